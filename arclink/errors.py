@@ -15,7 +15,7 @@
     │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
     │   ├── InstanceError        another instance does not answer, or answers wrongly
     │   └── ExportError          an export cannot be written, or is too large for its purpose
-    └── DataError            one bad row, record or link: counted by its reason, the job goes on
+    └── DataError            one bad row, record or link: counted by its reason, the job continues
         ├── CdxError             a line is not a CDX row
         ├── RecordError          an archive record cannot be read
         ├── PayloadError         the coding of a payload cannot be undone
@@ -41,7 +41,7 @@ class UsageError(ArclinkError):
 
 
 class GoneError(UsageError):
-    """The call names data that existed and was removed; the text says how to go on."""
+    """The call names data that existed and was removed; the text says how to continue."""
 
 
 class OperatorError(ArclinkError):
@@ -134,7 +134,7 @@ class ExportError(OperatorError):
 
 
 class DataError(ArclinkError):
-    """One datum is bad. It is counted by ``reason``, and the work goes on.
+    """One datum is bad. It is counted by ``reason``, and the work continues.
 
     Args:
         reason: The reason under which the datum is counted.

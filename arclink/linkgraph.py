@@ -375,8 +375,8 @@ class LinkGraph(Closing):
                 the graph, or else the newest capture.
 
         Raises:
-            BadParameterError: ``uri`` is not a URI, or ``at`` is not a time.
-            CaptureError: There is no such capture, or its archive file or payload is not at hand.
+            BadParameterError: ``uri`` is not a URI, or ``at`` is not a time. CaptureError: There is
+            no such capture, or its archive file or payload is not available.
         """
         return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
 
@@ -385,7 +385,7 @@ class LinkGraph(Closing):
 
         Each capture has a token, ``after``; a stream with this token continues after it, in any
         process. At the end, ``end()`` of the stream says whether it is complete. Captures whose
-        ``read`` fails are counted there only if the caller says so with ``lose``.
+        ``read`` fails are counted there only if the caller reports them with ``lose``.
 
         Args:
             **parameters: See `OfStream`.
@@ -393,8 +393,8 @@ class LinkGraph(Closing):
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
                 there is no place for rank tables.
-            GoneError: The rank table of the token was removed.
-            UsageError: The graph is one at a time.
+            GoneError: The rank table of the token was removed. UsageError: The graph shows one time
+            only (`at`).
         """
         from arclink.analysis.slice_cache import cache_of
         from arclink.streams.queries import StreamQuery

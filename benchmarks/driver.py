@@ -121,7 +121,7 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
 
     share(few)  # imports modules
     return {
-        "sharing out a CDX row": [
+        "distributing a CDX row": [
             _microseconds(lambda: share_rows([cdx], SHARED_FILES, folder / "rows")),
             _microseconds(lambda: share(cdx)) - _microseconds(lambda: share(few)),
             _microseconds(share_in_tasks),

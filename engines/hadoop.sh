@@ -7,6 +7,9 @@
 #   engines/hadoop.sh halt  WHAT N [FOLDER]   stop one part: WHAT is datanode or nodemanager, N is 0, 1, …
 #
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
+# S3=http://HOST:PORT/BUCKET engines/hadoop.sh local [FOLDER]   start nothing: settings in FOLDER with which each job runs
+#                                      in one process, and all files are in that bucket, which AWS_ACCESS_KEY_ID and
+#                                      AWS_SECRET_ACCESS_KEY open
 # MASTER=PID engines/hadoop.sh start   the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # All daemons share one JVM (Cluster.java): 5 s and 370 MB instead of 15 s and 1.1 GB for five processes. Tasks are
@@ -19,32 +22,47 @@ action="${1:-}"
 install() {
   find_java
   fetch_jars hadoop
-  # The cluster itself, and the output format that gives each relation a folder (arclink/mapreduce/java).
+  fetch_jars s3a
+  # The cluster itself, and how jobs write their output (arclink/mapreduce/java).
   compile_jar "$hadoop/cluster.jar" "$hadoop/jars/*" "$scripts/hadoop/Cluster.java"
-  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/mapreduce/java/arclink/RelationOutputFormat.java"
+  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/mapreduce/java/arclink/"*.java
 }
 
 # write_conf: the configuration of one cluster, from the templates in engines/hadoop/conf.
 write_conf() {
-  local nodes="${NODES:-1}" hdfs webhdfs rm scheduler tracker admin web history template
+  local nodes="${NODES:-1}" files framework=yarn aws= tasks variable begin= hdfs webhdfs rm scheduler tracker admin web history template
   read -r hdfs webhdfs rm scheduler tracker admin web history < <(free_ports 8)
+  files="hdfs://127.0.0.1:$hdfs"
+  tasks="ARCLINK_WEBHDFS: http://127.0.0.1:$webhdfs"
+  variable="export ARCLINK_WEBHDFS=http://127.0.0.1:$webhdfs"
+  if [ -n "${S3:-}" ]; then
+    files="s3a://${S3##*/}"
+    framework=local
+    begin="mkdir -p $run/tasks; cd $run/tasks # tasks run here, too, and link their files"
+    aws="<property><name>fs.s3a.endpoint</name><value>${S3%/*}</value></property>\
+  <property><name>fs.s3a.access.key</name><value>$AWS_ACCESS_KEY_ID</value></property>\
+  <property><name>fs.s3a.secret.key</name><value>$AWS_SECRET_ACCESS_KEY</value></property>"
+    tasks="AWS_ENDPOINT_URL: ${S3%/*}\n      AWS_ACCESS_KEY_ID: $AWS_ACCESS_KEY_ID\n      AWS_SECRET_ACCESS_KEY: $AWS_SECRET_ACCESS_KEY"
+    variable="unset ARCLINK_WEBHDFS; export AWS_ENDPOINT_URL=${S3%/*}"
+  fi
   # HDFS looks for its web pages on the class path, and is content with empty folders.
   mkdir -p "$run/conf/webapps/hdfs" "$run/conf/webapps/datanode" "$run/conf/webapps/secondary" "$run/bin" "$run/logs"
   for template in "$scripts"/hadoop/conf/*; do
     sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@NODES@|$nodes|g; s|@HDFS@|$hdfs|g; s|@WEBHDFS@|$webhdfs|g" \
       -e "s|@RM@|$rm|g; s|@SCHEDULER@|$scheduler|g; s|@TRACKER@|$tracker|g; s|@ADMIN@|$admin|g; s|@RMWEB@|$web|g" \
       -e "s|@HISTORY@|$history|g; s|@MEMORY@|${NODE_MEMORY:-3072}|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@USER@|$(id -un)|g" \
+      -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g" \
       "$template" > "$run/conf/$(basename "$template")"
   done
   sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@OPENS@|$(java_opens)|g" \
-    "$scripts/hadoop/hadoop.in" > "$run/bin/hadoop"
+    -e "s|@S3A@|$ENGINES/s3a|g; s|@BEGIN@|$begin|g" "$scripts/hadoop/hadoop.in" > "$run/bin/hadoop"
   chmod +x "$run/bin/hadoop"
-  sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@ROOT@|$root|g; s|@WEBHDFS@|$webhdfs|g; s|@HDFS@|$hdfs|g" \
+  sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@ROOT@|$root|g; s|@TASKS@|$tasks|g" \
     "$scripts/hadoop/mrjob.conf.in" > "$run/mrjob.conf"
   cat > "$run/env" <<ENV
 # . $run/env   makes this shell use the cluster
-export PATH="$run/bin:\$PATH" HADOOP_CONF_DIR="$run/conf" JAVA_HOME="$JAVA_HOME"
-export ARCLINK_WEBHDFS="http://127.0.0.1:$webhdfs" MRJOB_CONF="$run/mrjob.conf"
+export PATH="$run/bin:\$PATH" HADOOP_CONF_DIR="$run/conf" JAVA_HOME="$JAVA_HOME" MRJOB_CONF="$run/mrjob.conf"
+$variable
 ENV
 }
 
@@ -64,6 +82,16 @@ start() {
   fail "Hadoop did not start; all it said: $run/logs/cluster.log"
 }
 
+# local_settings: write the settings of Hadoop in one process.
+local_settings() {
+  [ -n "${S3:-}" ] || fail "set S3 to the address of a bucket: http://HOST:PORT/BUCKET"
+  install
+  mkdir -p "$run"
+  run="$(cd "$run" && pwd)"
+  write_conf
+  echo "use it: . $run/env"
+}
+
 # try_start: start the cluster on free ports; fail if it ends, or is not ready after five minutes.
 try_start() {
   write_conf
@@ -74,7 +102,7 @@ try_start() {
   for _ in $(seq 3000); do
     if [ -f "$run/ready" ]; then
       echo "Hadoop runs in $run (pid $(cat "$run/pid")); stop it: engines/hadoop.sh stop $run"
-      sed -n 's|.*<name>fs.defaultFS</name><value>\(.*\)</value>.*|HDFS: \1|p' "$run/conf/core-site.xml"
+      sed -n 's|.*<name>fs.defaultFS</name><value>\(.*\)</value>.*|files: \1|p' "$run/conf/core-site.xml"
       echo "use it: . $run/env"
       return 0
     fi
@@ -97,6 +125,7 @@ stop() {
 case "$action" in
   install) install ;;
   start | stop) run="${2:-$ENGINES/run/hadoop}"; "$action" ;;
+  local) run="${2:-$ENGINES/run/hadoop}"; local_settings ;;
   halt)
     run="${4:-$ENGINES/run/hadoop}"
     touch "$run/halt-$2-$3"

@@ -60,7 +60,7 @@ PACKAGES_OF_ROOMS = {
     "click": {"cli"},
     "cassandra": {"store"},
     "urllib3": {"network"},
-    "aiohttp": {"archives"},
+    "aiohttp": {"network"},
 }
 """Third-party packages that only some rooms may import."""
 

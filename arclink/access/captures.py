@@ -1,4 +1,4 @@
-"""The captures of a URI or of many, as rows of a capture index (CDX), in the words of CDX servers.
+"""The captures of one URI or many, as rows of a capture index (CDX) like those of CDX servers.
 
 A row says what the graph knows about a capture. Two kinds of captures have no digest here: a
 redirect, which the graph knows by its status and target, and a "not modified" revisit, which has no
@@ -191,7 +191,7 @@ OUTPUT = Parameter(
 )
 RESUME_KEY = Parameter(
     "resumeKey",
-    "Where to go on: from the answer to the same query.",
+    "Position to continue from: a value in the previous answer to the same query.",
     Form("a key of an answer to the same query", {"type": "string"}, str),
 )
 SHOW_RESUME_KEY = Parameter(
@@ -315,9 +315,8 @@ class CaptureRows:
     """The captures that answer a query.
 
     Attributes:
-        query: The query.
-        captures: In the order that was asked for.
-        resume_key: Where the next answer continues; None if there are no more captures.
+        query: The query. captures: In the order of the query. resume_key: Where the next answer
+        continues; None if there are no more captures.
     """
 
     query: CaptureQuery

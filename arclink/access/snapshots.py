@@ -1,8 +1,8 @@
 """Every answer is read from one state of the store, even if a batch is loaded at the same time.
 
 Streamed answers (``limit=0``) are the exception, because a client may read them slowly. Such an
-answer contains everything that was in the store at its start, once, and some of what was loaded
-later.
+answer contains everything that was in the store at its start, once, and perhaps some data that was
+loaded later.
 """
 
 from collections.abc import Callable

@@ -70,7 +70,7 @@ class WeighedTerm(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
+class TextCounts:
     """Counts of what was read for an answer.
 
     links: Number of links of contents.
@@ -101,7 +101,7 @@ class _Use:
 
 def anchor_texts(
     store: Answers, query: AnchorTextQuery, frequencies: Frequencies
-) -> tuple[list[WeighedTerm], Found]:
+) -> tuple[list[WeighedTerm], TextCounts]:
     """Return the terms that led to the target, and counts of what was read.
 
     Terms are sorted by window, then largest weight first, then by occurrences and term.
@@ -109,7 +109,7 @@ def anchor_texts(
     Raises:
         StoreError: The store cannot be reached.
     """
-    found = Found()
+    found = TextCounts()
     uses: dict[tuple[str, str], _Use] = {}
     for inlink, source, timestamps in _sighted(store, query, found):
         occurrences = Counter(query.term.of(inlink.text))
@@ -127,7 +127,7 @@ def anchor_texts(
 
 
 def _sighted(
-    store: Answers, query: AnchorTextQuery, found: Found
+    store: Answers, query: AnchorTextQuery, found: TextCounts
 ) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
     """Yield each link to the target with each page that shows it and its times."""
     target = query.target

@@ -39,7 +39,7 @@ class Usable(Enum):
     IN_FORCE = "in-force"
 
 
-class Wanted(Enum):
+class PathChoice(Enum):
     """The kinds of paths to search for."""
 
     EARLIEST = "earliest"
@@ -92,7 +92,7 @@ class PathQuery:
     links: LinkQuery
     target: Surt
     usable: Usable
-    wanted: Wanted
+    wanted: PathChoice
     most_pages: int
     most_hops: int
 
@@ -121,7 +121,7 @@ def find_path(store: Answers, query: PathQuery) -> PathAnswer:
         StoreError: The store cannot be reached.
     """
     search = _Search(store, query)
-    found = search.earliest() if query.wanted is Wanted.EARLIEST else search.shortest()
+    found = search.earliest() if query.wanted is PathChoice.EARLIEST else search.shortest()
     return PathAnswer(
         found.path() if found else (), search.pages, search.is_complete, search.others
     )

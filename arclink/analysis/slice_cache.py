@@ -11,7 +11,7 @@ from pathlib import Path
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions, Slices
 from arclink.errors import UsageError
-from arclink.files.atomic import folder_beside, room_for
+from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sums import NAME as SUMS
 from arclink.files.sums import damage_in
 from arclink.store.filtered import FilteredStore
@@ -40,7 +40,7 @@ def open_slices(
             `build_slices` has nothing to slice.
         StoreError: There is no store, or it cannot be used.
     """
-    folder = cache or cache_beside(where)
+    folder = cache or cache_next_to(where)
     with opened(where, folder) as store:
         state = state_of(store)
         shown = narrowed(store, where, subset)
@@ -53,7 +53,7 @@ def open_slices(
             _remove_others(folder, state)
             with room_for(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                with folder_beside(folder / "slices") as work:
+                with folder_next_to(folder / "slices") as work:
                     made = work / kept.name
                     build_slices(shown, options, made)
                     with suppress(FileExistsError):  # another process created the same
@@ -61,7 +61,7 @@ def open_slices(
     return Slices(kept)
 
 
-def cache_beside(where: str) -> Path:
+def cache_next_to(where: str) -> Path:
     """Return the folder next to a store in which its slices are stored.
 
     Raises:
@@ -77,9 +77,9 @@ def cache_beside(where: str) -> Path:
 
 
 def cache_of(where: str) -> Path | None:
-    """Return the folder of `cache_beside`; None if the store has no path."""
+    """Return the folder of `cache_next_to`; None if the store has no path."""
     with suppress(UsageError):
-        return cache_beside(where)
+        return cache_next_to(where)
     return None
 
 
@@ -89,7 +89,7 @@ def remove_slices(where: str) -> None:
     Slices in other folders stay until they are next requested.
     """
     with suppress(UsageError):
-        shutil.rmtree(cache_beside(where), ignore_errors=True)
+        shutil.rmtree(cache_next_to(where), ignore_errors=True)
 
 
 def state_of(store: OpenStore) -> str:

@@ -154,7 +154,9 @@ class ArchiveFile(Closing):
             before += _drain(member)
 
     def record_at(self, offset: int, length: int = -1, limit: int = DEFAULT_LIMIT) -> ArchiveRecord:
-        """Return the record at an offset, whole or not at all: half a page would pass as the page.
+        """Return the complete record at an offset.
+
+        A part of a record is an error, because half a page looks like a page.
 
         Args:
             offset: From `records` or a CDX. Ascending offsets are cheapest.
@@ -288,7 +290,10 @@ class ArchiveFile(Closing):
         )
 
     def _skim_stored(self, offset: int, length: int) -> "StoredMember | None":
-        """Return the member at an offset without decompressing its body; None if it is unsure."""
+        """Return the member at an offset without decompressing its body.
+
+        None if its end is uncertain.
+        """
         data = self._stored.read_ahead(offset, min(length, _FORWARD_LIMIT))
         is_whole = len(data) == length
         found = skim_stored(data, data if is_whole else self._stored.read(offset + length - 4, 4))
@@ -477,7 +482,7 @@ class ArchiveFile(Closing):
                 if head is None:  # pragma: no cover  `_find_in` found a head
                     return
             start = position + head.length
-            # The block first: reading what follows a long block moves the window past it.
+            # Read the block first: reading the data after a long block moves the window past it.
             declared = head.block_length
             block = segment.view(
                 start, _FORWARD_LIMIT if declared < 0 else min(declared, _FORWARD_LIMIT)
@@ -555,7 +560,7 @@ class ArchiveFile(Closing):
     def _remeasure(
         self, segment: Segment, start: int, declared: int, *, is_whole: bool
     ) -> "_Extent":
-        """Return the extent of a block by a longer look at what follows it; see `_measure`."""
+        """Return the extent of a block by reading more of the data after it; see `_measure`."""
         end = start + declared
         following = _skip_blank(segment, end)
         data = segment.view(following, _HEAD)

@@ -22,8 +22,8 @@ TARGET = Parameter(
 )
 GRAPH = Parameter(
     "graph",
-    "Folder with the graph files of all batches of a store in Cassandra, in HDFS or on this "
-    "machine.",
+    "Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on "
+    "this machine.",
     TEXT,
     metavar="FOLDER",
     see="how-to/operations.md#backup-of-a-store-in-cassandra",
@@ -74,7 +74,7 @@ def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
     if graph is None:
         raise UsageError(
             "--graph must name the folder with the graph files of the store: GRAPH below the "
-            "--hdfs of its builds, or that of --keep-graph (docs/how-to/operations.md)"
+            "--engine-folder of its builds, or that of --keep-graph (docs/how-to/operations.md)"
         )
     with open_store(store) as opened:
         done = back_up_batches(opened, graph, target)

@@ -23,15 +23,16 @@ ENGINE_CONF = Parameter(
     envvar="MRJOB_CONF",
     see="reference/engines.md#options",
 )
-HDFS = Parameter(
-    "hdfs",
-    "Folder in HDFS for files between the stages, with --runner hadoop.",
+ENGINE_FOLDER = Parameter(
+    "engine-folder",
+    "Folder in HDFS or S3 for files between the stages, with --runner hadoop.",
     TEXT,
+    also=("hdfs",),
     metavar="URL",
     otherwise="a folder of the user",
     see="reference/engines.md#options",
 )
-ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, HDFS)
+ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, ENGINE_FOLDER)
 """The parameters that select where jobs run."""
 
 
@@ -39,18 +40,18 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     """Return the runner for the jobs of a build or of a stage.
 
     Args:
-        given: The parameters of `ENGINE`. Without ``hdfs``, Hadoop uses a folder named after the
-            store, in the user's folder.
+        given: The parameters of `ENGINE`. Without ``engine-folder``, Hadoop uses a folder of HDFS
+            named after the store, in the user's folder.
         cores: Tasks at a time.
         work: Folder for files between the stages.
         name: Name of the store, or of the batch's folder.
 
     Raises:
-        UsageError: An engine has no settings, their file does not exist, or ``hdfs`` is not an HDFS
-            address.
-        InputError: The HTTP address of HDFS is not known.
+        UsageError: An engine has no settings, their file does not exist, or ``engine-folder`` is
+            not an address in HDFS or S3.
+        InputError: The HTTP address of HDFS is not known, or S3 cannot be used.
     """
-    runner, engine_conf, hdfs = RUNNER.sure(given), ENGINE_CONF.of(given), HDFS.of(given)
+    runner, engine_conf, folder = RUNNER.sure(given), ENGINE_CONF.of(given), ENGINE_FOLDER.of(given)
     tasks = work / "tasks"
     if runner in ("local", "inline"):
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
@@ -67,12 +68,14 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
 
         return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     from arclink.mapreduce.hadoop import HadoopRunner
-    from arclink.network.hdfs import is_hdfs, webhdfs_address
+    from arclink.network.engine_files import files_of, is_of_engine
 
-    root = (hdfs or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
-    if not is_hdfs(root):
+    root = (folder or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
+    if not is_of_engine(root):
         raise UsageError(
-            f"--hdfs {hdfs}: not an HDFS address; write one such as hdfs:///user/me/arclink"
+            f"--engine-folder {folder}: not an address in HDFS or S3; write one such as "
+            "hdfs:///user/me/arclink or s3a://bucket/arclink"
         )
-    webhdfs_address(root)
+    files = files_of(root)
+    files.entries(files.path_of(root))  # fails now if it does not answer
     return HadoopRunner(runner, cores, tasks, conf=conf.resolve(), root=root)

@@ -66,7 +66,7 @@ def _export_links(given: Given, path: Path) -> None:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
-    click.echo(f"manifest: {path}.json")
+    click.echo(f"The manifest is {path}.json")
 
 
 def _export_captures(given: Given, path: Path) -> None:

@@ -146,13 +146,13 @@ def surt_prefix(text: str) -> Surt:
                     f"{text!r}: neither a SURT prefix such as 'org,example)/' nor a URL: {error}"
                 ) from error
             if surt != text:
-                raise UsageError(_meant(text, surt))
+                raise UsageError(_corrected_prefix(text, surt))
     elif text != text.lower():
         raise UsageError(f"{text!r}: SURTs are in lower case; write {text.lower()!r}")
     return Surt(text)
 
 
-def _meant(text: str, surt: str) -> str:
+def _corrected_prefix(text: str, surt: str) -> str:
     host, bracket, path = surt.partition(")")
     if not bracket:
         return f"{text!r}: not a SURT prefix; write {surt!r}"

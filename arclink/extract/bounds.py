@@ -101,7 +101,7 @@ def tally(
         attributes to leave out, in page order.
     """
     size = len(html)
-    work = 8 * size  # tags in the values of other tags are read again, but not without end
+    work = 8 * size  # tags in the values of other tags are read again, a limited number of times
     tags = opening = formatting = memory = of_root = position = 0
     dropped: list[tuple[int, int]] = []
     has_svg = False

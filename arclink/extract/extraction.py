@@ -215,7 +215,7 @@ class _Extraction:
         try:
             rows = self._read(path, pointer)
         except (MemoryError, SelectolaxError) as error:  # the latter: lexbor got no memory
-            self._close()  # the reader of the file may be in any state
+            self._close()  # the file must be opened again: its reader may be in any state
             raise PayloadError(
                 Reason.PAYLOAD_MEMORY, file=pointer.file, offset=pointer.offset
             ) from error
@@ -312,7 +312,7 @@ class _Extraction:
         if described is not None:
             record = described.capture
         record = self._original(record)
-        if not _is_meant(record, pointer):
+        if not _is_indexed_capture(record, pointer):
             raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
         return record, described
 
@@ -367,7 +367,7 @@ class _Extraction:
             self._links_of(record) if described is None else self._listed_links(described)
         )
         add_header_links(links, record, charset, self._limits)
-        recorded = self._recorded_beside(record) if described is None else None
+        recorded = self._recorded_with(record) if described is None else None
         if recorded is not None:
             add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
         page = self._page_with(links, charset, pointer, checksum)
@@ -380,7 +380,7 @@ class _Extraction:
         Raises:
             PayloadError: The rules exclude the revisit, or the crawler recorded no links for it.
         """
-        recorded = self._recorded_beside(record) if self._is_page_again(record) else None
+        recorded = self._recorded_with(record) if self._passes_the_rules(record) else None
         if recorded is None:
             raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND, "", pointer.file, pointer.offset)
         links = PageLinks()
@@ -391,7 +391,7 @@ class _Extraction:
         page = replace(page, chunk=0, reason=Reason.PAYLOAD_RECORDED.name)
         return PAGES, _page_row(page, pointer)
 
-    def _is_page_again(self, record: ArchiveRecord) -> bool:
+    def _passes_the_rules(self, record: ArchiveRecord) -> bool:
         """Return whether a record is a revisit whose own HTTP headers pass the rules of filter.
 
         Filter does not apply them to revisits, because their rows do not show these headers.
@@ -442,7 +442,7 @@ class _Extraction:
         is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
         return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
 
-    def _recorded_beside(self, record: ArchiveRecord) -> ArchiveRecord | None:
+    def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.
 
         None if the option is off or the file has no such record.
@@ -524,12 +524,12 @@ def _digest_in(described: Described) -> Checksum:
 
 
 def _isolated(limits: Limits, kinds: frozenset[Kind]) -> "IsolatedExtractor":
-    from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
+    from arclink.extract.isolation import IsolatedExtractor  # imported here: very few tasks need it
 
     return IsolatedExtractor(limits, kinds)
 
 
-def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
+def _is_indexed_capture(record: ArchiveRecord, pointer: Pointer) -> bool:
     """Return whether a record is the indexed capture: by URI and time, else by its checksum."""
     if pointer.original:
         if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):

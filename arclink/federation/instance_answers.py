@@ -9,7 +9,7 @@ from arclink.access.reader import MementoSummary
 
 
 @dataclass(frozen=True, slots=True)
-class ToldLink:
+class ReceivedLink:
     """One link; texts as received, URIs absolute.
 
     Attributes:
@@ -29,7 +29,7 @@ class ToldLink:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldInForce:
+class ReceivedInForce:
     """A memento in force at the queried time."""
 
     uri: str
@@ -39,7 +39,7 @@ class ToldInForce:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldAnswer:
+class ReceivedAnswer:
     """One page of an answer.
 
     Attributes:
@@ -56,18 +56,18 @@ class ToldAnswer:
     uri: str
     mementos: MementoSummary | None
     at: str | None
-    in_force: Sequence[ToldInForce]
-    links: Sequence[ToldLink]
+    in_force: Sequence[ReceivedInForce]
+    links: Sequence[ReceivedLink]
     malformed: int = 0
     next: str = ""
     bad_mementos: bool = False
     bad_in_force: int = 0
 
 
-def told_by(answer: LinkAnswer) -> ToldAnswer:
+def as_received(answer: LinkAnswer) -> ReceivedAnswer:
     """Return an answer of this process in the form of another instance's answer."""
     links = [
-        ToldLink(
+        ReceivedLink(
             direction,
             member.uri,
             member.kind,
@@ -80,11 +80,11 @@ def told_by(answer: LinkAnswer) -> ToldAnswer:
         for member in members
     ]
     in_force = [
-        ToldInForce(
+        ReceivedInForce(
             found.memento.original, found.memento.timestamp, found.memento.status, found.is_known
         )
         for found in answer.in_force
     ]
-    return ToldAnswer(
+    return ReceivedAnswer(
         answer.query.uri, answer.mementos, answer.query.at, in_force, links, 0, answer.next or ""
     )

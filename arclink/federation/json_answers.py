@@ -7,11 +7,11 @@ import orjson
 from arclink.access.queries import Direction
 from arclink.access.reader import MementoSummary
 from arclink.errors import InstanceError
-from arclink.federation.instance_answers import ToldAnswer, ToldInForce, ToldLink
+from arclink.federation.instance_answers import ReceivedAnswer, ReceivedInForce, ReceivedLink
 from arclink.model import Timestamp
 
 
-def parse_json_answer(body: bytes) -> ToldAnswer:
+def parse_json_answer(body: bytes) -> ReceivedAnswer:
     """Return one page of an answer; members that cannot be parsed are counted.
 
     Raises:
@@ -28,7 +28,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
             in_force = document.get("in_force")
             mementos = _mementos(document.get("mementos"))
             held = tuple(_in_force(in_force))
-            return ToldAnswer(
+            return ReceivedAnswer(
                 uri,
                 mementos,
                 at if isinstance(at, str) else None,
@@ -46,7 +46,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
             )
 
 
-def _links(members: list[object], direction: Direction) -> Iterator[ToldLink]:
+def _links(members: list[object], direction: Direction) -> Iterator[ReceivedLink]:
     end = "sources" if direction is Direction.OUT else "targets"
     for member in members:
         match member:
@@ -60,7 +60,7 @@ def _links(members: list[object], direction: Direction) -> Iterator[ToldLink]:
                 rel, variants = others.get("rel"), others.get(end)
                 if not isinstance(variants, list | None):
                     continue  # the page that has the link is not known
-                yield ToldLink(
+                yield ReceivedLink(
                     direction,
                     uri,
                     kind,
@@ -92,7 +92,7 @@ def _mementos(found: object) -> MementoSummary | None:
             return None
 
 
-def _in_force(found: object) -> Iterator[ToldInForce]:
+def _in_force(found: object) -> Iterator[ReceivedInForce]:
     for memento in found if isinstance(found, list) else ():
         match memento:
             case {
@@ -101,4 +101,4 @@ def _in_force(found: object) -> Iterator[ToldInForce]:
                 "status": str(status),
                 "links_known": bool(is_known),
             }:
-                yield ToldInForce(uri, timestamp, status, is_known)
+                yield ReceivedInForce(uri, timestamp, status, is_known)

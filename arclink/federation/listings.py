@@ -19,7 +19,7 @@ from arclink.access.queries import LONGEST_URI, Direction
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable_uri
 from arclink.errors import InstanceError
-from arclink.federation.instance_answers import ToldAnswer, ToldLink
+from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
 from arclink.federation.names import absolute_name
 from arclink.model import Timestamp, UriR
 from arclink.uris.surts import surt_of
@@ -41,7 +41,7 @@ _NO_PAGE = "_:"
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
 
 
-def parse_listing(body: bytes, asked: UriR) -> ToldAnswer:
+def parse_listing(body: bytes, asked: UriR) -> ReceivedAnswer:
     """Return the answer in ``body``, with relative names made absolute.
 
     Raises:
@@ -68,7 +68,7 @@ class _Reader:
     def __init__(self, asked: UriR) -> None:
         self.asked = asked
         self.subjects: list[dict[str, str]] = []
-        self.links: list[tuple[int, ToldLink]] = []
+        self.links: list[tuple[int, ReceivedLink]] = []
         self.malformed = 0
         self._path: list[str] = []
         self._about: list[str] = []
@@ -83,7 +83,7 @@ class _Reader:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
 
-    def answer(self) -> ToldAnswer:
+    def answer(self) -> ReceivedAnswer:
         """Return the answer in the document.
 
         Raises:
@@ -99,7 +99,7 @@ class _Reader:
         surt = surt_of(self.asked)
         main = next((n for n in named if surt_of(printable_uri(uris[n])) == surt), named[0])
         mementos = self._mementos(self.subjects[main])
-        return ToldAnswer(
+        return ReceivedAnswer(
             uris[main],
             mementos,
             None,
@@ -180,7 +180,7 @@ class _Reader:
             raise InstanceError(f"its answer has more than {MOST_LINKS:,} links in one document")
         kind = member.get("type", "href")
         uri = absolute_name(name, self.asked)
-        link = ToldLink(
+        link = ReceivedLink(
             direction,
             uri,
             _KINDS.get(kind, kind),

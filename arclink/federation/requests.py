@@ -20,12 +20,12 @@ from arclink.access.snapshots import of_one_state
 from arclink.errors import InstanceError
 from arclink.federation.cache import AnswerCache
 from arclink.federation.http_client import HttpAnswer, fetch
-from arclink.federation.instance_answers import ToldAnswer, told_by
+from arclink.federation.instance_answers import ReceivedAnswer, as_received
 from arclink.federation.instances import Instance, plain_question, question
 from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.listings import parse_listing
 from arclink.federation.merge import Findings, merge
-from arclink.federation.validation import believe
+from arclink.federation.validation import accepted_findings
 from arclink.store.protocols import Answers
 
 ACCEPT = "application/json, application/rdf+xml;q=0.5"
@@ -168,12 +168,12 @@ class Asking:
         """
         cursor = ""
         while True:
-            told = self._page(instance, query, cursor, end, progress)
-            found, refused = believe(told, query, instance.name)
+            received = self._page(instance, query, cursor, end, progress)
+            found, refused = accepted_findings(received, query, instance.name)
             progress.found = merge((progress.found, found))
             progress.refused += refused
             progress.pages += 1
-            cursor = told.next
+            cursor = received.next
             if not cursor:
                 return
             if (
@@ -187,7 +187,7 @@ class Asking:
 
     def _page(
         self, instance: Instance, query: LinkQuery, cursor: str, end: float, progress: _Progress
-    ) -> ToldAnswer:
+    ) -> ReceivedAnswer:
         answer = self._answer(question(instance, query, cursor), end, progress)
         if 400 <= answer.status < 500 and answer.media_type != "application/problem+json":
             answer = self._answer(
@@ -241,7 +241,7 @@ def ask_store(
     detail = ""
     while True:
         answer = answer_link_query(store, asked, budget)
-        found, refused = believe(told_by(answer), query, name)
+        found, refused = accepted_findings(as_received(answer), query, name)
         progress.found = merge((progress.found, found))
         progress.refused += refused
         progress.pages += 1

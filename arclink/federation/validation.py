@@ -20,7 +20,7 @@ from arclink.access.queries import LONGEST_URI, Direction, LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable, printable_uri
 from arclink.errors import InstanceError
-from arclink.federation.instance_answers import ToldAnswer, ToldInForce, ToldLink
+from arclink.federation.instance_answers import ReceivedAnswer, ReceivedInForce, ReceivedLink
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, one_link
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.reasons import Reason
@@ -46,27 +46,31 @@ class _RefusedLinkError(Exception):
         super().__init__(reason.value)
 
 
-def believe(told: ToldAnswer, query: LinkQuery, archive: str) -> tuple[Findings, Counter[Refused]]:
+def accepted_findings(
+    received: ReceivedAnswer, query: LinkQuery, archive: str
+) -> tuple[Findings, Counter[Refused]]:
     """Return the accepted findings of ``archive``, and the number of refused parts by reason.
 
-    Every link of ``told``, also a malformed one, is either in the findings or refused for one
+    Every link of ``received``, also a malformed one, is either in the findings or refused for one
     reason. Two links that differ only in their times are one link of the findings.
 
     Raises:
         InstanceError: The answer is about another URI or another time.
     """
-    told_uri = printable_uri(told.uri)
-    if told_uri != printable_uri(query.uri) and surt_of(told_uri) != query.surt:
-        raise InstanceError(f"it answers about {told_uri[:200]}, not about the URI of the query")
-    if query.at is not None and told.at != query.at:
+    answered_uri = printable_uri(received.uri)
+    if answered_uri != printable_uri(query.uri) and surt_of(answered_uri) != query.surt:
+        raise InstanceError(
+            f"it answers about {answered_uri[:200]}, not about the URI of the query"
+        )
+    if query.at is not None and received.at != query.at:
         raise InstanceError(
             "its answer does not show what was in force at that time; query without at, or "
             "with a range"
         )
     links: dict[LinkKey, SeenLink] = {}
     refused: Counter[Refused] = Counter()
-    refused[Refused.MALFORMED_LINK] += told.malformed
-    for link in told.links:
+    refused[Refused.MALFORMED_LINK] += received.malformed
+    for link in received.links:
         try:
             key, seen = _link(link, query, archive, refused)
         except _RefusedLinkError as error:
@@ -74,13 +78,13 @@ def believe(told: ToldAnswer, query: LinkQuery, archive: str) -> tuple[Findings,
         else:
             links[key] = one_link(links[key], seen) if key in links else seen
     outlinks = (link for (source, *_), link in links.items() if source == query.surt)
-    summary = _summary(told, outlinks, archive, refused)
-    in_force = frozenset(_all_in_force(told, query, archive, refused))
+    summary = _summary(received, outlinks, archive, refused)
+    in_force = frozenset(_all_in_force(received, query, archive, refused))
     return Findings(links, {archive: summary}, in_force), +refused
 
 
 def _link(
-    link: ToldLink, query: LinkQuery, archive: str, refused: Counter[Refused]
+    link: ReceivedLink, query: LinkQuery, archive: str, refused: Counter[Refused]
 ) -> tuple[LinkKey, SeenLink]:
     """Return a link with its key, and count its refused parts.
 
@@ -109,7 +113,7 @@ def _link(
     return (source, target, Kind(link.kind), text), seen
 
 
-def _check(link: ToldLink, query: LinkQuery) -> None:
+def _check(link: ReceivedLink, query: LinkQuery) -> None:
     """Check the parts of a link that do not depend on its times and variants.
 
     Raises:
@@ -171,11 +175,11 @@ def _surt_of(uri: str) -> Surt:
 
 
 def _summary(
-    told: ToldAnswer, outlinks: Iterable[SeenLink], archive: str, refused: Counter[Refused]
+    received: ReceivedAnswer, outlinks: Iterable[SeenLink], archive: str, refused: Counter[Refused]
 ) -> MementoSummary:
     """Return the archive's counts of mementos; else those of mementos that show outlinks."""
     times = {timestamp for link in outlinks for timestamp in link.timestamps[archive]}
-    known = told.mementos
+    known = received.mementos
     if known is not None and known.count == 0 and not times:
         return known
     if known is not None and known.first is not None and known.last is not None:
@@ -184,17 +188,17 @@ def _summary(
         is_enough = len(times) <= known.count
         if is_in_order and is_enough and first is not None and last is not None and first <= last:
             return replace(known, first=first, last=last)
-    refused[Refused.BAD_MEMENTOS] += known is not None or told.bad_mementos
+    refused[Refused.BAD_MEMENTOS] += known is not None or received.bad_mementos
     return MementoSummary(
         len(times), min(times, default=None), max(times, default=None), len(times), len(times)
     )
 
 
 def _all_in_force(
-    told: ToldAnswer, query: LinkQuery, archive: str, refused: Counter[Refused]
+    received: ReceivedAnswer, query: LinkQuery, archive: str, refused: Counter[Refused]
 ) -> Iterator[SeenInForce]:
-    refused[Refused.BAD_IN_FORCE] += told.bad_in_force
-    for memento in told.in_force:
+    refused[Refused.BAD_IN_FORCE] += received.bad_in_force
+    for memento in received.in_force:
         seen = _in_force(memento, query, archive)
         if seen is None:
             refused[Refused.BAD_IN_FORCE] += 1
@@ -202,7 +206,7 @@ def _all_in_force(
             yield seen
 
 
-def _in_force(memento: ToldInForce, query: LinkQuery, archive: str) -> SeenInForce | None:
+def _in_force(memento: ReceivedInForce, query: LinkQuery, archive: str) -> SeenInForce | None:
     timestamp, uri = _timestamp(memento.timestamp), printable_uri(memento.uri)
     if timestamp is None or query.at is None or timestamp > query.at or _surt_of(uri) != query.surt:
         return None

@@ -83,7 +83,7 @@ def written_together(
     """
     _check_path(path, kind)
     names: list[str] = []
-    with room_for(path, kind), folder_beside(path) as work:
+    with room_for(path, kind), folder_next_to(path) as work:
         yield work, names
         for name in names:
             sync(work / name)
@@ -153,7 +153,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def folder_beside(path: Path) -> Iterator[Path]:
+def folder_next_to(path: Path) -> Iterator[Path]:
     """Yield an empty hidden folder next to ``path``, which is removed at the end of the block.
 
     Folders that killed processes left for the same path are removed first.

@@ -6,8 +6,8 @@ rules is status, mime, extension, checksum; the first that fails is the reason. 
 switches its rule off.
 
 - Status and mime ``-`` mean that the row does not name one. By default that passes: reading a
-  record in vain costs a millisecond, not reading it may lose its links. Revisits pass both rules:
-  their rows say ``warc/revisit`` and often have no status.
+  record without links costs a millisecond, but not reading a page loses its links. Revisits pass
+  both rules: their rows say ``warc/revisit`` and often have no status.
 - A mime type that names a page has priority over the extension: servers send HTML at
   ``/wiki/File:X.jpg``, and at ``.pdf``. The paper's rules did not have this exception: its Table 2
   is ``mime_before_extension=False``.

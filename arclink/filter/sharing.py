@@ -1,7 +1,7 @@
-"""Lines of CDX files shared out to batches: a row belongs to the batch of its archive file.
+"""Distribution of CDX lines to batches: a row belongs to the batch of its archive file.
 
-On one machine, the driver of a build shares lines out. On an engine, tasks do, each for some pieces
-of the files.
+On one machine, the driver of a build does this. On an engine, tasks do it, each for some pieces of
+the files.
 """
 
 from collections import Counter, defaultdict
@@ -55,7 +55,7 @@ SHARED, REFUSED = b"shared", b"refused"
 
 
 class SharedFile(NamedTuple):
-    """An archive file whose rows are shared out: its name in the batches, its batch, its path."""
+    """An archive file of the rows: its name in the batches, its batch, its path."""
 
     name: str
     batch: int
@@ -103,7 +103,7 @@ class RowSharing:
         yield from self._release()
 
     def _add(self, lines: list[bytes]) -> None:
-        """Hold lines; most of them are shared out with `share_plain`."""
+        """Hold lines; `share_plain` finds the batches of most of them."""
         start = 0
         while (start := share_plain(lines, start, self._seen, what_of, self._held)) < len(lines):
             self._add_line(lines[start])
@@ -205,7 +205,7 @@ def check_rows(paths: Iterable[Location], prefixes: Sequence[str] = ()) -> None:
 
 
 class TaskFindings(NamedTuple):
-    """The findings of one task that shared lines out.
+    """The findings of one task that distributed lines.
 
     Attributes:
         found: One character per archive file, in their order: ``1`` if rows point to it. They are

@@ -1,4 +1,4 @@
-"""Choose: leaves out pointers to payloads that the store knows, and parts the others by file.
+"""Choose: leaves out pointers to payloads that the store knows, and divides the others by file.
 
 Input: ``pointers``. Output: ``manifest-00000``, … with the lines that each task of extract reads,
 sorted by archive file and offset; ``waiting`` pointers, which have nothing to read so far; all

@@ -23,6 +23,9 @@ from arclink.errors import InputError
 from arclink.files.atomic import open_whole
 
 LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
+DRIVERS = ("cassandra-driver", "s3fs")
+"""Optional packages with which tasks read objects and load a store."""
+
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -67,8 +70,9 @@ def _needed() -> Iterator[Distribution]:
     """Yield the distributions of ArcLink and of the packages that it needs here, each once.
 
     A requirement with a condition is skipped if it is not installed: only other systems need it.
+    So is a driver: only builds with that store need it.
     """
-    waiting, seen = [("arclink", False)], set()
+    waiting, seen = [("arclink", False), *((name, True) for name in DRIVERS)], set()
     while waiting:
         name, is_conditional = waiting.pop()
         key = re.sub(r"[-_.]+", "-", name).lower()

@@ -24,7 +24,7 @@ import orjson
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import PipelineError
-from arclink.files.atomic import folder_beside
+from arclink.files.atomic import folder_next_to
 from arclink.rows.relations import ROWS
 
 
@@ -233,7 +233,7 @@ class JobRunner:
             return
         self.kept.mkdir(parents=True, exist_ok=True)
         target = self.kept / name
-        with folder_beside(target) as work:
+        with folder_next_to(target) as work:
             shutil.move(graph, work / name)
             shutil.rmtree(target, ignore_errors=True)
             (work / name).rename(target)

@@ -57,7 +57,7 @@ class _RefusalError(Exception):
 _LOST = (NetworkError, _RefusalError)
 
 
-class HdfsEntry(NamedTuple):
+class FileEntry(NamedTuple):
     """A file or folder in a folder; size in bytes."""
 
     name: str
@@ -115,12 +115,20 @@ class WebHdfs:
         path = url.partition("://")[2].partition("/")[2]
         return cls(address.hostname, address.port or 9870), "/" + path.strip("/")
 
-    def status(self, path: str) -> HdfsEntry | None:
+    def path_of(self, url: str) -> str:
+        """Return the path for an address."""
+        return self.of(url)[1]
+
+    def found_at(self, url: str) -> str:
+        """Return the address: in HDFS, tasks find a file under the name that it has."""
+        return url
+
+    def status(self, path: str) -> FileEntry | None:
         """Return the file or folder at a path; None if missing."""
         reply = self._ask("GET", path, "GETFILESTATUS", missing=b"")
         return _entry(orjson.loads(reply)["FileStatus"]) if reply else None
 
-    def entries(self, path: str) -> list[HdfsEntry]:
+    def entries(self, path: str) -> list[FileEntry]:
         """Return the entries of a folder, by name; an empty list if the folder does not exist."""
         reply = self._ask("GET", path, "LISTSTATUS", missing=b'{"FileStatuses":{"FileStatus":[]}}')
         return sorted(
@@ -168,6 +176,12 @@ class WebHdfs:
                 f"{path} cannot be moved to {target} in HDFS: the source is missing, or the "
                 "target exists"
             )
+
+    def move_folder(self, path: str, target: str, last: str) -> None:
+        """Move a folder, in place of an existing one: all files at once, so that none is last."""
+        self.make_folder(target.rpartition("/")[0])
+        self.remove(target)
+        self.rename(path, target)
 
     def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, replacing an existing one; parent folders are made."""
@@ -371,8 +385,8 @@ def webhdfs_address(url: str) -> str:
     return WebHdfs.of(url)[0].address
 
 
-def _entry(status: dict[str, str | int]) -> HdfsEntry:
-    return HdfsEntry(
+def _entry(status: dict[str, str | int]) -> FileEntry:
+    return FileEntry(
         str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"])
     )
 

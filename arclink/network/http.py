@@ -1,6 +1,6 @@
 """HTTP client with limits on silence, on total time and on size; it stays at the given URL.
 
-It follows no redirect, uses no proxy, sends no cookie and asks for no compression. The timeout of a
+It follows no redirect, uses no proxy, sends no cookie and requests no compression. The timeout of a
 socket limits silence only: a server that sends a byte from time to time could hold a client
 forever, even in the header. So a second thread shuts the connection down when the total time is
 over.

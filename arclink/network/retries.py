@@ -1,4 +1,4 @@
-"""Repeated attempts: the only loop that asks another machine again."""
+"""Repeated attempts: the only loop that sends a failed request again."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -73,8 +73,8 @@ class CapturedPage(Closing):
     """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
-        memento: The capture that was asked for.
-        shown: The capture whose status and headers these are: ``memento``, or the one that it
+        memento: The requested capture. shown: The capture whose status and headers these are:
+        ``memento``, or the one that it
             refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
@@ -226,7 +226,7 @@ class PageReader:
             memento: A memento of the store of this reader.
 
         Raises:
-            CaptureError: Its archive file or its payload is not at hand, or is damaged; the text
+            CaptureError: Its archive file or its payload is not available, or is damaged; the text
                 names the file.
         """
         shown = capture_shown(self.store, memento)

@@ -43,13 +43,14 @@ Source: the same section; the node had just been started.
 """
 
 SHARE_ROW = 0.972 / 1e6
-"""Processor seconds of tasks per capture: they share CDX rows out to batches.
+"""Processor seconds of tasks per capture: they distribute CDX rows to batches.
 
 Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
 """
 
 PART_POINTER = 28.6 / 1e6
-"""Processor seconds of tasks per page: they part pointers by archive file; the same table."""
+"""Processor seconds of tasks per page: they distribute pointers to extract tasks; the
+same table."""
 
 ASK = 309 / 1e6
 """Processor seconds of tasks per page: they ask Cassandra which payloads it has.

@@ -159,7 +159,7 @@ def _place_of(path: str, link: Path, run: JobRunner) -> str:
 
 
 def _write_manifests(pieces: Iterable[CdxPiece], folder: Path, tasks: int) -> list[Path]:
-    """Write the manifests of at most ``tasks`` tasks that share pieces out."""
+    """Write the manifests of at most ``tasks`` tasks that distribute the lines of pieces."""
     manifests = []
     for number, share in enumerate(shares_of(pieces, lambda piece: piece.size, tasks)):
         manifests.append(folder / f"manifest-{number:05d}")

@@ -219,7 +219,7 @@ def choose_by_tasks(
 
     Args:
         folder: Folder of the batch, which has the pointers.
-        batch: The files that most pointers name; shared out over tasks by their sizes.
+        batch: The files that most pointers name; distributed to tasks by size.
         paths: Paths of all archive files by name.
         store: If it has a URL, tasks ask it for the payloads it knows; otherwise it must be empty.
         tasks: Maximum number of manifests.

@@ -55,7 +55,7 @@ class PointerKind(Enum):
     RECORDED = "recorded"
     """Read the links that the crawler recorded next to the first of many revisits of one original.
 
-    The payload itself is not at hand.
+    The payload itself is not available.
     """
 
     REDIRECT = "redirect"

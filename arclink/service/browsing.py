@@ -42,7 +42,7 @@ def find() -> Response:
 
 @browsing.get("/browse/<time>/<rest:rest>")
 def page_then(time: str, rest: str) -> Response:
-    """Show a page at a time: its nearest capture, replayed, and what the graph knows around it.
+    """Show a page at a time: its nearest capture, replayed, with the data of the graph around it.
 
     Errors are answered as everywhere in the service, for browsers with a page.
     """

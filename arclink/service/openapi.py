@@ -45,7 +45,7 @@ _STATUSES: Mapping[int, str] = {
     "that the graph does not know. Captures: also if the URI has no capture, or its payload "
     "is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
-    410: "What the request names existed and was removed; the problem says how to go on.",
+    410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request is too long.",
     502: (
         "No archive answered; the problem says why for each. For a capture: its record is "
@@ -126,7 +126,7 @@ _URI_IN_PATH: Mapping[str, Schema] = {
     "uri": {
         "type": "string",
         "minLength": 1,
-        "description": "The whole URI as it is, or percent-encoded.",
+        "description": "The whole URI, unchanged or percent-encoded.",
     }
 }
 

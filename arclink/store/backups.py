@@ -23,7 +23,7 @@ from pathlib import Path
 import apsw
 
 from arclink.errors import StoreError
-from arclink.files.atomic import folder_beside, sync, unwritable
+from arclink.files.atomic import folder_next_to, sync, unwritable
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
     connect,
@@ -89,7 +89,7 @@ def back_up(store: Path, target: Path, *, verifies: bool = True) -> BackedUp:
     """
     _check_target(store, target)
     try:
-        with folder_beside(target) as work:
+        with folder_next_to(target) as work:
             copy = work / "backup.db"
             _copy(store, copy, target)
             recorded = _finish(copy, target)
@@ -151,7 +151,7 @@ def restore(
         )
     place = store.resolve()  # keeps a symbolic link: its target is replaced
     try:
-        with folder_beside(place) as work:
+        with folder_next_to(place) as work:
             copy = work / "restored.db"
             _copy(backup, copy, store)
             recorded = _finish(copy, store, is_restored=True)

@@ -20,10 +20,10 @@ from pathlib import Path
 import orjson
 
 from arclink.errors import StoreError, UsageError
-from arclink.files.atomic import folder_beside, room_for, write_whole
+from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sums import damage_in, write_sums
 from arclink.model import Batch
-from arclink.network.hdfs import WebHdfs, is_hdfs
+from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from arclink.store.takedown_lists import missing_in, united
@@ -84,7 +84,7 @@ def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatch
 
     Args:
         store: The store; another process may load it.
-        graph: Folder with a folder per batch, in HDFS or on this machine.
+        graph: Folder with a folder per batch, in HDFS, an object store or on this machine.
         target: Folder of the backup; created if it does not exist.
 
     Raises:
@@ -110,16 +110,17 @@ def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatch
 def _copy_batch(graph: str, name: str, target: Path) -> None:
     """Copy the folder of a batch: all of it, or nothing."""
     source = f"{graph.rstrip('/')}/{name}"
-    with folder_beside(target) as work:
+    with folder_next_to(target) as work:
         copy = work / name
-        if is_hdfs(graph):
-            _copy_from_hdfs(*WebHdfs.of(source), copy)
+        if is_of_engine(graph):
+            system = files_of(source)
+            _copy_from_engine(system, system.path_of(source), copy)
         elif Path(source).is_dir():
             shutil.copytree(source, copy)
         if not (copy / MANIFEST).exists():
             raise StoreError(
                 f"{source}: no graph files of this batch. Name the folder where builds keep them: "
-                "GRAPH of `arclink build --hdfs GRAPH/..`, or that of --keep-graph."
+                "GRAPH of `arclink build --engine-folder GRAPH/..`, or that of --keep-graph."
             )
         if (damage := damage_in(copy)) is not None:
             raise StoreError(f"{damage}: the graph files in {source} are damaged.")
@@ -127,12 +128,12 @@ def _copy_batch(graph: str, name: str, target: Path) -> None:
         copy.rename(target)
 
 
-def _copy_from_hdfs(system: WebHdfs, path: str, target: Path) -> None:
-    """Copy a folder in HDFS with its subfolders; without Hadoop's markers."""
+def _copy_from_engine(system: EngineFiles, path: str, target: Path) -> None:
+    """Copy a folder of an engine with its subfolders; without Hadoop's markers."""
     target.mkdir()
     for entry in system.entries(path):
         if entry.is_folder:
-            _copy_from_hdfs(system, f"{path}/{entry.name}", target / entry.name)
+            _copy_from_engine(system, f"{path}/{entry.name}", target / entry.name)
         elif not entry.name.startswith("_"):
             with (target / entry.name).open("wb") as file:
                 file.writelines(system.read(f"{path}/{entry.name}"))

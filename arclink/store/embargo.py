@@ -133,7 +133,7 @@ class EmbargoedStore(FilteredStore):
         capture of the same payload. If only revisits are visible, the payload is reported as not at
         hand. The result is None if no capture of it is visible.
         """
-        self._look_again()
+        self._drop_stale_caches()
         found = self.base.payload(checksum)
         if found is None:
             return None
@@ -211,7 +211,7 @@ class EmbargoedStore(FilteredStore):
             checksum: Of the payload.
             page: A page whose captures are checked first.
         """
-        self._look_again()
+        self._drop_stale_caches()
         if checksum not in self._readable:
             likely: Iterable[Memento] = ()
             if page is not None:

@@ -145,7 +145,7 @@ class FilteredStore(Closing):
     def sources(
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
-        self._look_again()
+        self._drop_stale_caches()
         rest = iter(contents)
         while some := list(islice(rest, _AT_ONCE)):
             for content, pages in zip(
@@ -215,7 +215,7 @@ class FilteredStore(Closing):
         )
 
     def stats(self) -> StoreStats:
-        self._look_again()
+        self._drop_stale_caches()
         if self._stats is None:
             self._stats = self._counted()
         return self._stats
@@ -242,7 +242,7 @@ class FilteredStore(Closing):
     def _of_payload(self, original: UriR, checksum: Checksum) -> Iterator[Memento]:
         """Yield the visible captures of an original that show a payload."""
 
-    def _look_again(self) -> None:
+    def _drop_stale_caches(self) -> None:
         """Clear all caches when the store or the filter has changed, or when they are full."""
         state = self.state()
         if state != self._seen:
@@ -266,7 +266,7 @@ class FilteredStore(Closing):
 
     def _is_shown(self, content: ContentId) -> bool:
         """Return whether a visible capture shows ``content``."""
-        self._look_again()
+        self._drop_stale_caches()
         if content not in self._shown:
             self._shown[content] = any(
                 next(pages, None) is not None for pages in self.sources([content])

@@ -26,7 +26,7 @@ from arclink.analysis.pagerank import RankOptions, order_by_rank, rank
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions
 from arclink.errors import GoneError
-from arclink.files.atomic import folder_beside, room_for
+from arclink.files.atomic import folder_next_to, room_for
 from arclink.model import Surt
 from arclink.store.protocols import Scans
 from arclink.streams.queries import ORDER, Order
@@ -135,7 +135,7 @@ class RankTables:
 
 
 def _make(store: Scans, folder: Path) -> None:
-    with folder_beside(folder) as work:
+    with folder_next_to(folder) as work:
         made = work / folder.name
         made.mkdir()
         if store.sums().first:

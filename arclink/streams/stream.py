@@ -66,7 +66,7 @@ class StreamedCapture:
         """Return the capture as a page; close it, or use ``with``.
 
         Raises:
-            CaptureError: Its archive file or its payload is not at hand, or is damaged.
+            CaptureError: Its archive file or its payload is not available, or is damaged.
         """
         return self._stream.reader.read(self.memento)
 

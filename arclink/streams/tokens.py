@@ -12,7 +12,8 @@ A token has everything that is needed to continue, so no process has to remember
   one that was not.
 
 The text is base64url with a checksum (`arclink.access.cursors`): a damaged token is recognised. It
-is not secret: a forged token can only name another position in what the caller may read anyway.
+is not secret: a forged token can only name another position in data that the caller may read
+anyway.
 """
 
 import hashlib

@@ -69,7 +69,7 @@ class SubsetStore(FilteredStore):
     @property
     def evaluation(self) -> Evaluation:
         """The evaluation of the selection on the present state of the store."""
-        self._look_again()
+        self._drop_stale_caches()
         if self._known is None:
             self._known = self._evaluate(self.base)
         return self._known

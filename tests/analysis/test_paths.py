@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.queries import LinkQuery
-from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
+from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
 from arclink.model import Timestamp
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
@@ -27,7 +27,7 @@ END = "9" * 14
 
 def ask(
     archive: list[Page],
-    wanted: Wanted = Wanted.EARLIEST,
+    wanted: PathChoice = PathChoice.EARLIEST,
     usable: Usable = Usable.SEEN,
     most_pages: int = 1000,
     most_hops: int = 20,
@@ -108,8 +108,8 @@ def test_paths_are_the_best_of_all_ways(
 ) -> None:
     first, last = ends
     ways = list(arrivals(archive, usable, first, last))
-    earliest = ask(archive, Wanted.EARLIEST, usable, from_=first, to=last)
-    shortest = ask(archive, Wanted.SHORTEST, usable, from_=first, to=last)
+    earliest = ask(archive, PathChoice.EARLIEST, usable, from_=first, to=last)
+    shortest = ask(archive, PathChoice.SHORTEST, usable, from_=first, to=last)
     assert earliest.is_complete
     assert shortest.is_complete
     assert bool(ways) == bool(earliest.hops) == bool(shortest.hops)
@@ -154,13 +154,13 @@ def test_a_link_seen_too_early_is_no_way_unless_it_is_in_force() -> None:
 def test_the_earliest_path_may_be_longer_than_the_shortest() -> None:
     archive = [Page(A, T1, [link(B)]), Page(B, T2, [link(D)]), Page(A, T5, [link(D)])]
     assert [hop.time for hop in ask(archive).hops] == [T1, T2]
-    assert [hop.time for hop in ask(archive, Wanted.SHORTEST).hops] == [T5]
+    assert [hop.time for hop in ask(archive, PathChoice.SHORTEST).hops] == [T5]
     assert [hop.time for hop in ask(archive, from_=T2).hops] == [T5]
     assert ask(archive, to=T1).hops == ()
 
 
-@pytest.mark.parametrize("wanted", Wanted)
-def test_a_search_that_is_cut_says_so(wanted: Wanted) -> None:
+@pytest.mark.parametrize("wanted", PathChoice)
+def test_a_search_that_is_cut_says_so(wanted: PathChoice) -> None:
     chain = [A, B, C, "http://e.example/", D]
     archive = [Page(page, T1, [link(following)]) for page, following in pairwise(chain)]
     whole = ask(archive, wanted)
@@ -174,6 +174,6 @@ def test_a_search_that_is_cut_says_so(wanted: Wanted) -> None:
 
 def test_a_shortest_path_has_no_more_links_than_allowed() -> None:
     archive = [Page(A, T1, [link(B)]), Page(B, T1, [link(C)]), Page(C, T1, [link(D)])]
-    assert len(ask(archive, Wanted.SHORTEST, most_hops=3).hops) == 3
-    cut = ask(archive, Wanted.SHORTEST, most_hops=2)
+    assert len(ask(archive, PathChoice.SHORTEST, most_hops=3).hops) == 3
+    cut = ask(archive, PathChoice.SHORTEST, most_hops=2)
     assert (cut.hops, cut.is_complete) == ((), False)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.slice_cache import cache_beside, open_slices
+from arclink.analysis.slice_cache import cache_next_to, open_slices
 from arclink.analysis.slices import SliceOptions, Slices
 from arclink.analysis.windows import Windows
 from arclink.cli.main import group
@@ -100,4 +100,4 @@ def test_where_nothing_can_be_sliced_the_error_says_what_helps(tmp_path: Path) -
     with pytest.raises(UsageError, match="has no mementos, so there is nothing to slice"):
         open_slices(str(tmp_path / "empty.db"), MONTHS)
     with pytest.raises(UsageError, match="--cache FOLDER"):
-        cache_beside("cassandra://host/links")
+        cache_next_to("cassandra://host/links")

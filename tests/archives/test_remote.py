@@ -18,7 +18,6 @@ import aiohttp
 import orjson
 import pytest
 
-from arclink.archives import remote
 from arclink.archives.locations import RemotePath, location_of, scheme_of, short_name
 from arclink.archives.opener import open_bytes, open_stream
 from arclink.archives.reader import ArchiveFile
@@ -27,7 +26,7 @@ from arclink.errors import InputError, PipelineError
 from arclink.extract import extraction
 from arclink.extract.extraction import ExtractSettings, extract_pointers
 from arclink.model import Checksum, Surt, Timestamp, UriR
-from arclink.network import retries
+from arclink.network import drivers, retries
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.settings import BuildSettings
@@ -124,7 +123,7 @@ def test_a_server_that_fails_when_it_is_asked_for_a_file_does_not_say_that_there
         raise FileNotFoundError("http://h/x") from cause  # as fsspec says it of whatever fails
 
     with pytest.raises(OSError, match=r"its server cannot be reached: .") as refused:
-        remote._patiently(attempt)
+        drivers.patiently(attempt)
     assert refused.value.errno == errno.EHOSTUNREACH
     assert len(asked) == 3
 

@@ -1,4 +1,4 @@
-"""The form that builds a selection, as a person with a browser uses it."""
+"""The form that builds a selection, used by a person in a browser."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit

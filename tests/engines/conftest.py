@@ -124,6 +124,34 @@ class Hadoop:
 
 
 @contextmanager
+def running_s3(region: str = "us-east-1") -> Iterator[str]:
+    """Run a moto that answers as Amazon does, and point this process to it; yield its address."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")  # read when moto is imported
+        import fsspec  # type: ignore[import-untyped]
+        from moto.server import ThreadedMotoServer
+
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server.start()
+        try:
+            host, port = server.get_host_and_port()
+            for name, value in {
+                "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+                "AWS_ACCESS_KEY_ID": "testing",
+                "AWS_SECRET_ACCESS_KEY": "testing",
+                "AWS_DEFAULT_REGION": region,
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            }.items():
+                patch.setenv(name, value)
+            yield f"http://{host}:{port}"
+        finally:
+            server.stop()
+            fsspec.filesystem("s3").clear_instance_cache()
+
+
+@contextmanager
 def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
     """Run a cluster in a folder, and point this process to it."""
     needs(engines_folder() / "hadoop/cluster.jar")

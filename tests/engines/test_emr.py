@@ -5,7 +5,6 @@ cluster, the other jobs use it.
 """
 
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from arclink.pipeline.jobs import JOBS
-from tests.engines.conftest import ROOT
+from tests.engines.conftest import ROOT, running_s3
 
 BUCKET = "arclink-tests"
 REGION = "eu-central-1"
@@ -24,28 +23,8 @@ REGION = "eu-central-1"
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
     """The address of a moto that answers as Amazon does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")  # read when moto is imported
-        from moto.server import ThreadedMotoServer
-
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        server.start()
-        try:
-            host, port = server.get_host_and_port()
-            address = f"http://{host}:{port}"
-            for name, value in {
-                "AWS_ENDPOINT_URL": address,
-                "AWS_ACCESS_KEY_ID": "testing",
-                "AWS_SECRET_ACCESS_KEY": "testing",
-                "AWS_DEFAULT_REGION": REGION,
-                "AWS_CONFIG_FILE": os.devnull,
-                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-                "AWS_EC2_METADATA_DISABLED": "true",
-            }.items():
-                patch.setenv(name, value)
-            yield address
-        finally:
-            server.stop()
+    with running_s3(REGION) as address:
+        yield address
 
 
 def finish_steps(stop: threading.Event) -> None:

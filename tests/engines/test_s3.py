@@ -1,6 +1,5 @@
 """Archive files in S3, simulated by moto on loopback: a build reads the ranges it needs."""
 
-import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, page, warc
+from tests.engines.conftest import running_s3
 from tests.pipeline.store_contents import build_store, graph_of
 
 BUCKET = "arclink-files"
@@ -28,38 +28,18 @@ def s3() -> Iterator[str]:
     be for another machine's.
     """
     import fsspec  # type: ignore[import-untyped]
-    from moto.server import ThreadedMotoServer
 
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    with pytest.MonkeyPatch.context() as patch:
-        try:
-            host, port = server.get_host_and_port()
-            for name, value in {
-                "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-                "AWS_ACCESS_KEY_ID": "testing",
-                "AWS_SECRET_ACCESS_KEY": "testing",
-                "AWS_DEFAULT_REGION": "us-east-1",
-                "AWS_CONFIG_FILE": os.devnull,
-                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-                "AWS_EC2_METADATA_DISABLED": "true",
-            }.items():
-                patch.setenv(name, value)
-            patch.setattr(retries, "PAUSES", (0.01, 0.02, 0.03))
-            system = fsspec.filesystem("s3")
-            system.mkdir(BUCKET)
-            system.pipe(f"{BUCKET}/data", DATA)
-            system.pipe(
-                f"{BUCKET}/crawl/a.warc.gz", gzipped([page(number) for number in range(40)])
-            )
-            system.pipe(
-                f"{BUCKET}/crawl/part/b.warc.gz",
-                gzipped([page(number) for number in range(40, 60)]),
-            )
-            yield f"s3://{BUCKET}"
-        finally:
-            server.stop()
-            fsspec.filesystem("s3").clear_instance_cache()
+    with running_s3(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retries, "PAUSES", (0.01, 0.02, 0.03))
+        system = fsspec.filesystem("s3")
+        system.mkdir(BUCKET)
+        system.pipe(f"{BUCKET}/data", DATA)
+        system.pipe(f"{BUCKET}/crawl/a.warc.gz", gzipped([page(number) for number in range(40)]))
+        system.pipe(
+            f"{BUCKET}/crawl/part/b.warc.gz",
+            gzipped([page(number) for number in range(40, 60)]),
+        )
+        yield f"s3://{BUCKET}"
 
 
 @pytest.mark.parametrize(

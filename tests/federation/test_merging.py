@@ -13,10 +13,10 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.table import write_table
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.reader import MementoSummary
-from arclink.federation.instance_answers import ToldAnswer, ToldLink
+from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
 from arclink.federation.merge import Findings, SeenInForce, merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
-from arclink.federation.validation import believe
+from arclink.federation.validation import accepted_findings
 from arclink.model import Timestamp, UriR
 
 A, B, C = "http://a.example/", "http://b.example/", "http://www.c.example/x|y"
@@ -24,7 +24,7 @@ TIMES = ("20091103011307", "20100130003005", "20110101000000")
 ASKED = MergedQuery.from_parameters([("uri", A)])
 
 told_links = st.builds(
-    ToldLink,
+    ReceivedLink,
     st.sampled_from([Direction.OUT, Direction.IN]),
     st.sampled_from([A, B, C, "https://b.example/", "mailto:x@b.example"]),
     st.sampled_from(["a@href", "img@src"]),
@@ -44,8 +44,8 @@ def findings(draw: st.DrawFn) -> Findings:
         if count
         else MementoSummary()
     )
-    told = ToldAnswer(A, summary, None, (), draw(st.lists(told_links, max_size=5)))
-    found, _ = believe(told, ASKED.query, archive)
+    told = ReceivedAnswer(A, summary, None, (), draw(st.lists(told_links, max_size=5)))
+    found, _ = accepted_findings(told, ASKED.query, archive)
     in_force = draw(
         st.sets(
             st.builds(
@@ -93,8 +93,8 @@ def test_what_is_written_of_an_answer_merged_with_itself_is_the_same(
     assert written(one, two) == written(two, one, two, one)
 
 
-def found_in(archive: str, *links: ToldLink) -> Findings:
-    return believe(ToldAnswer(A, None, None, (), links), ASKED.query, archive)[0]
+def found_in(archive: str, *links: ReceivedLink) -> Findings:
+    return accepted_findings(ReceivedAnswer(A, None, None, (), links), ASKED.query, archive)[0]
 
 
 def link(
@@ -104,8 +104,8 @@ def link(
     kind: str = "a@href",
     rel: str | None = None,
     direction: Direction = Direction.OUT,
-) -> ToldLink:
-    return ToldLink(direction, uri, kind, text, rel, times, (A,))
+) -> ReceivedLink:
+    return ReceivedLink(direction, uri, kind, text, rel, times, (A,))
 
 
 def document(answer: LinkAnswer) -> dict[str, list[dict[str, object]]]:
@@ -141,7 +141,7 @@ def test_one_link_in_two_archives_is_one_member_with_both_named_and_times_united
     ],
     ids=["text", "kind", "target", "direction"],
 )
-def test_links_that_differ_are_two(other: ToldLink) -> None:
+def test_links_that_differ_are_two(other: ReceivedLink) -> None:
     assert len(merge([found_in("x", link(B, "News", TIMES[0])), found_in("y", other)]).links) == 2
 
 

@@ -14,13 +14,13 @@ from arclink.access.archives import Refused
 from arclink.access.formats import FORMATS
 from arclink.access.queries import LinkQuery
 from arclink.errors import InstanceError, UsageError
-from arclink.federation.instance_answers import ToldAnswer, told_by
+from arclink.federation.instance_answers import ReceivedAnswer, as_received
 from arclink.federation.instances import parse_instance, parse_instances, plain_question, question
 from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.listings import parse_listing
 from arclink.federation.merge import Findings
 from arclink.federation.names import absolute_name
-from arclink.federation.validation import believe
+from arclink.federation.validation import accepted_findings
 from arclink.model import UriR
 from tests.access.example_answers import A, B, answer_of, member
 from tests.access.rdf_listings import LISTING_1, T1, T2
@@ -46,7 +46,9 @@ def targets(found: Findings) -> set[tuple[str, str, str, tuple[str, ...]]]:
     "document", [LISTING_1, LITERAL_LISTING], ids=["as XML", "with the paper's ellipses"]
 )
 def test_the_paper_s_listing_is_read_and_its_names_are_repaired(document: str) -> None:
-    found, refused = believe(parse_listing(document.encode(), VANCOUVER.uri), VANCOUVER, "paper")
+    found, refused = accepted_findings(
+        parse_listing(document.encode(), VANCOUVER.uri), VANCOUVER, "paper"
+    )
     home = "com,vancouver2010)/"
     assert not refused
     assert targets(found) == {
@@ -114,8 +116,10 @@ def test_our_own_formats_tell_the_same() -> None:
     members = [member(f"http://x.example/{text}?{text}", text, T1, T2) for text in ODD]
     members.append(member("http://img.example/x|y", "", T1, kind="img@src"))
     answer = answer_of(members, members[:3])
-    by_json = believe(parse_json_answer(b"".join(FORMATS["json"].write(answer))), QUERY, "x")
-    by_listing = believe(
+    by_json = accepted_findings(
+        parse_json_answer(b"".join(FORMATS["json"].write(answer))), QUERY, "x"
+    )
+    by_listing = accepted_findings(
         parse_listing(b"".join(FORMATS["rdfxml"].write(answer)), QUERY.uri), QUERY, "x"
     )
     assert len(by_json[0].links) == len(members) + 3
@@ -123,7 +127,7 @@ def test_our_own_formats_tell_the_same() -> None:
     assert {link.targets for link in by_listing[0].links.values()} == {
         link.targets for link in by_json[0].links.values()
     }
-    assert by_json[0] == believe(told_by(answer), QUERY, "x")[0]
+    assert by_json[0] == accepted_findings(as_received(answer), QUERY, "x")[0]
     assert not by_json[1] + by_listing[1]
 
 
@@ -218,7 +222,7 @@ def test_whatever_json_holds_is_believed_or_counted(
         told = parse_json_answer(body.encode())
     except InstanceError:
         return  # lone surrogates, integers beyond 64 bits
-    found, refused = believe(told, QUERY, "x")
+    found, refused = accepted_findings(told, QUERY, "x")
     assert of_links(refused) + len(found.links) <= len(outlinks) + len(inlinks)
     assert all(
         link.timestamps["x"] and {key[0], key[1]} & {QUERY.surt}
@@ -242,7 +246,7 @@ def test_json_that_is_no_answer_says_why(body: bytes, says: str) -> None:
         parse_json_answer(body)
 
 
-def told(*links: Mapping[str, object], **others: object) -> ToldAnswer:
+def told(*links: Mapping[str, object], **others: object) -> ReceivedAnswer:
     return parse_json_answer(
         json.dumps({"uri": A, "outlinks": list(links), "inlinks": [], **others}).encode()
     )
@@ -272,7 +276,7 @@ GOOD = {"uri": B, "kind": "a@href", "text": "x", "timestamps": [T1]}
 )
 def test_a_link_that_cannot_be_meant_is_passed_over_and_counted(changed: dict[str, object]) -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011"), ("kind", "a@href")])
-    found, refused = believe(told(GOOD, {**GOOD, **changed}), query, "x")
+    found, refused = accepted_findings(told(GOOD, {**GOOD, **changed}), query, "x")
     assert (len(found.links), of_links(refused)) == (1, 1)
 
 
@@ -305,7 +309,7 @@ def test_a_lie_of_a_link_to_a_page_is_refused_by_name(
     lie: dict[str, object], refused: dict[str, int]
 ) -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011")])
-    found, counted = believe(
+    found, counted = accepted_findings(
         parse_json_answer(
             json.dumps({"uri": A, "outlinks": [], "inlinks": [{**IN, **lie}, IN]}).encode()
         ),
@@ -319,7 +323,7 @@ def test_a_lie_of_a_link_to_a_page_is_refused_by_name(
 def test_each_dropped_time_is_counted_though_the_link_stays() -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011")])
     times = [T1, "yesterday", 20100101000000, "20120101000000", "20101399000000"]
-    found, refused = believe(told({**GOOD, "timestamps": times}), query, "x")
+    found, refused = accepted_findings(told({**GOOD, "timestamps": times}), query, "x")
     assert [link.timestamps for link in found.links.values()] == [{"x": {T1}}]
     assert refused == {Refused.BAD_TIME: 3, Refused.OTHER_TIME: 1}
 
@@ -369,7 +373,7 @@ def listing(*pages: tuple[str, str]) -> bytes:
 def test_a_lying_listing_is_refused_by_name(
     document: bytes, links: int, refused: dict[str, int]
 ) -> None:
-    found, counted = believe(parse_listing(document, QUERY.uri), QUERY, "x")
+    found, counted = accepted_findings(parse_listing(document, QUERY.uri), QUERY, "x")
     assert {reason.name: number for reason, number in counted.items()} == refused
     assert len(found.links) == links
 
@@ -417,7 +421,7 @@ def test_of_lying_json_every_link_and_time_is_kept_or_refused_once(
     for link in [*outlinks, *inlinks]:  # each by itself, so that equal links are not one
         way = "outlinks" if link in outlinks else "inlinks"
         body = {"uri": A, "outlinks": [], "inlinks": [], way: [link]}
-        found, refused = believe(parse_json_answer(json.dumps(body).encode()), query, "x")
+        found, refused = accepted_findings(parse_json_answer(json.dumps(body).encode()), query, "x")
         assert len(found.links) + of_links(refused) == 1
         for (source, target, _, _), seen in found.links.items():
             assert query.surt in (source, target)
@@ -456,7 +460,7 @@ def test_of_a_lying_listing_every_link_is_kept_or_refused_once(
         )
     )
     try:
-        found, refused = believe(parse_listing(document, QUERY.uri), QUERY, "x")
+        found, refused = accepted_findings(parse_listing(document, QUERY.uri), QUERY, "x")
     except InstanceError:
         return  # no page with a name, or the first one is another
     told = sum(len(links) for _, links in pages)
@@ -474,14 +478,14 @@ def of_links(refused: Counter[Refused]) -> int:
 
 
 def test_the_direction_that_was_not_asked_for_is_passed_over() -> None:
-    found, refused = believe(
+    found, refused = accepted_findings(
         told(GOOD), LinkQuery.from_parameters([("uri", A), ("direction", "in")]), "x"
     )
     assert (len(found.links), refused) == (0, {Refused.NOT_ASKED: 1})
 
 
 def test_a_huge_text_is_cut_and_foreign_variants_are_dropped() -> None:
-    found, refused = believe(
+    found, refused = accepted_findings(
         told(
             {
                 **GOOD,
@@ -500,25 +504,25 @@ def test_a_huge_text_is_cut_and_foreign_variants_are_dropped() -> None:
 
 def test_a_huge_literal_in_a_listing_is_cut() -> None:
     document = LISTING_1.replace(">News<", f">{'News' * 1_000_000}<")
-    found, _ = believe(parse_listing(document.encode(), VANCOUVER.uri), VANCOUVER, "x")
+    found, _ = accepted_findings(parse_listing(document.encode(), VANCOUVER.uri), VANCOUVER, "x")
     assert max(len(key[3]) for key in found.links) <= 1000
 
 
 def test_an_answer_about_something_else_is_refused() -> None:
     with pytest.raises(InstanceError, match=r"answers about http://b\.example/"):
-        believe(
+        accepted_findings(
             parse_json_answer(json.dumps({"uri": B, "outlinks": [], "inlinks": []}).encode()),
             QUERY,
             "x",
         )
     with pytest.raises(InstanceError, match="answers about"):
-        believe(parse_listing(LISTING_1.encode(), QUERY.uri), QUERY, "x")
+        accepted_findings(parse_listing(LISTING_1.encode(), QUERY.uri), QUERY, "x")
 
 
 def test_a_listing_cannot_say_what_was_in_force() -> None:
     query = LinkQuery.from_parameters([("uri", "vancouver2010.com"), ("at", "2010")])
     with pytest.raises(InstanceError, match="in force at that time"):
-        believe(parse_listing(LISTING_1.encode(), query.uri), query, "x")
+        accepted_findings(parse_listing(LISTING_1.encode(), query.uri), query, "x")
 
 
 @pytest.mark.parametrize(
@@ -536,7 +540,7 @@ def test_a_listing_cannot_say_what_was_in_force() -> None:
     ids=str,
 )
 def test_a_summary_that_cannot_be_is_replaced_by_what_the_links_show(mementos: object) -> None:
-    found, refused = believe(told(GOOD, mementos=mementos), QUERY, "x")
+    found, refused = accepted_findings(told(GOOD, mementos=mementos), QUERY, "x")
     assert (found.mementos["x"].count, found.mementos["x"].first) == (1, T1)
     assert refused == {Refused.BAD_MEMENTOS: 1}
 

@@ -12,7 +12,7 @@ import pytest
 
 from arclink.errors import ExportError, OperatorError
 from arclink.files.atomic import (
-    folder_beside,
+    folder_next_to,
     open_whole,
     room_for,
     write_whole,
@@ -47,7 +47,7 @@ def test_what_a_killed_process_left_goes_with_the_next_one(tmp_path: Path) -> No
 
 def test_what_is_being_written_is_not_taken_for_left_over(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
-    with folder_beside(path) as one, folder_beside(path) as other:
+    with folder_next_to(path) as one, folder_next_to(path) as other:
         assert one != other
         assert one.is_dir()
         assert other.is_dir()

@@ -13,7 +13,7 @@ from arclink.analysis.anchor_texts import AnchorTextQuery, anchor_texts
 from arclink.analysis.frequencies import Term, count_frequencies
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.page_histories import TargetsOf, page_histories, validities
-from arclink.analysis.paths import PathQuery, Usable, Wanted, find_path
+from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
 from arclink.analysis.spread import first_links
 from arclink.analysis.targets import Target
@@ -167,7 +167,8 @@ def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures)
     for target in targets:
         if surt_of(target) != links.surt:
             answer = find_path(
-                graph, PathQuery(links, surt_of(target), Usable.SEEN, Wanted.EARLIEST, 100_000, 100)
+                graph,
+                PathQuery(links, surt_of(target), Usable.SEEN, PathChoice.EARLIEST, 100_000, 100),
             )
             assert answer.is_complete
             told[surt_of(target)] = answer.hops[-1].time if answer.hops else None

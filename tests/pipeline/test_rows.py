@@ -37,7 +37,7 @@ def files_of(batch_of: dict[str, int], folder: Path = Path("/archive")) -> list[
 
 @pytest.fixture(params=["driver", "local", "inline"])
 def share(request: pytest.FixtureRequest, tmp_path: Path) -> Share:
-    """The driver shares rows out, or tasks of a runner; archive files are in the test's folder."""
+    """The driver distributes rows, or tasks of a runner; archive files are in the test's folder."""
     (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
     run = JobRunner(request.param, 2, tmp_path / "work/tasks", conf=conf)
 

@@ -237,7 +237,7 @@ def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
     there are any: the worst that can happen.
     """
     monkeypatch.setattr(
-        "arclink.store.sqlite.store._LETTING_GO", 1
+        "arclink.store.sqlite.store._WAIT_FOR_READERS", 1
     )  # the reader waits for the loader here, so the loader should not for it
     batches = iter(range(2, BATCHES + 1))
 

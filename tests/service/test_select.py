@@ -1,4 +1,4 @@
-"""The form that builds a selection: its addresses, its counts and its mistakes."""
+"""The form that builds a selection: its addresses, its counts, and its messages about mistakes."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit

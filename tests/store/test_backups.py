@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.slice_cache import cache_beside
+from arclink.analysis.slice_cache import cache_next_to
 from arclink.cli.backup import command as backup_command
 from arclink.cli.build import command as build_command
 from arclink.cli.forget import command as forget_command
@@ -424,7 +424,7 @@ def test_what_is_next_to_a_store_is_right_after_a_restore(store: Path, backup: P
     back_up(store, backup)
     with open_store(str(store)) as opened:
         before = opened.state()
-    for folder in (cache_beside(str(store)), work_folder(str(store))):
+    for folder in (cache_next_to(str(store)), work_folder(str(store))):
         folder.mkdir()
         (folder / "old").write_text("of the store that was lost")
     store.unlink()

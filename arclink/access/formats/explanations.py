@@ -80,14 +80,16 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
             yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
         return
     read = f"read as {printable(payload.charset)}" + (
-        f" from {printable(payload.file)} at byte {payload.offset:,}" if _elsewhere(found) else ""
+        f" from {printable(payload.file)} at byte {payload.offset:,}"
+        if _is_from_another_record(found)
+        else ""
     )
     yield f"  {read}; content {found.content}"
     counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
     yield f"  links as written, repeats included: {counts or 'none'}"
 
 
-def _elsewhere(found: Explanation) -> bool:
+def _is_from_another_record(found: Explanation) -> bool:
     """Return whether the payload was read from the record of another capture."""
     memento, payload = found.memento, found.payload
     return payload is not None and (payload.file, payload.offset) != (memento.file, memento.offset)

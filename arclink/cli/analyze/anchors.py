@@ -15,10 +15,10 @@ from arclink.access.kinds import kinds_line
 from arclink.access.queries import TIMES, URI, Direction
 from arclink.access.reader import Reading
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.anchor_texts import AnchorTextQuery, Found, WeighedTerm, anchor_texts
+from arclink.analysis.anchor_texts import AnchorTextQuery, TextCounts, WeighedTerm, anchor_texts
 from arclink.analysis.frequencies import Frequencies, FrequencyFile, Term
 from arclink.analysis.link_scope import other_kinds_to
-from arclink.analysis.slice_cache import cache_beside
+from arclink.analysis.slice_cache import cache_next_to
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
@@ -71,7 +71,7 @@ def command(given: Given) -> None:
     with open_graph_asked(given) as graph:
         windows_asked(graph, query.windows)
         kept = FrequencyFile(
-            cache_asked(given) or cache_beside(store), graph, target.level, query.term
+            cache_asked(given) or cache_next_to(store), graph, target.level, query.term
         )
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
         terms, found = anchor_texts(graph, query, frequencies)
@@ -92,7 +92,7 @@ def _as_rows(
     query: AnchorTextQuery,
     by: str,
     terms: list[WeighedTerm],
-    found: Found,
+    found: TextCounts,
     frequencies: Frequencies,
     limit: int,
     known: str | None,

@@ -9,7 +9,7 @@ from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import FROM, TO, URI, absolute_uri, surt_asked
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
+from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
 from arclink.cli.analyze.history_options import links_asked
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_graph_asked
@@ -32,7 +32,7 @@ END = Parameter(
 FIND = Parameter(
     "find",
     "The path that arrives first, or the path with the fewest links.",
-    choice(Wanted),
+    choice(PathChoice),
     default="earliest",
 )
 WHEN = Parameter(

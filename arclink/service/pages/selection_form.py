@@ -1,8 +1,8 @@
-"""The form that builds a selection: its fields, its free text, and the selection that these mean.
+"""The form that builds a selection: its fields, its free text, and the selection that they form.
 
-The page at ``?subset=SELECTION`` shows the conditions that have a field of the form in this field,
-and all others in the free text. So the address alone brings back a form, whoever wrote the
-selection.
+In the page at ``?subset=SELECTION``, a condition that has a field in the form is shown in this
+field; all other conditions are in the free text. So the address is enough to show the form again,
+for any selection.
 """
 
 import re

@@ -34,7 +34,7 @@ REPLAYED_POLICY: Final = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
     "form-action 'self'; base-uri 'self'; object-src 'none'; frame-ancestors 'self' {service}"
 )
-"""Policy of archived pages: they may do what they like, with this origin only."""
+"""Policy of archived pages: they may do anything, but only at this origin."""
 
 ONLY_HERE: Final = "(response-origin);redirects=allow"
 """Value of ``Connection-Allowlist``: no connection to another host, and no WebRTC.

@@ -506,7 +506,7 @@ def payload_of(row: Row) -> int:
     return int(row.key[:10], 16)
 
 
-# All
+# Rows of all relations
 
 
 Item = TypeVar("Item")

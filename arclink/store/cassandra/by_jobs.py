@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from arclink.network.hdfs import WebHdfs, uses_webhdfs
+from arclink.network.engine_files import files_of, is_of_engine
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.load import RunTasks, run_task
 from arclink.store.cassandra.tables import StoreView
@@ -101,13 +101,13 @@ def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Res
 
 @contextmanager
 def _here(path: str) -> Iterator[Path]:
-    """Yield a local path of a file; a file in HDFS is copied for the duration of the block."""
-    if not uses_webhdfs(path):
+    """Yield a local path of a file; an engine's file is copied for the duration of the block."""
+    if not is_of_engine(path):
         yield Path(path)
         return
-    system, name = WebHdfs.of(path)
+    system = files_of(path)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "part"
         with copy.open("wb") as target:
-            target.writelines(system.read(name))
+            target.writelines(system.read(system.path_of(path)))
         yield copy

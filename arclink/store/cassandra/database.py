@@ -81,10 +81,10 @@ ATTEMPTS = 8
 """Number of times a request is sent, with pauses of 0.1, 0.2, 0.4 … (at most 2) seconds between."""
 
 LEAST_SECONDS = 1.0
-"""Time for a request even when patience is at its end."""
+"""Minimum seconds for one request, even if the total time (`Address.patience`) is over."""
 
 HEDGE = 3.0
-"""Seconds after which another node is asked as well: a dead node does not answer."""
+"""Seconds after which the request is also sent to another node: a dead node does not answer."""
 
 _AGAIN = (
     Timeout,

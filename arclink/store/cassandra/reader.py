@@ -208,8 +208,8 @@ class CassandraReader(Closing):
         if scope is None:
             return None
         content = content_id(checksum, memento.original, scope)
-        # The payload may have been read for other originals only; for this one, it may no longer
-        # have been at hand.
+        # The payload may have been read for other originals only; for this one, it may not
+        # have been available any more.
         return content if self.numbers_of(view, [content])[0] is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
@@ -534,7 +534,7 @@ class CassandraReader(Closing):
     def close(self) -> None:
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""
 
-    # Inside
+    # Internal functions
 
     def fates_in(self, view: StoreView, checksums: Sequence[Checksum]) -> list[bytes | None]:
         """Return the packed fate of each payload.

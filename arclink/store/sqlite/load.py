@@ -34,7 +34,7 @@ from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
-from arclink.store.sqlite.packing_process import DiedError, RunApart, may_pack_apart
+from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
@@ -111,7 +111,7 @@ class BatchLoader:
             if replaced:
                 remove_contents_of(self._connection, self._runs, replaced)
             self._number_contents(first_content)
-            with self._inlinks_apart() as inlinks:
+            with self._packing_of_inlinks() as inlinks:
                 links = self._load_outlinks(first_content)
                 payloads = self._load_payloads(replaced)
                 first, last = self._load_mementos()
@@ -207,19 +207,19 @@ class BatchLoader:
         if last is not None:
             yield last
 
-    def _inlinks_apart(self) -> AbstractContextManager[RunApart | None]:
+    def _packing_of_inlinks(self) -> AbstractContextManager[PackingProcess | None]:
         """Start a process that packs the inlinks, if that is faster.
 
         Packing inlinks depends on the numbers of contents only.
         """
         size = sum(part.stat().st_size for part in parts_of(self._graph, "inlinks"))
-        is_apart = self._cores > 1 and size >= WORTH_A_PROCESS and may_pack_apart()
+        is_apart = self._cores > 1 and size >= WORTH_A_PROCESS and may_start_packing()
         if is_apart:
             with suppress(OSError):  # if another process cannot start, this one packs them
-                return RunApart(self._write_inlinks)
+                return PackingProcess(self._write_inlinks)
         return nullcontext()
 
-    def _load_inlinks(self, apart: RunApart | None) -> None:
+    def _load_inlinks(self, apart: PackingProcess | None) -> None:
         writer = RunWriter(self._connection, Relation.INLINKS, 0)
         if apart is None:
             self._write_inlinks(writer)

@@ -26,7 +26,7 @@ class DiedError(StoreError):
     """The process that packed a run died; the caller can pack the run again."""
 
 
-class RunApart(Closing):
+class PackingProcess(Closing):
     """A run that another process packs while this context is open.
 
     Args:
@@ -84,7 +84,7 @@ class RunApart(Closing):
             yield pickle.load(self._file)
 
 
-def may_pack_apart() -> bool:
+def may_start_packing() -> bool:
     """Return whether this process may start another one; workers of a pool may not."""
     return not current_process().daemon
 

@@ -63,7 +63,7 @@ LEVEL = 3
 CACHED_BLOCKS = 192
 """Number of decoded blocks that a reader keeps: about 35 KB each."""
 
-BEHIND_ALL = b"\xff"
+AFTER_ALL = b"\xff"
 """A bound after all keys: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
@@ -220,7 +220,7 @@ class RunWriter:
         self.add_packed(self._pack(keys, columns))
 
     def add_packed(self, packed: PackedBlock) -> None:
-        """Add a block that a function of `block_packer` packed."""
+        """Add a block that was packed by a function that `block_packer` returned."""
         _write_block(self._connection, self.run, packed.first, packed.data)
         self._entries += packed.rows
 
@@ -336,7 +336,7 @@ class Runs:
             if low < begin or high > end:
                 blocks, bound = self._blocks_at(relation, low, None)
                 begin = max((block.keys[0] for block in blocks), default=b"")
-                end = BEHIND_ALL if bound is None else bound
+                end = AFTER_ALL if bound is None else bound
             if high > end:
                 yield self.scan(relation, low, high)
             else:

@@ -119,9 +119,10 @@ _PATIENCE = 60_000
 """Milliseconds that cleaning, and truncating a large log, wait for readers."""
 
 LARGE_LOG = 64 << 20
-"""Size in bytes from which on a batch waits up to `_PATIENCE` to truncate the write-ahead log."""
+"""Size in bytes of the write-ahead log from which a batch waits up to `_PATIENCE` to truncate it.
+"""
 
-_LETTING_GO = 1_000
+_WAIT_FOR_READERS = 1_000
 """Milliseconds that a batch waits for readers of the old state, up to a log of `LARGE_LOG`."""
 
 _FREE = 0.05
@@ -141,7 +142,7 @@ class ReadPayload(NamedTuple):
 _inlink = maker(Inlink)
 
 
-def _first_said(same: Iterator[MementoItem]) -> MementoItem:
+def _first_of_equal(same: Iterator[MementoItem]) -> MementoItem:
     """Return the first of equal mementos; those from a WAT come last, as in a batch."""
     first = next(same)
     return (
@@ -200,9 +201,9 @@ class SqliteStore(Closing):
         self._state: StoreState | None = None
         self._version = 0  # SQLite's data_version: it changes when another connection writes
         if create:
-            self._forget_what_is_listed()
+            self._apply_listed_takedowns()
 
-    # Questions
+    # Queries
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -220,7 +221,7 @@ class SqliteStore(Closing):
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         with translated(self.path):
-            self._look_again()
+            self._drop_stale_caches()
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
             yield from self._mementos_in(surt, rows, span)
 
@@ -238,20 +239,20 @@ class SqliteStore(Closing):
             if read is None:
                 return None
             content = content_id(checksum, memento.original, read.scope)
-            # The payload may have been read for other originals only; for this one, it may no
-            # longer have been at hand.
+            # The payload may have been read for other originals only; for this one, it may not
+            # have been available any more.
             return content if self._number_of(content) is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
-            self._look_again()
+            self._drop_stale_caches()
             number = self._number_of(content)
             links = self._outlink_block(number).links(number) if number is not None else []
         yield from links
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with translated(self.path):
-            self._look_again()
+            self._drop_stale_caches()
             low, high = rows_of(target.encode())
             last: Posting | None = None
             if after is not None:
@@ -292,7 +293,7 @@ class SqliteStore(Closing):
         rest = iter(contents)
         while some := list(islice(rest, AT_ONCE)):
             with translated(self.path):
-                self._look_again()
+                self._drop_stale_caches()
                 checksums = [split_content(content)[0] for content in some]
                 read = self._payloads_read(checksums)
                 refers = (
@@ -429,13 +430,13 @@ class SqliteStore(Closing):
             if timestamp > last:
                 return
             if timestamp >= first:
-                yield memento_of(surt, _first_said(same))
+                yield memento_of(surt, _first_of_equal(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
         while True:
             with translated(self.path):
-                self._look_again()
+                self._drop_stale_caches()
                 found = self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone()
                 if found is None:
                     return
@@ -476,7 +477,7 @@ class SqliteStore(Closing):
 
     def state(self) -> StoreState:
         with translated(self.path):
-            self._look_again()
+            self._drop_stale_caches()
             if self._state is None:
                 self._state = store_state(self._connection)
         return self._state
@@ -552,7 +553,7 @@ class SqliteStore(Closing):
 
     def copies(self, surt: Surt) -> Iterator[Memento]:
         with translated(self.path):
-            self._look_again()
+            self._drop_stale_caches()
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
             items = in_order(rows, lambda row: mementos_of(row, self._names))
             for _, same in groupby(items, itemgetter(0, 1, 2)):
@@ -643,7 +644,7 @@ class SqliteStore(Closing):
         with suppress(apsw.Error):
             for _ in self._connection.execute("PRAGMA incremental_vacuum"):  # a step frees a page
                 pass
-        self._cut_log()
+        self._truncate_log()
 
     # Takedowns
 
@@ -686,7 +687,7 @@ class SqliteStore(Closing):
         if connection is not None:
             connection.close()
 
-    # Inside
+    # Internal functions
 
     @contextmanager
     def _writing(self, *, is_overwriting: bool = False, is_trial: bool = False) -> Iterator[None]:
@@ -710,11 +711,11 @@ class SqliteStore(Closing):
             if not is_done:
                 self._names.forget()
                 self._runs.forget()
-            self._forget_what_is_kept()
+            self._clear_caches()
         if is_done:
-            self._cut_log()
+            self._truncate_log()
 
-    def _cut_log(self) -> None:
+    def _truncate_log(self) -> None:
         """Copy the whole write-ahead log into the file, and truncate it.
 
         If readers of an old state do not end in time, the next batch tries again. SQLite by itself
@@ -727,13 +728,15 @@ class SqliteStore(Closing):
         starvation).
         """
         log = self.path.with_name(f"{self.path.name}-wal")
-        patience = _PATIENCE if log.exists() and log.stat().st_size > LARGE_LOG else _LETTING_GO
+        patience = (
+            _PATIENCE if log.exists() and log.stat().st_size > LARGE_LOG else _WAIT_FOR_READERS
+        )
         self._connection.execute(f"PRAGMA busy_timeout = {patience}")
         with suppress(apsw.Error):  # the batch is committed, even if copying the log fails
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         self._connection.execute("PRAGMA busy_timeout = 0")
 
-    def _forget_what_is_listed(self) -> None:
+    def _apply_listed_takedowns(self) -> None:
         """Apply the takedowns of the list next to the store that its own record lacks.
 
         The record lacks some if this store is a new one, or an older copy, at the path of a lost
@@ -749,15 +752,15 @@ class SqliteStore(Closing):
             self.close()
             raise
 
-    def _look_again(self) -> None:
+    def _drop_stale_caches(self) -> None:
         """Clear the caches if another connection wrote: answers must not show forgotten data."""
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._version:
             self._version = version
             self._connection.is_sealed = is_sealed(self._connection)  # after `convert`, it is
-            self._forget_what_is_kept()
+            self._clear_caches()
 
-    def _forget_what_is_kept(self) -> None:
+    def _clear_caches(self) -> None:
         self._state = None
         for kept in (
             self._outlink_blocks,
@@ -820,7 +823,7 @@ class SqliteStore(Closing):
                 yield from timestamps
 
     # The results of these three methods change only after a takedown, so they are cached until
-    # another connection writes (`_look_again`).
+    # another connection writes (`_drop_stale_caches`).
 
     def _payloads_read(self, checksums: Sequence[Checksum]) -> dict[Checksum, ReadPayload]:
         """Return the payloads among these checksums that were read."""

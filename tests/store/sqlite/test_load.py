@@ -34,7 +34,7 @@ from arclink.store.blocks.relations import BlockWriter
 from arclink.store.graph_files import write_graph_sums
 from arclink.store.sqlite import runs as runs_module
 from arclink.store.sqlite.load import BatchLoader
-from arclink.store.sqlite.packing_process import RunApart
+from arclink.store.sqlite.packing_process import PackingProcess
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS, canonical
@@ -184,7 +184,7 @@ def log_of(store: SqliteStore) -> int:
 def test_the_log_is_cut_behind_each_batch_unless_somebody_reads_what_was_before(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.store._LETTING_GO", 1)
+    monkeypatch.setattr("arclink.store.sqlite.store._WAIT_FOR_READERS", 1)
     with SqliteStore(store.path) as reader:
         stream = reader.inlinks(Surt("example,hub)/"))
         next(stream)
@@ -201,7 +201,7 @@ def test_the_log_is_cut_behind_each_batch_unless_somebody_reads_what_was_before(
 def test_a_large_log_is_cut_when_its_last_reader_lets_go(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.store._LETTING_GO", 1)
+    monkeypatch.setattr("arclink.store.sqlite.store._WAIT_FOR_READERS", 1)
     monkeypatch.setattr("arclink.store.sqlite.store.LARGE_LOG", 1)
     with SqliteStore(store.path) as reader, reader.snapshot():
         reader.last_batch()
@@ -523,11 +523,11 @@ def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     started: list[int] = []
 
-    def counted(write: Callable[[BlockWriter], None]) -> RunApart:
+    def counted(write: Callable[[BlockWriter], None]) -> PackingProcess:
         started.append(1)
-        return RunApart(write)
+        return PackingProcess(write)
 
-    monkeypatch.setattr("arclink.store.sqlite.load.RunApart", counted)
+    monkeypatch.setattr("arclink.store.sqlite.load.PackingProcess", counted)
     paths = [tmp_path / f"{cores}.db" for cores in (1, 2)]
     for cores, path in enumerate(paths, start=1):
         with SqliteStore(path, create=True) as store:
@@ -625,7 +625,7 @@ def test_where_a_process_beside_has_no_space_is_said(
 
 PACK_AND_DIE = """
 import os, signal, time
-from arclink.store.sqlite.packing_process import RunApart
+from arclink.store.sqlite.packing_process import PackingProcess
 
 have_begun, begin = os.pipe()
 
@@ -636,7 +636,7 @@ def write(blocks):
         blocks.add_block([b"key"], [])
         time.sleep(0.01)
 
-with RunApart(write):
+with PackingProcess(write):
     os.read(have_begun, 1)
     os.kill(os.getpid(), signal.SIGKILL)
 """

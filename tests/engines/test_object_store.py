@@ -1,0 +1,174 @@
+"""Hadoop without HDFS: archives, files between the stages and graph files are objects in S3.
+
+moto on loopback answers as Amazon does; Hadoop reads and writes through S3A.
+"""
+
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.cli.main import group
+from arclink.errors import InputError
+from arclink.network.engine_files import EngineFiles, files_of
+from arclink.store.batch_backups import back_up_batches, restore_batches
+from arclink.store.location import open_store
+from tests.engines.builds import Here, answers, build, counts_of
+from tests.engines.conftest import engines_folder, needs, run_script, running_s3
+
+BUCKET = "arclink-work"
+ROOT = f"s3a://{BUCKET}/built"
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of an S3 with a bucket."""
+    import fsspec  # type: ignore[import-untyped]
+
+    with running_s3() as address:
+        fsspec.filesystem("s3").mkdir(BUCKET)
+        yield address
+
+
+@pytest.fixture
+def files(s3: str) -> EngineFiles:
+    """The files of a build in an empty bucket."""
+    found = files_of(ROOT)
+    found.remove(f"{BUCKET}/try")
+    return found
+
+
+def put(files: EngineFiles, **objects: bytes) -> None:
+    """Write files to the folder ``try``; two underscores of a name mean a slash."""
+    for name, data in objects.items():
+        files.write(f"{BUCKET}/try/{name.replace('__', '/')}", BytesIO(data))
+
+
+def names(files: EngineFiles, folder: str) -> list[str]:
+    return [entry.name for entry in files.entries(f"{BUCKET}/try{folder}")]
+
+
+def test_a_new_name_leads_to_the_object_and_its_folder_can_be_removed(files: EngineFiles) -> None:
+    put(files, out__pages__part0=b"0123456789", out__pages__part1=b"x", out___SUCCESS=b"")
+    place = f"{BUCKET}/try/pages/part-one-0"
+    files.rename(f"{BUCKET}/try/out/pages/part0", place)
+    files.remove(f"{BUCKET}/try/out")
+    assert names(files, "/out/pages") == []
+    (entry,) = files.entries(f"{BUCKET}/try/pages")
+    assert (entry.name, entry.size) == ("part-one-0", 10)
+    assert files.status(place) == entry
+    assert files.found_at(f"s3a://{place}") == f"s3a://{BUCKET}/try/out/pages/part0"
+    assert b"".join(files.read(place, 4)) == b"456789"
+    other = files_of(ROOT)
+    assert other.checksum(f"{BUCKET}/try/out/pages/part0") == files.checksum(place)
+    files.remove(f"{BUCKET}/try")
+    assert other.entries(f"{BUCKET}/try/out/pages") == []
+
+
+def test_a_folder_that_is_moved_for_good_is_there_for_every_reader(files: EngineFiles) -> None:
+    put(files, kept__old=b"of an earlier attempt", out__part0=b"rows", graph__last=b"{}")
+    files.rename(f"{BUCKET}/try/out/part0", f"{BUCKET}/try/graph/pages/part-one-0")
+    files.move_folder(f"{BUCKET}/try/graph", f"{BUCKET}/try/kept", "last")
+    other = files_of(ROOT)
+    assert names(other, "/kept") == ["last", "pages"]
+    assert b"".join(other.read(f"{BUCKET}/try/kept/pages/part-one-0")) == b"rows"
+    assert names(other, "/graph") == names(other, "/out") == []
+
+
+def test_objects_that_stand_for_folders_are_removed_with_them(files: EngineFiles, s3: str) -> None:
+    import fsspec
+
+    system = fsspec.filesystem("s3")
+    system.call_s3("put_object", Bucket=BUCKET, Key="try/out/", Body=b"")
+    put(files, out__part0=b"rows")
+    assert names(files, "/out") == ["part0"]
+    files.remove(f"{BUCKET}/try/out")
+    assert "Contents" not in system.call_s3("list_objects_v2", Bucket=BUCKET, Prefix="try/")
+
+
+def test_listings_have_more_than_one_page(
+    files: EngineFiles, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(files, **{f"many__part{number}": b"x" for number in range(7)})
+    driver = files._system  # type: ignore[attr-defined]
+    call = driver.call_s3
+    monkeypatch.setattr(
+        driver,
+        "call_s3",
+        lambda method, **words: call(
+            method, **words, **({"MaxKeys": 3} if method == "list_objects_v2" else {})
+        ),
+    )
+    assert len(names(files, "/many")) == 7
+
+
+def test_a_bucket_that_does_not_exist_is_named_at_once(s3: str, tmp_path: Path) -> None:
+    conf = tmp_path / "mrjob.conf"
+    conf.write_text("{}")
+    words = ["--runner", "hadoop", "--engine-conf", str(conf), "--engine-folder", "s3://nowhere/x"]
+    done = CliRunner().invoke(
+        group, ["build", str(tmp_path), "--store", str(tmp_path / "x.db"), *words]
+    )
+    assert isinstance(done.exception, InputError), done.output
+    assert "s3://nowhere" in str(done.exception)
+
+
+# A whole build
+
+
+@pytest.fixture(scope="module")
+def hadoop_on_s3(s3: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """mrjob's settings for a Hadoop that has no HDFS, and runs each job in one process."""
+    folder = tmp_path_factory.mktemp("hadoop-s3")
+    needs(engines_folder() / "s3a/jars")
+    run_script("hadoop.sh", "local", folder, S3=f"{s3}/{BUCKET}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ARCLINK_WEBHDFS", raising=False)
+        yield folder / "mrjob.conf"
+
+
+@pytest.fixture(scope="module")
+def built(here: Here, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a build on the cluster."""
+    store = tmp_path_factory.mktemp("built") / "s3.db"
+    system = files_of(ROOT)
+    for file in here.archive.glob("*.warc*"):
+        with file.open("rb") as source:
+            system.write(f"{BUCKET}/archive/{file.name}", source)
+    words: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop_on_s3]
+    said = build(f"s3://{BUCKET}/archive/", store, *words, "--engine-folder", ROOT)
+    assert said == here.said, "the same counts"
+    return store
+
+
+def test_a_build_without_hdfs_gives_the_store_of_one_here(built: Path, here: Here) -> None:
+    assert counts_of(built) == counts_of(here.store)
+    assert answers(built) == here.answers
+
+
+def test_only_the_graph_files_stay(built: Path) -> None:
+    system = files_of(ROOT)
+    assert [entry.name for entry in system.entries(f"{BUCKET}/built")] == ["graph"]
+    (batch,) = system.entries(f"{BUCKET}/built/graph")
+    kept = {entry.name for entry in system.entries(f"{BUCKET}/built/graph/{batch.name}")}
+    assert kept == {"mementos", "payloads", "outlinks", "inlinks", "checksums.txt", "manifest.json"}
+
+
+def test_hadoop_committed_the_files_without_renaming_them(built: Path) -> None:
+    """The committer that did it writes its name to the marker of success."""
+    system = files_of(ROOT)
+    (batch,) = system.entries(f"{BUCKET}/built/graph")
+    marker = f"{BUCKET}/built/graph/{batch.name}/inlinks/_SUCCESS"
+    assert json.loads(b"".join(system.read(marker)))["committer"] == "magic"
+
+
+def test_the_graph_files_in_s3_are_a_backup(built: Path, here: Here, tmp_path: Path) -> None:
+    with open_store(str(built)) as store:
+        done = back_up_batches(store, f"{ROOT}/graph", tmp_path / "backup")
+    assert (done.batches, done.copied) == (1, 1)
+    with open_store(str(tmp_path / "restored.db"), create=True) as store:
+        restore_batches(tmp_path / "backup", store)
+    assert answers(tmp_path / "restored.db") == here.answers
