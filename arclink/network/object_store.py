@@ -84,7 +84,7 @@ class ObjectStore:
         return FileEntry(_name(path), False, int(found["size"]))
 
     def entries(self, path: str) -> list[FileEntry]:
-        """Return the files and folders in a folder, by name; an empty list if there are none."""
+        """Return the files and folders in a folder, by name; the list may be empty."""
         start, moved = path + "/", set(self._sources.values())
         listed = {one.path: one for one in self._listed(start, "/")}
         self._known.update(listed)
@@ -187,7 +187,7 @@ class ObjectStore:
         return bytes(block)
 
     def _object(self, path: str) -> _Object:
-        """Return what the store says of an object, or what its last listing said.
+        """Return size and tag of an object, from its last listing if it was listed.
 
         Raises:
             InputError: It does not exist, or the store does not answer.
@@ -246,7 +246,7 @@ class ObjectStore:
         return self._answer(path, request, is_needed=True)
 
     def _answer(self, path: str, request: Callable[[], Any], *, is_needed: bool = False) -> Any:
-        """Return the store's answer; None if what is asked for is missing and not needed.
+        """Return the store's answer; None if the object is missing and not needed.
 
         Raises:
             InputError: The store refuses the request, or does not answer.
