@@ -24,7 +24,8 @@ def wait_for_subset(page: "Page", text: str) -> None:
 
 
 def count(page: "Page") -> str:
-    return page.locator("#count").inner_text()
+    shown: str = page.locator("#count").inner_text()
+    return shown
 
 
 def test_the_count_follows_what_is_typed(browser: "Browser", service: Service) -> None:
