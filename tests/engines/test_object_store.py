@@ -106,6 +106,7 @@ def test_listings_have_more_than_one_page(
 
 
 def test_a_bucket_that_does_not_exist_is_named_at_once(s3: str, tmp_path: Path) -> None:
+    (tmp_path / "page.warc").write_bytes(b"WARC/1.0\r\n")
     conf = tmp_path / "mrjob.conf"
     conf.write_text("{}")
     words = ["--runner", "hadoop", "--engine-conf", str(conf), "--engine-folder", "s3://nowhere/x"]
