@@ -1,18 +1,9 @@
 """Sorted runs: relations that grow by batches and are read by key.
 
-<<<<<<< HEAD
-A run is a sequence of compressed blocks that is written once, in key order, and then only read;
-just `Runs.rewrite`, which removes rows, replaces blocks. Each batch writes one run per relation at
-level 0, and runs are merged by levels (`arclink.store.blocks.levels`). Merging copies rows
-unchanged: they name contents and payloads by numbers that never change.
-=======
 A run is a sequence of compressed blocks that is written once, in key order, and then only read.
 Only `Runs.rewrite`, which removes rows, replaces blocks. Each batch writes one run per relation at
-level 0. When a level has `FAN_OUT` runs, they are merged into one run of the next level. So n
-batches leave at most ``FAN_OUT * log(n)`` runs to read, and each row is rewritten ``log(n)`` times
-(a log-structured merge-tree: O'Neil et al. 1996). Merging copies rows unchanged: they name contents
-and payloads by numbers that never change.
->>>>>>> main
+level 0, and runs are merged by levels (`arclink.store.blocks.levels`). Merging copies rows
+unchanged: they name contents and payloads by numbers that never change.
 
 ::
 
