@@ -198,10 +198,11 @@ class ObjectStore:
         return _Object(path, int(found["size"]), str(found["ETag"]).strip('"'))
 
     def _listed(self, start: str, delimiter: str = "") -> Iterator[_Object]:
-        """Yield the objects whose path begins so; a path up to a delimiter stands for its folder.
+        """Yield the objects whose paths begin with a text.
 
-        Empty objects whose names end in a slash, which some tools write for folders, are listed
-        too, but with a delimiter not the one for the folder itself.
+        With a delimiter, all objects with the same path up to the next delimiter are one entry: a
+        folder. Some tools write an empty object for a folder, whose name ends in a slash. Such
+        objects are listed, too; with a delimiter, that of the folder itself is not.
         """
         prefix = start.partition("/")[2]
         more: dict[str, object] = {}

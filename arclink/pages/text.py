@@ -136,8 +136,8 @@ def read_title(page: CapturedPage) -> str:
     """Return the title of an HTML page, from its first `BYTES_OF_TITLE` bytes.
 
     Returns:
-        The title, with folded white space and at most `LONGEST_TITLE` characters; empty if the page
-        has none there.
+        The title, with folded white space and at most `LONGEST_TITLE` characters; empty if there
+        is no title in these bytes.
 
     Raises:
         RecordError: The body breaks off there.
