@@ -209,10 +209,11 @@ class ArchiveFile(Closing):
         end = head.length + head.block_length
         if head.length >= LONGEST_HEAD or end > len(inflated):
             return None
-        rest = inflated[end:]
-        if len(rest) >= _BYTES_AFTER_BLOCK or rest.strip(_BLANK):
+        if len(inflated) - end >= _BYTES_AFTER_BLOCK or inflated[end:].strip(_BLANK):
             return None
-        return make_record(head, inflated[head.length : end], head.block_length, offset, length, "")
+        return make_record(
+            head, inflated, head.block_length, offset, length, "", begin=head.length, stop=end
+        )
 
     def bytes_at(self, offset: int, length: int = -1) -> tuple[int, Iterator[bytes]]:
         """Return the decompressed bytes of the record at an offset: its length, and its pieces.

@@ -21,6 +21,7 @@ from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.native import native
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, archive_timestamp
+from arclink.tuples import maker
 
 RECORD_TYPES = frozenset(
     {
@@ -67,6 +68,7 @@ _NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _STATUS_LINE = re.compile(rb"HTTP/[^ \n]*[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
+_PLAIN_STATUS_LINE = re.compile(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
 _MIME = re.compile(r"[^\s;,]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
 _USUAL_DATE = re.compile(
@@ -254,6 +256,9 @@ class ArchiveRecord(NamedTuple):
         return b"".join(pieces)
 
 
+_record = maker(ArchiveRecord)
+
+
 def charset_in(content_type: str) -> str | None:
     """Return the charset that a Content-Type declares, as written; None if it declares none.
 
@@ -282,6 +287,9 @@ class Head(NamedTuple):
     is_whole: bool = True
 
 
+_head = maker(Head)
+
+
 def parse_head(data: bytes) -> Head | None:
     """Return the head at the beginning of ``data``; None if no record begins here.
 
@@ -308,12 +316,12 @@ def parse_head(data: bytes) -> Head | None:
 
 
 def _parse_warc_head(data: bytes) -> Head | None:
+    plain = plain_warc_head(data)
+    if plain is not None:
+        return _warc_head_of(*plain, is_whole=True)
     version = _WARC_HEAD.match(data)
     if version is None:
         return None
-    plain = plain_fields(data, version.end() - 1)
-    if plain is not None:
-        return _warc_head_of(*plain, is_whole=True)
     end = _HEAD_END.search(data, version.end() - 1)
     # If the end of the file cuts the head off, drop the last line: half a URI is another URI.
     text = data[version.end() : end.start() if end else data.rfind(b"\n")]
@@ -325,7 +333,7 @@ def _warc_head_of(fields: Mapping[str, str], length: int, *, is_whole: bool) -> 
     if not fields:
         return None
     uri, block_length = fields.get("warc-target-uri", ""), fields.get("content-length", "")
-    return Head(True, clean_uri(uri), fields, length, _number(block_length), is_whole)
+    return _head((True, clean_uri(uri), fields, length, _number(block_length), is_whole))
 
 
 def _fields_in(lines: Iterable[str]) -> list[tuple[str, str]]:
@@ -343,24 +351,41 @@ def _first_of_each(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 @native("heads")
-def plain_fields(data: bytes, begin: int) -> tuple[dict[str, str], int] | None:
-    """Return the fields of a plain head, the first of each name in lower case, and its end.
+def plain_warc_head(data: bytes) -> tuple[dict[str, str], int] | None:
+    """Return the fields of a plain WARC head, the first of each name in lower case, and its end.
 
     The end is after the empty line. None if the head is not plain: it has another character than
     printable ASCII, tabs and line ends, a line that begins with a blank, or no end.
-
-    Args:
-        data: Holds the head.
-        begin: Position in the first line, which has no field.
     """
-    headers = plain_headers(data, begin)
-    return None if headers is None else (_first_of_each(headers[0]), headers[1])
+    version = _WARC_HEAD.match(data)
+    plain = None if version is None else _plain_fields(data, version.end() - 1, len(data))
+    return None if plain is None else (_first_of_each(plain[0]), plain[1])
 
 
 @native("heads")
-def plain_headers(data: bytes, begin: int) -> tuple[list[tuple[str, str]], int] | None:
-    """Return the fields of a plain head in their order, and its end; see `plain_fields`."""
-    end = _HEAD_END.search(data, begin)
+def plain_http_head(
+    data: bytes, begin: int, stop: int
+) -> tuple[str, tuple[tuple[str, str], ...], int] | None:
+    """Return the status, the fields and the end of a plain head of a final HTTP response.
+
+    None if the head is not plain (`plain_warc_head`), has no plain status line, or is that of an
+    interim response (RFC 9110, 15.2).
+
+    Args:
+        data: Holds the head.
+        begin: Position of the head.
+        stop: Position before which it must end.
+    """
+    status = _PLAIN_STATUS_LINE.match(data, begin, stop)
+    plain = None if status is None else _plain_fields(data, begin, stop)
+    if status is None or plain is None:
+        return None
+    return status[1].decode(), tuple(plain[0]), plain[1]
+
+
+def _plain_fields(data: bytes, begin: int, stop: int) -> tuple[list[tuple[str, str]], int] | None:
+    """Return the fields of a plain head after its first line, in their order, and its end."""
+    end = _HEAD_END.search(data, begin, stop)
     if end is None or _NOT_PLAIN.search(data, begin, end.start()):
         return None
     return _fields_in(data[begin : end.start()].decode().split("\n")[1:]), end.end()
@@ -408,44 +433,55 @@ def is_record_start(data: bytes) -> bool:
 
 def make_record(
     head: Head,
-    block: bytes,
+    data: bytes,
     block_length: int,
     offset: int,
     length: int,
     damage: str,
     rest: "BlockSource | None" = None,
+    *,
+    begin: int = 0,
+    stop: int | None = None,
 ) -> ArchiveRecord:
     """Return the record with this head and block.
 
     Args:
         head: Head of the record.
-        block: The block from its beginning; incomplete if ``rest`` is given.
+        data: Holds the block from its beginning; incomplete if ``rest`` is given.
         block_length: Bytes of the whole block.
         offset: See `ArchiveRecord`.
         length: See `ArchiveRecord`.
         damage: See `ArchiveRecord`.
         rest: Source of the block, from any position on.
+        begin: Position of the block in ``data``.
+        stop: Position of its end; None for the end of ``data``.
     """
+    if stop is None:
+        stop = len(data)
     record_type = _type_of(head)
-    status, headers, start = "-", NO_HEADERS, 0
+    status, headers, start = "-", NO_HEADERS, begin
     if record_type in ("response", "revisit"):
-        http = _parse_http(block)
+        http = _parse_http(data, begin, stop)
         if http is not None:
-            status, headers, start = http
+            status, fields, start = http
+            headers = HttpHeaders(fields)
         elif record_type == "revisit":
-            start = len(block)  # a revisit has no payload of its own
-    return ArchiveRecord(
-        record_type,
-        head.uri,
-        status,
-        headers,
-        head.fields,
-        offset,
-        length,
-        block[start:] if start else block,
-        block_length - start,
-        rest.from_position(start) if rest else None,
-        damage,
+            start = stop  # a revisit has no payload of its own
+    before = start - begin
+    return _record(
+        (
+            record_type,
+            head.uri,
+            status,
+            headers,
+            head.fields,
+            offset,
+            length,
+            data[start:stop],
+            block_length - before,
+            rest.from_position(before) if rest else None,
+            damage,
+        )
     )
 
 
@@ -468,32 +504,33 @@ def arc_type_of(uri: str) -> str:
     return _ARC_TYPES.get(uri.partition(":")[0].lower(), "resource")
 
 
-def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
+def _parse_http(
+    data: bytes, begin: int, stop: int
+) -> tuple[str, tuple[tuple[str, str], ...], int] | None:
     """Return status, header fields and position of the body; None if there is no status line.
 
-    The block must begin with the status line. Interim responses before the final one are skipped
-    (RFC 9110, 15.2).
+    The block from ``begin`` to ``stop`` must begin with the status line. Interim responses before
+    the final one are skipped (RFC 9110, 15.2).
     """
-    begin = 0
+    plain = plain_http_head(data, begin, stop)
+    if plain is not None:
+        return plain
+    block, start = data[begin:stop], 0
     while True:
-        if block[begin : begin + 5].upper() != b"HTTP/":
+        first = start
+        if block[first : first + 5].upper() != b"HTTP/":
             return None
-        plain = plain_headers(block, begin)
-        if plain is not None:
-            fields, start = plain
-        else:
-            end = _HEAD_END.search(block, begin)
-            stop, start = (end.start(), end.end()) if end else (len(block), len(block))
-            fields = _fields_in(_lines(block[begin:stop])[1:])
-        status = _STATUS_LINE.match(block, begin)
+        end = _HEAD_END.search(block, first)
+        last, start = (end.start(), end.end()) if end else (len(block), len(block))
+        fields = _fields_in(_lines(block[first:last])[1:])
+        status = _STATUS_LINE.match(block, first)
         if (
             status is None
             or not status[1].startswith(b"1")
             or block[start : start + 5].upper() != b"HTTP/"
         ):
             break
-        begin = start
-    return status[1].decode() if status else "-", HttpHeaders(tuple(fields)), start
+    return status[1].decode() if status else "-", tuple(fields), begin + start
 
 
 def clean_uri(text: str) -> UriR:

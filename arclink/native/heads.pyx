@@ -4,19 +4,69 @@
 A plain head has only printable ASCII, tabs and line ends, and no line that begins with a blank.
 """
 
-from arclink.native.checked cimport Text, ascii_of, at, text_of
+from arclink.native.checked cimport Text, ascii_of, at, slice_of, text_of
 
 
-def plain_fields(bytes data, Py_ssize_t begin):
+def plain_warc_head(bytes data):
+    cdef Text text = text_of(data)
+    cdef Py_ssize_t place = 5, end
     cdef dict fields = {}
-    cdef Py_ssize_t end = read_lines(text_of(data), begin, fields, None)
+    if not begins_with(text, 0, b"WARC/") or not c"0" <= at(text, place) <= c"1":
+        return None
+    if at(text, place + 1) != c"." or not is_digit(at(text, place + 2)):
+        return None
+    place += 3
+    while is_digit(at(text, place)):
+        place += 1
+    while is_blank(at(text, place)):
+        place += 1
+    if at(text, place) != c"\n":
+        return None
+    end = read_lines(text, place, fields, None)
     return (fields, end) if end >= 0 else None
 
 
-def plain_headers(bytes data, Py_ssize_t begin):
+def plain_http_head(bytes data, Py_ssize_t begin, Py_ssize_t stop):
+    cdef Text text = slice_of(text_of(data), 0, stop)
+    cdef Py_ssize_t place = begin + 5, end, digits
     cdef list headers = []
-    cdef Py_ssize_t end = read_lines(text_of(data), begin, None, headers)
-    return (headers, end) if end >= 0 else None
+    cdef int byte
+    if not begins_with(text, begin, b"HTTP/"):
+        return None
+    while True:
+        byte = at(text, place)
+        if byte < 0 or byte == c"\t" or byte == c"\n":
+            return None
+        if byte == c" ":
+            break
+        place += 1
+    while at(text, place) == c" ":
+        place += 1
+    digits = place
+    while is_digit(at(text, place)):
+        place += 1
+    if place - digits != 3 or at(text, digits) == c"1":
+        return None
+    end = read_lines(text, begin, None, headers)
+    return (ascii_of(text, digits, place), tuple(headers), end) if end >= 0 else None
+
+
+cdef bint begins_with(const Text text, Py_ssize_t place, const char *letters) noexcept:
+    """Return whether letters, which are capitals, are at a place in any case."""
+    cdef Py_ssize_t number = 0
+    cdef int byte
+    while letters[number]:
+        byte = at(text, place + number)
+        if c"a" <= byte <= c"z":
+            byte -= 32
+        if byte != letters[number]:
+            return False
+        number += 1
+    return True
+
+
+cdef inline bint is_digit(int byte) noexcept:
+    return c"0" <= byte <= c"9"
 
 
 cdef Py_ssize_t read_lines(Text text, Py_ssize_t begin, dict fields, list headers) except -2:

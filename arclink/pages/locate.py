@@ -30,6 +30,7 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.store.protocols import Scans
+from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 
 REVISIT = "revisit"
@@ -78,16 +79,13 @@ class RecordPlace(NamedTuple):
     timestamp: Timestamp
 
 
+_place = maker(RecordPlace)
+
+
 def place_of(memento: Memento) -> RecordPlace:
     """Return the place of a memento's own record."""
-    return RecordPlace(
-        memento.file,
-        memento.offset,
-        memento.length,
-        memento.checksum,
-        memento.original,
-        memento.timestamp,
-    )
+    _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento
+    return _place((file, offset, length, checksum, original, timestamp))
 
 
 def find_capture(store: Scans, text: str, at: str = "") -> Memento:

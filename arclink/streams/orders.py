@@ -9,12 +9,13 @@ which the stream began.
 ::
 
     surt   the store's own order: begins at the SURT of the last key
-    file   scan ──▶ rows with their keys, later than the last key ──▶ sorted on disk
+    file   scan ──▶ captures with their keys, later than the last key ──▶ sorted, many on disk
     time   the same
     rank   the rank table names the SURTs in order: begins at the place of the last key
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -28,7 +29,7 @@ from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
 from arclink.tuples import maker
 
-MOST_LINES = 100_000
+MOST_LINES = 50_000
 """Largest number of captures in memory while captures are sorted: about 40 MB."""
 
 Keyed = tuple[str, Memento]
@@ -145,17 +146,37 @@ class _SortKey(NamedTuple):
 
 
 def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey) -> Captures:
-    """Yield captures sorted by a key that is not the store's; sorts on disk."""
+    """Yield captures sorted by a key that is not the store's, on disk if there are many."""
+    keyed = _keyed(mementos, part, after, key)
+    first = list(islice(keyed, MOST_LINES + 1))
+    if len(first) <= MOST_LINES:
+        first.sort()
+        yield from first
+    else:
+        captures = chain(first, keyed)
+        del first  # the iterator releases it
+        yield from _sorted_on_disk(captures, key)
+
+
+def _keyed(
+    mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey
+) -> Iterator[Keyed]:
     is_whole = part.of == 1
+    key_of = key.of
+    for memento in mementos:
+        if is_whole or part.has(memento.surt):
+            text = key_of(memento)
+            if text > after:
+                yield text, memento
+
+
+def _sorted_on_disk(captures: Iterable[Keyed], key: _SortKey) -> Captures:
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
         rows = DistinctLines(Path(folder), MOST_LINES)
-        for memento in mementos:
-            if is_whole or part.has(memento.surt):
-                text = key.of(memento)
-                if text > after:
-                    _, _, _, _, status, mime, record_type, file, offset, length, reason = memento
-                    rest = f"{status}\t{mime}\t{record_type}\t{file}\t{offset}\t{length}\t{reason}"
-                    rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
+        for text, memento in captures:
+            _, _, _, _, status, mime, record_type, file, offset, length, reason = memento
+            rest = f"{status}\t{mime}\t{record_type}\t{file}\t{offset}\t{length}\t{reason}"
+            rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
         for row in rows:
             text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
             facts = text.split(_TAB)

@@ -528,19 +528,42 @@ def test_postings_of_blocks(blocks: list[list[tuple[bytes, bytes, list[int]]]]) 
     assert held(compiled_hold, compiled_rows) == held(hold, rows)
 
 
-PLAIN_FIELDS = pair("heads.plain_fields")
-PLAIN_HEADERS = pair("heads.plain_headers")
+PLAIN_WARC_HEAD = pair("heads.plain_warc_head")
+PLAIN_HTTP_HEAD = pair("heads.plain_http_head")
 parts_of_heads = st.sampled_from(
     [b"\n", b"\r\n", b"\r\n\r\n", b"\r", b":", b" ", b"\t", b"Date", b"a b", b"\xe9", b"\0", b"x"]
 )
+beginnings = st.sampled_from(
+    [b"WARC/1.0\r\n", b"warc/0.18 \t\n", b"WARC/2.0\n", b"WARC/1.\n", b"WARC/1.1x\n", b"", b"WA"]
+)
+status_lines = st.sampled_from(
+    [
+        b"HTTP/1.1 200 OK",
+        b"http/2  404",
+        b"HTTP/1.1\t200",
+        b"HTTP/1.1 100",
+        b"HTTP/1.1 2000",
+        b"HTT",
+    ]
+)
+heads = st.lists(parts_of_heads, max_size=20).map(b"".join)
 
 
-@given(st.lists(parts_of_heads, max_size=20).map(b"".join), st.integers(0, 5))
-@example(b"WARC/1.0\r\nA : b: c \r\nnone\r\nA:\r\n\r\nbody", 0)
-@example(b"A: b\nA: b\n\n", 0)
-def test_plain_heads(data: bytes, begin: int) -> None:
-    for in_python, compiled in (PLAIN_FIELDS, PLAIN_HEADERS):
-        assert compiled(data, begin) == in_python(data, begin)
+@given(st.builds(bytes.__add__, beginnings, heads))
+@example(b"WARC/1.0\r\nA : b: c \r\nnone\r\nA:\r\n\r\nbody")
+@example(b"WARC/1.1\nA: b\nA: b\n\n")
+def test_plain_warc_heads(data: bytes) -> None:
+    in_python, compiled = PLAIN_WARC_HEAD
+    assert compiled(data) == in_python(data)
+
+
+@given(st.builds(bytes.__add__, status_lines, heads), st.integers(0, 5), st.integers(0, 60))
+@example(b"HTTP/1.1 200 OK\r\nA : b: c \r\nnone\r\nA:\r\n\r\nbody", 0, 60)
+@example(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 0, 25)
+def test_plain_http_heads(data: bytes, begin: int, stop: int) -> None:
+    data = b"#" * begin + data
+    in_python, compiled = PLAIN_HTTP_HEAD
+    assert compiled(data, begin, stop) == in_python(data, begin, stop)
 
 
 PACK_NUMBER_ROWS = pair("byte_layouts.pack_number_rows")

@@ -3,6 +3,7 @@
 import gzip
 import random
 import shutil
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.pages.locate import capture_near, find_capture
 from arclink.pages.places import ArchivePlaces
-from arclink.pages.read import IN_MEMORY, PageReader
+from arclink.pages.read import _FRESH_SECONDS, IN_MEMORY, PageReader
 from arclink.pages.text import read_text
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
@@ -218,6 +219,7 @@ def test_a_file_that_is_replaced_while_it_is_open_is_opened_again(tmp_path: Path
         assert body_of(graph, A) == ONE
         path = write_warc(tmp_path / "x.warc.gz", [Record(B, T1, b"<p>wrong, and longer")])
         path.replace(tmp_path / "archive" / "crawl.warc.gz")
+        time.sleep(2 * _FRESH_SECONDS)
         with pytest.raises(CaptureError, match="another record"):
             graph.get(A)
 
