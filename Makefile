@@ -45,6 +45,8 @@ LOCKED_EXTRAS := --extra analysis --extra cassandra --extra rdf
 # pywb, the Wayback Machine of `make test-wayback`: it needs older packages than ArcLink. Some are published
 # only as source.
 PYWB := $(ENGINES)/pywb
+# The package wacz, whose validator `make test-browser` uses.
+WACZ := $(ENGINES)/wacz
 
 SECTION = @printf '\n== %s\n'
 
@@ -132,8 +134,8 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
 # One process: a browser takes a core for itself.
-test-browser: $(WITH_BROWSER) $(PYWB)/.installed  ## Run the tests of the page for people in a real browser (headless Chromium)
-	$(SECTION) 'Chromium and axe-core in $(ENGINES)/chromium'
+test-browser: $(WITH_BROWSER) $(PYWB)/.installed $(WACZ)/.installed  ## Run the tests of the page for people in a real browser (headless Chromium)
+	$(SECTION) 'Chromium, axe-core and ReplayWeb.page in $(ENGINES)/chromium'
 	PYTHON=$(BIN)/python engines/chromium.sh install
 	$(SECTION) 'pytest: the page in a browser'
 	$(BIN)/python -m pytest -m engine --durations=5 $(PYTEST_OPTIONS) tests/browser
@@ -142,6 +144,12 @@ $(PYWB)/.installed: requirements/pywb.txt
 	$(SECTION) 'pywb in $(PYWB), from its locked requirements'
 	@$(PYTHON) -m venv $(PYWB)
 	$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(WACZ)/.installed: requirements/wacz.txt
+	$(SECTION) 'the validator of WACZ files in $(WACZ), from its locked requirements'
+	@$(PYTHON) -m venv $(WACZ)
+	$(WACZ)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a real Wayback Machine (pywb, on this machine)
@@ -236,6 +244,7 @@ lock:  ## Write requirements/*.txt from setup.cfg and pyproject.toml; newest ver
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
 	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt
 	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt
+	$(COMPILE) requirements/wacz.in --output-file requirements/wacz.txt
 	$(COMPILE) requirements/wheels.in --output-file requirements/wheels.txt
 
 clean:  ## Remove generated files: environments, demo, caches

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Headless Chromium for the tests of the page (make test-browser), and axe-core, which checks pages for accessibility.
+# Headless Chromium for the tests of the page (make test-browser), axe-core, which checks pages for accessibility, and
+# ReplayWeb.page, which replays exported WACZ files.
 #
-#   engines/chromium.sh install           fetch and unpack both (once; 70 MB packed, 260 MB on disk)
+#   engines/chromium.sh install           fetch and unpack them (once; 72 MB packed, 262 MB on disk)
 #   engines/chromium.sh path              print the browser to start: $CHROMIUM, the one installed here, or the system's
 #
 # The browser comes as the npm package @sparticuz/chromium, which needs neither root nor a distribution: Linux on x86-64.
@@ -35,6 +36,14 @@ install_axe() {
   rm -rf "$browser/package"
 }
 
+install_replaywebpage() {
+  [ -f "$browser/replaywebpage/ui.js" ] && return
+  fetch_package replaywebpage 2.4.6 uG50jESRld0p+fY7+nUxIWl7hvfimreNjSmaNkc/a9a8gBdmb7PH4J42Iib+vgk9KrHd0HLScVT++LgqV5fwpQ==
+  mkdir -p "$browser/replaywebpage"
+  mv "$browser/package/sw.js" "$browser/package/ui.js" "$browser/replaywebpage"
+  rm -rf "$browser/package"
+}
+
 install_browser() {
   [ -z "${CHROMIUM:-}" ] && [ ! -x "$browser/chromium" ] || return 0
   [ "$(uname -sm)" = "Linux x86_64" ] || fail "this package is for Linux on x86-64; set CHROMIUM to a Chromium of yours"
@@ -56,7 +65,7 @@ path() {
 }
 
 case "${1:-}" in
-  install) mkdir -p "$browser"; install_axe; install_browser ;;
+  install) mkdir -p "$browser"; install_axe; install_replaywebpage; install_browser ;;
   path) path ;;
   start | stop) ;;
   *) sed -n '2,/^source/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2 ;;

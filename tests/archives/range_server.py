@@ -9,6 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
+_MEDIA_TYPES = {".html": "text/html; charset=utf-8", ".js": "application/javascript"}
+"""Types without which a browser does not use a file, by ending."""
+
 
 @dataclass
 class Site:
@@ -53,9 +56,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.say(404, b"")
         else:
             data = path.read_bytes()
-            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
             if asked and self.site.gives_ranges:
-                first, last = int(asked[1]), min(int(asked[2]), len(data) - 1)
+                first = int(asked[1]) if asked[1] else max(0, len(data) - int(asked[2]))
+                last = min(int(asked[2]) if asked[1] and asked[2] else len(data), len(data) - 1)
                 self.site.ranges.append((self.path, first, last))
                 self.say(
                     206,
@@ -71,6 +75,9 @@ class _Handler(BaseHTTPRequestHandler):
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        media_type = _MEDIA_TYPES.get(Path(self.path.partition("?")[0]).suffix)
+        if media_type:
+            self.send_header("Content-Type", media_type)
         if content_range:
             self.send_header("Content-Range", content_range)
         if self.site.says_gzip and with_body:
