@@ -11,7 +11,6 @@ https://archive.org/web/researcher/ArcFileFormat.php.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -85,8 +84,7 @@ _ARC_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HttpHeaders:
+class HttpHeaders(NamedTuple):
     """HTTP header fields; names are compared without regard to case.
 
     Attributes:
@@ -110,6 +108,7 @@ class HttpHeaders:
 
 
 NO_HEADERS = HttpHeaders()
+_headers = maker(HttpHeaders)
 
 
 class BodySource(Protocol):
@@ -295,6 +294,9 @@ def parse_head(data: bytes) -> Head | None:
 
     If the end of ``data`` cuts off a WARC head, the head is read as far as possible.
     """
+    plain = plain_warc_head(data)
+    if plain is not None:
+        return _warc_head_of(*plain, is_whole=True)
     if data[:5].upper() == b"WARC/":
         return _parse_warc_head(data)
     line = _ARC_HEAD.match(data) or _ARC_ODD_HEAD.match(data)
@@ -316,9 +318,6 @@ def parse_head(data: bytes) -> Head | None:
 
 
 def _parse_warc_head(data: bytes) -> Head | None:
-    plain = plain_warc_head(data)
-    if plain is not None:
-        return _warc_head_of(*plain, is_whole=True)
     version = _WARC_HEAD.match(data)
     if version is None:
         return None
@@ -464,7 +463,7 @@ def make_record(
         http = _parse_http(data, begin, stop)
         if http is not None:
             status, fields, start = http
-            headers = HttpHeaders(fields)
+            headers = _headers((fields,))
         elif record_type == "revisit":
             start = stop  # a revisit has no payload of its own
     before = start - begin
@@ -541,7 +540,10 @@ def clean_uri(text: str) -> UriR:
     >>> clean_uri(" <http://h/a\tb\f> "), clean_uri("-")
     ('http://h/ab%0C', '')
     """
-    uri = _without_controls(text.strip(_BLANKS).removeprefix("<").removesuffix(">"))
+    text = text.strip(_BLANKS)
+    if text[:1] == "<" or text[-1:] == ">":
+        text = text.removeprefix("<").removesuffix(">")
+    uri = text if text.isprintable() else _without_controls(text)
     return UriR("" if uri == "-" else uri)
 
 

@@ -41,6 +41,7 @@ from arclink.pages.locate import (
 from arclink.pages.places import ArchivePlaces, RecordedPaths
 from arclink.reasons import Reason
 from arclink.store.protocols import Scans
+from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
 
@@ -73,6 +74,9 @@ class RecordHolder(NamedTuple):
     place: RecordPlace
 
 
+_holder = maker(RecordHolder)
+
+
 class CapturedPage(Closing):
     """A capture as recorded. Close it, or use ``with``.
 
@@ -102,10 +106,10 @@ class CapturedPage(Closing):
         self._head = head
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
-        self._holder = holder
+        self._holder = None if self.is_in_memory else holder
         self._release = release
-        if self.is_in_memory:
-            self.close()
+        if holder is not None and self._holder is None:
+            release(holder)
 
     @property
     def content_type(self) -> str:
@@ -433,7 +437,7 @@ class PageReader:
             self._open.give_back(path, archive)
             raise
         if described is None:
-            return RecordHolder(path, archive, record, place)
+            return _holder((path, archive, record, place))
         self._open.give_back(path, archive)
         if described.container in ("", place.file):
             raise RecordError(Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, place.offset)
