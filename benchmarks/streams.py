@@ -47,7 +47,7 @@ from benchmarks.tables import TIMES, Cell, Table, Target, format_table
 from tests.pipeline.store_contents import build_store
 
 RANDOM_READS = 1_000
-ROUNDS = 5
+ROUNDS = 15
 FILES = 20
 """Number of files of the generated archive: ten are the store, and ten are updates."""
 
