@@ -49,6 +49,11 @@ def is_reference(checksum: Checksum) -> bool:
     return checksum.startswith(_START)
 
 
+def is_of_page(checksum: Checksum) -> bool:
+    """Return whether a checksum is that of a payload: no reference, and not of a redirect."""
+    return not is_reference(checksum) and not checksum.startswith("redirect:")
+
+
 def timestamp_of_reference(checksum: Checksum) -> Timestamp | None:
     """Return the time of the capture that a reference names; None if the record does not say.
 

@@ -3,7 +3,7 @@
 A folder in HDFS or an object store mirrors the work folder of the build. A job writes one folder
 per relation there (arclink/mapreduce/java). Rows, pointers, pages and postings, which are most of
 the data between the stages, thus never leave the cluster. The driver fetches graph files only to
-load a store that tasks cannot load, and pointers only to ask a store that tasks cannot ask.
+load a store that tasks cannot load.
 """
 
 import hashlib

@@ -25,13 +25,14 @@ from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.damage import Damage, damage_in, known_damage
 from arclink.pipeline.inputs import batches_of
+from arclink.pipeline.known import KnownRelation
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import SharedRows, share_rows, share_rows_by_tasks
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
-from arclink.store.protocols import Builds, KnownFile, OpenStore
+from arclink.store.protocols import Builds, KnownFile, ListsPayloads, OpenStore
 
 
 @dataclass(slots=True)
@@ -132,6 +133,9 @@ def build(
         )
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
+    known_payloads = None
+    if run.conf is not None and isinstance(store, ListsPayloads):
+        known_payloads = KnownRelation(store, work / "known", run)
     # Files of this call are read from the path given now, even if the store recorded another path.
     archives = list({**known, **{file.name: file for file in files}}.values())
     try:
@@ -150,6 +154,7 @@ def build(
                     folder,
                     step,
                     progress.counts,
+                    known_payloads,
                 )
             progress.stored()
             known.update({file.name: file for file in batch})
@@ -161,6 +166,7 @@ def build(
         progress.end()
     report.seconds = run.seconds
     run.remove(work / "rows")
+    run.remove(work / "known")
     shutil.rmtree(work, ignore_errors=True)
     return report
 
@@ -257,6 +263,7 @@ def _run_batch(
     folder: Path,
     step: Callable[[str], None],
     counted: Callable[[Counts], None],
+    known: KnownRelation | None,
 ) -> tuple[Counts, list[Damage]]:
     """Run one batch through all stages; return its counts and its damaged files."""
     run.remove(folder)
@@ -281,7 +288,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
+    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch, known))
     step("join")
     add(stages.join(folder, run))
     step("invert")

@@ -30,6 +30,12 @@ def _choose() -> type:
     return ChoosePointers
 
 
+def _match() -> type:
+    from arclink.jobs.match_known import MatchKnown
+
+    return MatchKnown
+
+
 def _extract() -> type:
     from arclink.jobs.extract_links import ExtractLinks
 
@@ -72,6 +78,7 @@ JOBS = {
         Job("share", _share),
         Job("index", _index),
         Job("filter", _filter),
+        Job("match", _match),
         Job("choose", _choose),
         Job("extract", _extract),
         Job("search", _search),

@@ -22,7 +22,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from arclink.checksums import is_reference
+from arclink.checksums import is_of_page
 from arclink.closing import Closing
 from arclink.model import Checksum, Memento, Payload
 from arclink.reasons import Reason
@@ -290,8 +290,7 @@ def _captures_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -
     """Yield the mementos in ``parts`` that hold a payload joined by a wanted checksum."""
     for memento in _mementos_of(parts, is_wanted):
         is_payload = memento.record_type != REVISIT and memento.reason == "-"
-        checksum = memento.checksum
-        if is_payload and not is_reference(checksum) and not checksum.startswith("redirect:"):
+        if is_payload and is_of_page(memento.checksum):
             yield memento
 
 

@@ -5,6 +5,7 @@
 stages.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from arclink.filter.index import ROWS
 from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
 from arclink.model import Batch, Checksum
 from arclink.pipeline.jobs import JOBS
+from arclink.pipeline.known import KnownRelation
 from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.plan import (
     Plan,
@@ -34,7 +36,7 @@ from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import MANIFEST, POINTERS, WAITING, Pointer
 from arclink.shares import shares_of
 from arclink.store.graph_files import RELATIONS, write_graph_sums
-from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
 
 PAGES = b"pages"
 RETRIES = b"retries"
@@ -85,6 +87,7 @@ def extract(
     settings: BuildSettings,
     run: JobRunner,
     batch: Sequence[KnownFile] = (),
+    known: KnownRelation | None = None,
 ) -> Counts:
     """Write pages, ``graph/mementos`` and ``graph/payloads`` from pointers and mementos.
 
@@ -101,6 +104,7 @@ def extract(
         settings: Settings of the build.
         run: Runs the jobs.
         batch: The files that most pointers name; ``archives`` if not given.
+        known: The payloads that the store knows, if the build has written them for tasks already.
     """
     paths = archive_paths(archives)
     is_empty = next(store.files(), None) is None
@@ -118,8 +122,12 @@ def extract(
         while is_left:
             tasks = run.cores * 2 if run.cores > 1 else 1
             manifests = folder / f"manifests-{number}"
-            if number == 0 and run.conf is not None and (is_empty or store.shared_url):
-                planned = choose_by_tasks(folder, batch or archives, paths, store, tasks, run)
+            if number == 0 and run.conf is not None:
+                if known is None and isinstance(store, ListsPayloads):
+                    known = KnownRelation(store, folder / "known", run)
+                planned = choose_by_tasks(
+                    folder, batch or archives, paths, store, tasks, run, known
+                )
             else:
                 planned = plan(pointers, store, paths, manifests, tasks)
             counts += planned.counts
@@ -214,6 +222,7 @@ def choose_by_tasks(
     store: KnownPayloads,
     tasks: int,
     run: JobRunner,
+    known: KnownRelation | None = None,
 ) -> Plan:
     """Have tasks choose the pointers to read, and write the manifests of extract.
 
@@ -221,17 +230,25 @@ def choose_by_tasks(
         folder: Folder of the batch, which has the pointers.
         batch: The files that most pointers name; distributed to tasks by size.
         paths: Paths of all archive files by name.
-        store: If it has a URL, tasks ask it for the payloads it knows; otherwise it must be empty.
+        store: If it has a URL, tasks ask it for the payloads it knows.
         tasks: Maximum number of manifests.
-        run: Runs the job.
+        run: Runs the jobs.
+        known: The payloads that a store without URL knows.
     """
+    counts: Counts = Counter()
+    pointers = folder / "pointers"
+    if known is not None and known.update():
+        pointers = folder / "matched"
+        counts += known.match(folder / "pointers", pointers)
+        if not run.parts(pointers):
+            return Plan([], [], counts)
     files = folder / "reading-tasks"
-    known = ((file.name, file.path, file.size) for file in batch)
-    files.write_bytes(format_files(assign_files(known, paths, tasks)))
+    sizes = ((file.name, file.path, file.size) for file in batch)
+    files.write_bytes(format_files(assign_files(sizes, paths, tasks)))
     choices = folder / "choices"
-    counts = run.run(
+    counts += run.run(
         JOBS["choose"],
-        run.parts(folder / "pointers"),
+        run.parts(pointers),
         choices,
         {"store": store.shared_url, "files": run.place(files), "tasks": tasks},
         are_relations=True,

@@ -1,8 +1,8 @@
 """The choice of pointers by the payloads that a store knows.
 
 A payload that the store has is not read again, unless it was now captured under a URI where its
-links may lead elsewhere. The driver of a build chooses, or the tasks of a job, if they can open the
-store (docs/decisions/20261123-tasks-ask-for-known-payloads.md).
+links may lead elsewhere. The driver of a build on one machine chooses; on an engine, tasks do
+(docs/decisions/20261123-tasks-ask-for-known-payloads.md).
 """
 
 from collections import Counter
@@ -24,6 +24,11 @@ _OF_CHECKSUM = frozenset(
         PointerKind.RECORDED,
     }
 )
+
+
+def is_of_checksum(pointer: Pointer) -> bool:
+    """Return whether a pointer names its payload by checksum, so that a store may know it."""
+    return pointer.kind in _OF_CHECKSUM
 
 
 AT_ONCE = 512
@@ -101,10 +106,10 @@ def _with_known(
     """Yield pointers with the answer of `known_contents`; with None if no checksum joins them."""
     rest = iter(pointers)
     while some := list(islice(rest, AT_ONCE)):
-        joined = [pointer for pointer in some if pointer.kind in _OF_CHECKSUM]
+        joined = [pointer for pointer in some if is_of_checksum(pointer)]
         known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
         for pointer in some:
-            yield pointer, next(known) if pointer.kind in _OF_CHECKSUM else None
+            yield pointer, next(known) if is_of_checksum(pointer) else None
 
 
 def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tuple[bytes, Pointer]]:

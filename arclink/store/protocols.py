@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -330,6 +330,34 @@ class Scans(Answers, Protocol):
 
     def verify(self) -> Iterator[Violation]:
         """Yield every broken invariant of the store. Reads the whole store, in order."""
+
+
+class PayloadMark(NamedTuple):
+    """A state of a store on one machine: its greatest numbers of payloads and of contents."""
+
+    payload: int = 0
+    content: int = 0
+
+
+@runtime_checkable
+class ListsPayloads(Protocol):
+    """Lists of the payloads that a store on one machine knows, for tasks on other machines."""
+
+    def payload_mark(self) -> PayloadMark:
+        """Return the present state, from which the next list may begin."""
+
+    def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
+        """Yield the payloads and contents that were added after a state, in no special order.
+
+        Reads the store in its own order, without a query per payload. Payloads whose links are not
+        known, or came from a poor source, come with the originals of their captures.
+
+        Args:
+            mark: The state; with its default values, all payloads are listed.
+
+        Yields:
+            Lines of `arclink.rows.known`.
+        """
 
 
 class KnownPayloads(Protocol):

@@ -20,13 +20,16 @@ from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, parts_of
-from arclink.model import Checksum, Payload, UriR
+from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
 from arclink.rows.relations import parse_inlinks, parse_outlinks
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.location import open_store
+from arclink.store.protocols import Takedown
+from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
@@ -218,6 +221,51 @@ def test_rows_of_cdx_files_do_not_pass_through_the_driver(
     assert "shared" in fetched
     assert not {name for name in fetched if name.startswith("rows")}
     system, work = WebHdfs.of("hdfs:///rows/work")
+    assert [entry.name for entry in system.entries(work)] == ["graph"]
+
+
+def test_tasks_join_what_a_store_on_this_machine_knows(
+    hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second batch, after a takedown, gives the store of a build here; the driver asks about no
+    pointer, and reads none.
+    """
+    archive = tmp_path / "archive"
+    write_demo_archive(archive, captures=60, hosts=4, seed=2)
+    files = sorted(archive.glob("*.warc*"))
+    local, store = tmp_path / "local.db", tmp_path / "hadoop.db"
+    for path in (local, store):
+        for file in files[:3]:
+            build(file, path)
+        with open_store(str(path), create=True) as opened:
+            what = Forgotten(Surt("example,kalvik2010)/lists"), ALL_TIME)
+            assert opened.forget(Takedown(what, "", "2026-01-01T00:00:00Z")).payloads
+    expected = build(archive, local)
+    asked: list[Checksum] = []
+    fetched: Counter[str] = Counter()
+    fetch = HadoopRunner.fetch
+
+    def no_contents(
+        store: SqliteStore, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        asked.extend(checksum for checksum, _ in wanted)
+        yield from ()
+
+    def noted_fetch(run: HadoopRunner, folder: Path) -> None:
+        fetch(run, folder)
+        fetched[folder.name] += sum(part.stat().st_size for part in parts_of(folder))
+
+    monkeypatch.setattr(SqliteStore, "known_contents", no_contents)
+    monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
+    address = hadoop.put(files, "/known/archive")
+    options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop.conf]
+    said = build(address, store, *options, "--hdfs", "hdfs:///known/work")
+    assert said == expected
+    assert any(Reason.PAYLOAD_KNOWN.text in line for line in said)
+    assert answers(store) == answers(local)
+    assert asked == []
+    assert not {"pointers", "matched"} & fetched.keys()
+    system, work = WebHdfs.of("hdfs:///known/work")
     assert [entry.name for entry in system.entries(work)] == ["graph"]
 
 

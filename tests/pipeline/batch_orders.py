@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import random
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -60,7 +61,10 @@ def links_of(store: GraphStore, *surts: str) -> dict[tuple[str, str], list[str] 
 def same_in_all_batches(
     folder: Path, tmp_path: Path, settings: BuildSettings, cdx: list[Path]
 ) -> Path:
-    """Build files in one batch, and one by one in every order; return the first store."""
+    """Build files in one batch, and one by one in every order; return the first store.
+
+    The last build has a batch per file, and tasks do what they do on an engine.
+    """
     one = tmp_path / "one.db"
     build_store(folder, one, settings, cdx=cdx)
     files = sorted(map(str, folder.iterdir()))
@@ -78,4 +82,9 @@ def same_in_all_batches(
             build_store(folder, path, settings, inputs=[file], cdx=cdx)
         with open_store(str(path)) as opened:
             assert graph_of(opened) == expected, order
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    by_tasks = tmp_path / "by-tasks.db"
+    build_store(folder, by_tasks, replace(settings, batch_bytes=1, cores=2), cdx=cdx, conf=conf)
+    with open_store(str(by_tasks)) as opened:
+        assert graph_of(opened) == expected
     return one

@@ -1,13 +1,18 @@
 """Whole builds in which tasks do what they do on an engine."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.errors import InputError
+from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
 from arclink.store.location import open_store
+from arclink.store.protocols import Takedown
+from arclink.store.sqlite.store import SqliteStore
 from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store, graph_of
 
@@ -42,3 +47,58 @@ def test_rows_of_other_files_are_refused_as_they_are_here(tmp_path: Path) -> Non
     (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
     with pytest.raises(InputError, match=r"^no row of .*all\.cdx names one of the given"):
         build_store(tmp_path / "archive", tmp_path / "a.db", BuildSettings(), (), [cdx], conf)
+
+
+def forget_some(store: Path) -> None:
+    what = Forgotten(Surt("example,kalvik2010)/lists"), ALL_TIME)
+    with open_store(str(store), create=True) as opened:
+        removed = opened.forget(Takedown(what, "", "2026-01-01T00:00:00Z"))
+        assert removed.payloads
+
+
+@pytest.mark.parametrize("are_forgotten", [False, True], ids=["later", "after a takedown"])
+def test_tasks_join_what_a_store_on_this_machine_knows(
+    are_forgotten: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two batches in one build, and three in the next; the driver asks about no pointer."""
+    archive = tmp_path / "archive"
+    write_demo_archive(archive, captures=60, hosts=4, seed=2)
+    names = sorted(path.name for path in archive.glob("*.warc*"))
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    settings = BuildSettings(batch_bytes=1, cores=2)
+    asked: list[Checksum] = []
+    known_contents, originals_of = SqliteStore.known_contents, SqliteStore.originals_of
+
+    def noted_contents(
+        store: SqliteStore, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        pointers = list(wanted)
+        asked.extend(checksum for checksum, _ in pointers)
+        return known_contents(store, pointers)
+
+    def noted_originals(store: SqliteStore, checksum: Checksum) -> Iterator[UriR]:
+        asked.append(checksum)
+        return originals_of(store, checksum)
+
+    monkeypatch.setattr(SqliteStore, "known_contents", noted_contents)
+    monkeypatch.setattr(SqliteStore, "originals_of", noted_originals)
+    graphs, counts, questions = [], [], []
+    for name, engine in (("here", None), ("there", conf)):
+        store = tmp_path / f"{name}.db"
+        inputs = [str(archive / file) for file in names[:2]]
+        first = build_store(archive, store, settings, inputs, (), engine)
+        if are_forgotten:
+            forget_some(store)
+        asked.clear()
+        second = build_store(archive, store, settings, (), (), engine)
+        counts.append((first.counts, second.counts))
+        for some in counts[-1]:
+            del some[Reason.FILE_OPENED]  # two tasks may read one file
+        questions.append(len(asked))
+        with open_store(str(store)) as opened:
+            graphs.append(graph_of(opened))
+    assert graphs[0] == graphs[1]
+    assert counts[0] == counts[1]
+    assert counts[0][1][Reason.PAYLOAD_KNOWN]
+    assert questions[0] > 20
+    assert questions[1] == 0

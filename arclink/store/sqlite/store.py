@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from arclink.archives.names import is_wat
+from arclink.checksums import is_of_page
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
@@ -47,11 +48,15 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.rows.known import CONTENT, NOTHING, ORIGINAL, format_known, format_state
+from arclink.rows.link_sources import LinkSource, source_of
+from arclink.rows.pointers import NO_FILE
 from arclink.store.blocks.byte_layouts import (
     join_content,
     pack_checksum,
     split_content,
     unpack_checksum,
+    unpack_few,
     uri_form,
     uri_of_form,
 )
@@ -83,6 +88,7 @@ from arclink.store.protocols import (
     Cluster,
     ContentBlock,
     KnownFile,
+    PayloadMark,
     Removed,
     StoreState,
     StoreStats,
@@ -97,7 +103,7 @@ from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import is_sealed, open_for_loading, open_for_reading, translated
-from arclink.store.sqlite.takedowns import records, store_state
+from arclink.store.sqlite.takedowns import last_number, records, store_state
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -571,6 +577,42 @@ class SqliteStore(Closing):
                 for original, _ in self._pages(number):
                     yield original
 
+    def payload_mark(self) -> PayloadMark:
+        with translated(self.path):
+            return PayloadMark(
+                last_number(self._connection, "payloads"),
+                last_number(self._connection, "contents"),
+            )
+
+    def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
+        states: dict[tuple[int, int, int], tuple[str, bool]] = {}  # by scope, file and reason
+        with translated(self.path):
+            rows = chain(
+                self._connection.execute(_NEW_PAYLOADS, (mark.payload,)),
+                self._connection.execute(_NEW_CONTENTS, (mark.content, mark.payload)),
+            )
+            last = 0
+            for number, packed, fate, cut in rows:
+                checksum = unpack_checksum(packed)
+                if not is_of_page(checksum):
+                    continue
+                scope, _, file, offset, reason, *_ = unpack_few(fate or _NO_FATE)
+                state = states.get((scope, file, reason))
+                if state is None:
+                    payload = (
+                        unpack_fate(checksum, fate, self._names)
+                        if fate
+                        else Payload(checksum, None, "-", NO_FILE, 0, "-")
+                    )
+                    is_final = source_of(payload) is LinkSource.PAGE
+                    state = states[scope, file, reason] = format_state(payload), is_final
+                item = NOTHING if cut is None else CONTENT + cut.hex()
+                yield format_known(checksum, item, state[0], offset)
+                if not state[1] and number != last:
+                    for original, _ in self._pages(number):
+                        yield format_known(checksum, ORIGINAL + original, state[0], offset)
+                last = number
+
     # Writes of a build
 
     def load(
@@ -893,10 +935,19 @@ class SqliteStore(Closing):
 
 # Bounds of the checksums that are references: the first inclusive, the last exclusive.
 _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))
+_NO_FATE = bytes(5)
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
+"""
+_NEW_PAYLOADS = """
+SELECT payloads.number, checksum, fate, cut FROM payloads LEFT JOIN contents ON contents.payload = payloads.number
+WHERE payloads.number > ? ORDER BY payloads.number
+"""
+_NEW_CONTENTS = """
+SELECT payload, checksum, fate, cut FROM contents JOIN payloads ON payloads.number = contents.payload
+WHERE contents.number > ? AND payload <= ? ORDER BY payload
 """
 _HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
