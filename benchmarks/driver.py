@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,13 +18,16 @@ from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.filter.sharing import format_table, share_pieces
 from arclink.jobs.choose_pointers import ChoosePointers
 from arclink.mapreduce.runs import JobRunner
-from arclink.model import Checksum, Timestamp, UriR
+from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
+from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.plan import plan, read_pointers, write_pointers
 from arclink.pipeline.rows import share_rows, share_rows_by_tasks
 from arclink.pipeline.stages import choose_by_tasks
 from arclink.rows.cdx_pieces import pieces_of
-from arclink.rows.pointers import Pointer, PointerKind
+from arclink.rows.pointers import NO_FILE, Pointer, PointerKind
+from arclink.rows.relations import format_memento, format_payload
 from arclink.store.empty import EmptyStore
+from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
 from benchmarks.bench import Bench, python
 from benchmarks.sharing import FILES, SHARED_FILES
@@ -78,6 +82,23 @@ def pointers() -> Iterator[Pointer]:
         )
 
 
+def memento_of(pointer: Pointer) -> Memento:
+    """Return the memento of a capture that extract digested."""
+    return Memento(
+        Surt("example,host)/page"),
+        pointer.timestamp,
+        pointer.original,
+        pointer.checksum,
+        "200",
+        "text/html",
+        "response",
+        pointer.file,
+        pointer.offset,
+        pointer.length,
+        "-",
+    )
+
+
 def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
     """Return the CPU time of each step in µs per CDX row or per pointer.
 
@@ -119,6 +140,25 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
         for _ in job.reduce_sorted(pairs):
             pass
 
+    waiting, digested = folder / "waiting", folder / "digested"
+    write_pointers(
+        (replace(one, kind=PointerKind.REVISIT_ONLY, file=NO_FILE) for one in pointers()), waiting
+    )
+    with digested.open("wb") as rows:
+        rows.writelines(format_memento(memento_of(one)) + b"\n" for one in pointers())
+
+    def wait() -> None:
+        with LastResorts() as resorts:
+            resorts.add(read_pointers([waiting]))
+            for payload in resorts.unread():
+                format_payload(payload)
+
+    def look_up() -> None:
+        with open_store(str(folder / "links.db"), create=True) as store:
+            for _ in awaited([digested], store):
+                pass
+
+    waits, asks = _microseconds(wait), _microseconds(look_up)
     share(few)  # imports modules
     return {
         "distributing a CDX row": [
@@ -133,6 +173,8 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
             _microseconds(lambda: choose(POINTERS)) - _microseconds(lambda: choose(FEW)),
             _microseconds(choose_in_tasks),
         ],
+        "a payload that only revisits have, and that no batch has read": [waits, waits, 0.0],
+        "a capture that is digested because its row has no checksum": [asks, asks, 0.0],
     }
 
 

@@ -18,6 +18,9 @@ from arclink.archives.names import known_as
 from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer
 from arclink.shares import shares_of
 
+LARGE = 2
+"""Number of times the bytes of a mean task from which an archive file is read by several tasks."""
+
 
 class ReadFile(NamedTuple):
     """An archive file, and the tasks that read it.
@@ -40,8 +43,9 @@ def assign_files(
 ) -> list[ReadFile]:
     """Return the archive files with the tasks that read them.
 
-    Where there are at least as many files as tasks, a task reads whole files. Otherwise it reads
-    ranges of files, so that one large file keeps all tasks busy.
+    Where there are at least as many files as tasks, a task reads whole files, except a file with
+    more than `LARGE` times the bytes of a mean task. Otherwise it reads ranges of files. So one
+    large file keeps all tasks busy.
 
     Args:
         files: Name, path and size in bytes of each archive file of the batch.
@@ -50,11 +54,12 @@ def assign_files(
     """
     listed = sorted(files)
     most = sum(size for *_, size in listed) // tasks + 1
-    is_divided = len(listed) < tasks
+    are_few = len(listed) < tasks
     ranges = [
-        (number, start, min(most, size - start) if is_divided else size)
+        (number, start, min(step, size - start))
         for number, (*_, size) in enumerate(listed)
-        for start in (range(0, max(size, 1), most) if is_divided else (0,))
+        for step in (most if are_few or size > LARGE * most else max(size, 1),)
+        for start in range(0, max(size, 1), step)
     ]
     task_of = {
         piece: task

@@ -20,7 +20,7 @@ from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from arclink.closing import Closing
-from arclink.extract.reading_tasks import line_of, path_of
+from arclink.extract.reading_tasks import LARGE, line_of, path_of
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     CHOSEN,
@@ -179,18 +179,24 @@ def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry
     """Yield each task's share, sorted by file and offset.
 
     Where there are at least as many files as tasks at a time, a share is made of whole files; the
-    largest goes first to the task with the fewest bytes. Otherwise it is made of ranges of one
-    file's pointers, so that one large archive file keeps all cores busy.
+    largest goes first to the task with the fewest bytes. Otherwise, and for a file with more than
+    `LARGE` times the bytes of a mean task, it is made of ranges of one file's pointers, so that one
+    large archive file keeps all cores busy.
     """
     files: dict[str, list[_Entry]] = {}
     for entry in wanted:
         files.setdefault(entry.path, []).append(entry)
     pieces: list[list[_Entry]] = []
-    most = sum(entry.weight for entry in wanted) // max(tasks, 1) + 1
+    most = _weight_of(wanted) // max(tasks, 1) + 1
     for entries in files.values():
-        pieces += _ranges(entries, most) if len(files) < tasks else [entries]
-    for share in shares_of(pieces, lambda piece: sum(entry.weight for entry in piece), tasks):
+        is_divided = len(files) < tasks or _weight_of(entries) > LARGE * most
+        pieces += _ranges(entries, most) if is_divided else [entries]
+    for share in shares_of(pieces, _weight_of, tasks):
         yield sorted(chain.from_iterable(share))
+
+
+def _weight_of(entries: Iterable[_Entry]) -> int:
+    return sum(entry.weight for entry in entries)
 
 
 def _ranges(entries: Sequence[_Entry], most: int) -> Iterator[list[_Entry]]:

@@ -1,11 +1,19 @@
 """Which task reads which record, by the sizes of files alone."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from statistics import median
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.extract.reading_tasks import ReadingTasks, assign_files, format_files, parse_files
+from arclink.extract.reading_tasks import (
+    LARGE,
+    ReadingTasks,
+    assign_files,
+    format_files,
+    parse_files,
+)
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.rows.pointers import NO_FILE, FallBack, Pointer, PointerKind
 
@@ -42,7 +50,24 @@ def test_tasks_have_about_the_same_bytes(sizes: list[int], count: int) -> None:
     assert set(filled) <= set(range(count))
     assert max(filled.values(), default=0) <= sum(sizes) / count + max(sizes) + 20 * len(sizes)
     if len(sizes) >= count:
-        assert all(len(of_file) == 1 for of_file in tasks_of.values())
+        mean = sum(sizes) / count
+        assert all(len(tasks_of[name]) <= 1 for name, _, size in listed if size <= LARGE * mean)
+
+
+@pytest.mark.parametrize("large", [500_000, 5_000_000])
+def test_one_large_file_among_many_does_not_hold_up_its_task(large: int) -> None:
+    """The slowest task reads less than twice the bytes of the median task."""
+    sizes = [large, *[10_000] * 100]
+    listed = [(f"f{number:03}.arc", f"/a/{number:03}.arc", n) for number, n in enumerate(sizes)]
+    read = assign_files(listed, {}, 16)
+    filled: Counter[int] = Counter()
+    for file, size in zip(read, sizes, strict=True):
+        ends = [*file.starts[1:], size]
+        for start, end, task in zip(file.starts, ends, file.tasks, strict=True):
+            filled[task] += end - start
+    assert sum(filled.values()) == sum(sizes)
+    assert max(filled.values()) < 2 * median(filled.values())
+    assert {len(file.starts) for file in read[1:]} == {1}
 
 
 def test_one_large_file_keeps_all_tasks_busy() -> None:
