@@ -91,6 +91,7 @@ class ArchiveFile(Closing):
 
     Attributes:
         compression: Compression of the file; None if it is plain.
+        source: The bytes of the file as stored; closed with the file.
 
     Raises:
         MissingFileError: There is no such file.
@@ -101,7 +102,7 @@ class ArchiveFile(Closing):
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
         self.path = path
         try:
-            self._source = open_bytes(path)
+            self.source = open_bytes(path)
         except OSError as error:
             raise unreadable(
                 f"archive file cannot be read: {path}: {error.strerror}; check its path and "
@@ -109,7 +110,7 @@ class ArchiveFile(Closing):
                 error,
             ) from error
         try:
-            self._stored = Stored(path, self._source)
+            self._stored = Stored(path, self.source)
             if opened is not None:
                 opened(path)
             self.compression = self._find_compression()
@@ -120,7 +121,7 @@ class ArchiveFile(Closing):
 
     def close(self) -> None:
         """Close the file; after this, the rest of long bodies cannot be read."""
-        self._source.close()
+        self.source.close()
 
     def records(
         self, start: int = 0, *, heads_only: bool = False

@@ -109,12 +109,13 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
     Raises:
         InputError: See `arclink.pipeline.inputs`.
     """
-    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+    from arclink.pipeline.inputs import Marks, describe, find_archives, leave_out_foreign
 
-    paths, complaints = leave_out_foreign(find_archives(inputs))
+    marks: Marks = {}
+    paths, complaints = leave_out_foreign(find_archives(inputs), marks)
     for complaint in complaints:
         click.echo(f"skipped: {complaint}", err=True)
-    return describe(paths, known)
+    return describe(paths, known, marks=marks)
 
 
 def needs(folder: Path, name: str, stage: str) -> None:

@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urljoin
 
+from arclink.archives.byte_sources import ByteSource
 from arclink.archives.locations import (
     UNLISTED,
     WACZ_SUFFIX,
@@ -243,26 +245,50 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
                 raise InputError(f"{path}, line {number}: {error}") from error
 
 
-def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[str]]:
+class Mark(NamedTuple):
+    """What distinguishes an archive file from others of its name: its size, and a fingerprint."""
+
+    size: int
+    fingerprint: str
+
+
+Marks = dict[Location, Mark]
+
+
+def leave_out_foreign(
+    paths: Sequence[Location], marks: Marks | None = None
+) -> tuple[list[Location], list[str]]:
     """Return the paths that are archive files, and one message per path that is not.
+
+    Args:
+        paths: The paths.
+        marks: Gets the marks of archive files on other machines, so that `describe` need not open
+            them again.
 
     Raises:
         InputError: No path is an archive file, ``paths`` is empty, or a file cannot be read.
     """
     archives: list[Location] = []
     complaints = []
-    for path, complaint in zip(paths, of_each(_complaint_about, paths), strict=True):
+    look = partial(_complaint_about, is_marked=marks is not None)
+    for path, (complaint, mark) in zip(paths, of_each(look, paths), strict=True):
         if complaint is None:
             archives.append(path)
         else:
             complaints.append(complaint)
+        if marks is not None and mark is not None:
+            marks[path] = mark
     if not archives:
         raise InputError("\n".join(complaints[:10]) or "no archive file was given")
     return archives, complaints
 
 
-def _complaint_about(path: Location) -> str | None:
-    """Return why a file is not an archive file; None if it is.
+def _complaint_about(path: Location, *, is_marked: bool) -> tuple[str | None, Mark | None]:
+    """Return why a file is not an archive file, None if it is, and the mark of a remote file.
+
+    Args:
+        path: The file.
+        is_marked: Whether the caller needs the mark.
 
     Raises:
         InputError: The user may not read the file.
@@ -275,10 +301,12 @@ def _complaint_about(path: Location) -> str | None:
     try:
         if is_wacz(path.name):
             archives_in(str(path))
-        ArchiveFile(str(path)).close()
+        file = ArchiveFile(str(path))
     except InputError as error:
-        return str(error)
-    return None
+        return str(error), None
+    with file:
+        is_needed = is_marked and isinstance(path, RemotePath)
+        return None, _mark_of(file.source, path) if is_needed else None
 
 
 def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Iterator[Found]:
@@ -296,7 +324,10 @@ def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Ite
 
 
 def describe(
-    paths: Sequence[Location], known: Mapping[str, KnownFile], damaged: Container[str] = ()
+    paths: Sequence[Location],
+    known: Mapping[str, KnownFile],
+    damaged: Container[str] = (),
+    marks: Mapping[Location, Mark] | None = None,
 ) -> list[KnownFile]:
     """Return the archive files at ``paths``, each under a unique name.
 
@@ -310,6 +341,7 @@ def describe(
         damaged: Names of stored files that were empty, cut short or damaged. If such a file has
             changed at the same path, it keeps its name, so that it is read again and replaces
             the damaged one.
+        marks: Marks of files from `leave_out_foreign`; other files are opened.
 
     Raises:
         InputError: A file cannot be read, or has a name that rows cannot hold.
@@ -318,7 +350,12 @@ def describe(
     for path in paths:
         by_name[short_name(str(path))].append(path)
     files = []
-    for path, (size, fingerprint) in zip(paths, of_each(_fingerprint, paths), strict=True):
+    known_marks = marks or {}
+
+    def mark(path: Location) -> Mark:
+        return known_marks.get(path) or _read_mark(path)
+
+    for path, (size, fingerprint) in zip(paths, of_each(mark, paths), strict=True):
         short = name = short_name(str(path))
         depth = name.count("/") + 1
         stored = known.get(name)
@@ -374,20 +411,30 @@ def _is_taken(
     return stored is not None and (stored.size, stored.fingerprint) != (size, mark)
 
 
-def _fingerprint(path: Location) -> tuple[int, str]:
+def _read_mark(path: Location) -> Mark:
+    try:
+        with closing(open_bytes(str(path))) as file:
+            return _mark_of(file, path)
+    except OSError as error:
+        raise _unread(path, error) from error
+
+
+def _mark_of(file: ByteSource, path: Location) -> Mark:
     """Return a file's size, and the SHA-256 of its size, first 64 KiB and last 64 KiB.
 
     This is enough to distinguish archive files. A digest of the whole file would cost as much as
     inflating it.
     """
     try:
-        with closing(open_bytes(str(path))) as file:
-            size = file.size
-            digest = hashlib.sha256(str(size).encode() + file.read(0, SAMPLE))
-            digest.update(file.read(max(size - SAMPLE, 0), SAMPLE))
+        digest = hashlib.sha256(str(file.size).encode() + file.read(0, SAMPLE))
+        digest.update(file.read(max(file.size - SAMPLE, 0), SAMPLE))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    return size, digest.hexdigest()[:32]
+        raise _unread(path, error) from error
+    return Mark(file.size, digest.hexdigest()[:32])
+
+
+def _unread(path: Location, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be read: {error.strerror}")
 
 
 def batches_of(files: Sequence[KnownFile], size: int) -> list[list[KnownFile]]:

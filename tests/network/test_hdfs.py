@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
 
+from arclink.archives.locations import RemotePath
 from arclink.archives.reader import ArchiveFile
 from arclink.errors import InputError
+from arclink.network import hdfs as network_hdfs
 from arclink.network.hdfs import ADDRESS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
+from arclink.pipeline.inputs import Marks, describe, leave_out_foreign
 
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
 
@@ -198,3 +201,26 @@ def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(ADDRESS, "http://127.0.0.1:1")
     with pytest.raises(InputError, match=r"HDFS at 127\.0\.0\.1:1 does not answer"):
         HdfsBytes("hdfs://cluster/a")
+
+
+def test_an_archive_file_in_hdfs_is_looked_at_once(
+    hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size, its beginning and its end are 5 requests for both questions: is it an archive file,
+    and which one.
+    """
+    requests: list[str] = []
+    exchange = network_hdfs._exchange
+
+    def noted(method: str, url: str, source: BinaryIO | None = None) -> object:
+        requests.append(url)
+        return exchange(method, url, source)
+
+    monkeypatch.setattr(network_hdfs, "_exchange", noted)
+    monkeypatch.setattr(f"{__name__}.DATA", b"WARC/1.0\r\n" + DATA * 2)
+    paths = [RemotePath(f"hdfs:///a{number}.warc") for number in range(3)]
+    marks: Marks = {}
+    assert leave_out_foreign(paths, marks) == (paths, [])
+    files = describe(paths, {}, marks=marks)
+    assert len(requests) == 5 * len(paths)
+    assert describe(paths, {}) == files

@@ -12,7 +12,7 @@ import pytest
 from arclink.archives.locations import Location, RemotePath
 from arclink.errors import InputError
 from arclink.pipeline import inputs
-from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
+from arclink.pipeline.inputs import Mark, batches_of, describe, find_archives, leave_out_foreign
 from arclink.store.protocols import KnownFile
 
 
@@ -62,11 +62,11 @@ def test_remote_files_are_described_concurrently_and_in_order(
     """No file is described before eight are looked at."""
     together = threading.Barrier(8, timeout=60)
 
-    def look(path: Location) -> tuple[int, str]:
+    def look(path: Location) -> Mark:
         together.wait()
-        return 1, path.name
+        return Mark(1, path.name)
 
-    monkeypatch.setattr(inputs, "_fingerprint", look)
+    monkeypatch.setattr(inputs, "_read_mark", look)
     paths = [RemotePath(f"http://archive.example/{number}.warc.gz") for number in range(16)]
     files = describe(paths, {})
     assert [file.fingerprint for file in files] == [path.name for path in paths]
