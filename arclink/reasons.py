@@ -38,8 +38,8 @@ class Reason(Enum):
     FILE_OPENED = (
         "files",
         "opened to extract links",
-        "The extract stage opened the file; a second count for one file in one batch would be "
-        "an error.",
+        "The extract stage opened the file. Several tasks open a file that is much larger than "
+        "the others, or any file if there are fewer files than tasks.",
     )
 
     # rows: one line of a CDX file

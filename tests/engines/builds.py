@@ -104,6 +104,14 @@ def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[
     ]
 
 
+def begin_stores(archive: Path, *stores: Path) -> None:
+    """Write the demo archive, and build each store from its first two files, one after the other."""
+    write_demo_archive(archive, captures=60, hosts=4, seed=2)
+    for store in stores:
+        for file in sorted(archive.glob("*.warc*"))[:2]:
+            build(file, store)
+
+
 def counts_of(store: Path) -> dict[str, dict[str, int]]:
     """Return the counts in the manifest of a store's only batch."""
     with open_store(str(store)) as opened:

@@ -32,7 +32,7 @@ from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
-from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
+from tests.engines.builds import ORIGINALS, Here, answers, begin_stores, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
@@ -230,13 +230,9 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
     """The second batch, after a takedown, gives the store of a build here; the driver asks about no
     pointer, and reads none.
     """
-    archive = tmp_path / "archive"
-    write_demo_archive(archive, captures=60, hosts=4, seed=2)
-    files = sorted(archive.glob("*.warc*"))
-    local, store = tmp_path / "local.db", tmp_path / "hadoop.db"
+    archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "hadoop.db"
+    begin_stores(archive, local, store)
     for path in (local, store):
-        for file in files[:2]:
-            build(file, path)
         with open_store(str(path), create=True) as opened:
             what = Forgotten(Surt("example,kalvik2010)/lists"), ALL_TIME)
             assert opened.forget(Takedown(what, "", "2026-01-01T00:00:00Z")).payloads
@@ -257,7 +253,7 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
 
     monkeypatch.setattr(SqliteStore, "known_contents", no_contents)
     monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
-    address = hadoop.put(files, "/known/archive")
+    address = hadoop.put(sorted(archive.glob("*.warc*")), "/known/archive")
     options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop.conf]
     said = build(address, store, *options, "--hdfs", "hdfs:///known/work")
     assert said == expected

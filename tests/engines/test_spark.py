@@ -28,6 +28,7 @@ from arclink.store.empty import EmptyStore
 from tests.engines.builds import (
     Here,
     answers,
+    begin_stores,
     build,
     counts_of,
     crashed,
@@ -64,6 +65,15 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
     assert counts == counts_of(here.store)
     assert counts["files"]["FILE_OPENED"] == len(list(here.archive.glob("*.warc*")))
     assert answers(tmp_path / "spark.db") == here.answers
+
+
+def test_tasks_of_spark_join_what_the_store_knows(spark: Spark, tmp_path: Path) -> None:
+    archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "spark.db"
+    begin_stores(archive, local, store)
+    expected = build(archive, local)
+    assert any(Reason.PAYLOAD_KNOWN.text in line for line in expected)
+    assert build(archive, store, "--runner", "spark", "--engine-conf", spark.conf) == expected
+    assert answers(store) == answers(local)
 
 
 def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path: Path) -> None:
