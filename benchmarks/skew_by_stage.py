@@ -3,7 +3,7 @@
     python -m benchmarks.skew_by_stage --sizes 10000 100000
 
 Each archive has ordinary pages and one skewed item: a target with very many inlinks, a payload
-captured at very many URIs, a host with a third of the pages, or an archive file of 50 MB at the
+captured at very many URIs, a host with 33 % of the pages, or an archive file of 50 MB at the
 second size. The stages run on this machine. The table has what each of `TASKS` tasks of an engine
 would get: lines of the shuffle by the hash of their key, records to read by `ReadingTasks`.
 """
@@ -105,7 +105,7 @@ def lines_of(parts: Iterable[Path]) -> Iterator[bytes]:
 
 
 def shuffled(name: str, parts: Iterable[Path], settings: object = ()) -> Load:
-    """Return what the reduce tasks of a job get."""
+    """Return the load of the reduce tasks of a job."""
     job_class: Any = JOBS[name].load()  # Any: mrjob has no types
     job = job_class(["--no-conf", "--settings", json.dumps(settings or {})])
     job.counts = Counter()

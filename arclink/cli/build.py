@@ -89,7 +89,7 @@ def command(given: Given) -> None:
     from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import build, only_build
     from arclink.pipeline.damage import known_damage
-    from arclink.pipeline.inputs import Marks, describe, find_archives, leave_out_foreign
+    from arclink.pipeline.inputs import FileMarks, describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
@@ -105,7 +105,7 @@ def command(given: Given) -> None:
     from arclink.store.takedown_files import set_aside, take_back
 
     settings, store = _settings(given), STORE.sure(given)
-    marks: Marks = {}
+    marks: FileMarks = {}
     paths, complaints = leave_out_foreign(find_archives(INPUTS.all_of(given)), marks)
     for complaint in complaints:
         click.echo(f"skipped: {complaint}", err=True)

@@ -109,9 +109,9 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
     Raises:
         InputError: See `arclink.pipeline.inputs`.
     """
-    from arclink.pipeline.inputs import Marks, describe, find_archives, leave_out_foreign
+    from arclink.pipeline.inputs import FileMarks, describe, find_archives, leave_out_foreign
 
-    marks: Marks = {}
+    marks: FileMarks = {}
     paths, complaints = leave_out_foreign(find_archives(inputs), marks)
     for complaint in complaints:
         click.echo(f"skipped: {complaint}", err=True)

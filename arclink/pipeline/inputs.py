@@ -245,18 +245,18 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
                 raise InputError(f"{path}, line {number}: {error}") from error
 
 
-class Mark(NamedTuple):
+class FileMark(NamedTuple):
     """What distinguishes an archive file from others of its name: its size, and a fingerprint."""
 
     size: int
     fingerprint: str
 
 
-Marks = dict[Location, Mark]
+FileMarks = dict[Location, FileMark]
 
 
 def leave_out_foreign(
-    paths: Sequence[Location], marks: Marks | None = None
+    paths: Sequence[Location], marks: FileMarks | None = None
 ) -> tuple[list[Location], list[str]]:
     """Return the paths that are archive files, and one message per path that is not.
 
@@ -283,7 +283,7 @@ def leave_out_foreign(
     return archives, complaints
 
 
-def _complaint_about(path: Location, *, is_marked: bool) -> tuple[str | None, Mark | None]:
+def _complaint_about(path: Location, *, is_marked: bool) -> tuple[str | None, FileMark | None]:
     """Return why a file is not an archive file, None if it is, and the mark of a remote file.
 
     Args:
@@ -327,7 +327,7 @@ def describe(
     paths: Sequence[Location],
     known: Mapping[str, KnownFile],
     damaged: Container[str] = (),
-    marks: Mapping[Location, Mark] | None = None,
+    marks: Mapping[Location, FileMark] | None = None,
 ) -> list[KnownFile]:
     """Return the archive files at ``paths``, each under a unique name.
 
@@ -341,7 +341,7 @@ def describe(
         damaged: Names of stored files that were empty, cut short or damaged. If such a file has
             changed at the same path, it keeps its name, so that it is read again and replaces
             the damaged one.
-        marks: Marks of files from `leave_out_foreign`; other files are opened.
+        marks: FileMarks of files from `leave_out_foreign`; other files are opened.
 
     Raises:
         InputError: A file cannot be read, or has a name that rows cannot hold.
@@ -352,7 +352,7 @@ def describe(
     files = []
     known_marks = marks or {}
 
-    def mark(path: Location) -> Mark:
+    def mark(path: Location) -> FileMark:
         return known_marks.get(path) or _read_mark(path)
 
     for path, (size, fingerprint) in zip(paths, of_each(mark, paths), strict=True):
@@ -411,7 +411,7 @@ def _is_taken(
     return stored is not None and (stored.size, stored.fingerprint) != (size, mark)
 
 
-def _read_mark(path: Location) -> Mark:
+def _read_mark(path: Location) -> FileMark:
     try:
         with closing(open_bytes(str(path))) as file:
             return _mark_of(file, path)
@@ -419,7 +419,7 @@ def _read_mark(path: Location) -> Mark:
         raise _unread(path, error) from error
 
 
-def _mark_of(file: ByteSource, path: Location) -> Mark:
+def _mark_of(file: ByteSource, path: Location) -> FileMark:
     """Return a file's size, and the SHA-256 of its size, first 64 KiB and last 64 KiB.
 
     This is enough to distinguish archive files. A digest of the whole file would cost as much as
@@ -430,7 +430,7 @@ def _mark_of(file: ByteSource, path: Location) -> Mark:
         digest.update(file.read(max(file.size - SAMPLE, 0), SAMPLE))
     except OSError as error:
         raise _unread(path, error) from error
-    return Mark(file.size, digest.hexdigest()[:32])
+    return FileMark(file.size, digest.hexdigest()[:32])
 
 
 def _unread(path: Location, error: OSError) -> InputError:

@@ -105,7 +105,7 @@ def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[
 
 
 def begin_stores(archive: Path, *stores: Path) -> None:
-    """Write the demo archive, and build each store from its first two files, one after the other."""
+    """Write the demo archive; build each store from its first two files, one after the other."""
     write_demo_archive(archive, captures=60, hosts=4, seed=2)
     for store in stores:
         for file in sorted(archive.glob("*.warc*"))[:2]:

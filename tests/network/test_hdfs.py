@@ -14,7 +14,7 @@ from arclink.archives.reader import ArchiveFile
 from arclink.errors import InputError
 from arclink.network import hdfs as network_hdfs
 from arclink.network.hdfs import ADDRESS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
-from arclink.pipeline.inputs import Marks, describe, leave_out_foreign
+from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign
 
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
 
@@ -219,7 +219,7 @@ def test_an_archive_file_in_hdfs_is_looked_at_once(
     monkeypatch.setattr(network_hdfs, "_exchange", noted)
     monkeypatch.setattr(f"{__name__}.DATA", b"WARC/1.0\r\n" + DATA * 2)
     paths = [RemotePath(f"hdfs:///a{number}.warc") for number in range(3)]
-    marks: Marks = {}
+    marks: FileMarks = {}
     assert leave_out_foreign(paths, marks) == (paths, [])
     files = describe(paths, {}, marks=marks)
     assert len(requests) == 5 * len(paths)

@@ -33,6 +33,8 @@ def test_rows_that_tasks_share_out_give_the_same_store(tmp_path: Path) -> None:
         first = build_store(archive, store, settings, [str(archive / names[1])], [cdx], engine)
         report = build_store(archive, store, settings, (), [cdx], engine)
         counts.append((first.counts, report.counts))
+        for some in counts[-1]:
+            del some[Reason.FILE_OPENED]  # two tasks may read one file
         assert not store.with_suffix(".build").exists()
         with open_store(str(store)) as opened:
             graphs.append(graph_of(opened))

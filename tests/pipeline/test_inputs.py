@@ -12,7 +12,7 @@ import pytest
 from arclink.archives.locations import Location, RemotePath
 from arclink.errors import InputError
 from arclink.pipeline import inputs
-from arclink.pipeline.inputs import Mark, batches_of, describe, find_archives, leave_out_foreign
+from arclink.pipeline.inputs import FileMark, batches_of, describe, find_archives, leave_out_foreign
 from arclink.store.protocols import KnownFile
 
 
@@ -62,9 +62,9 @@ def test_remote_files_are_described_concurrently_and_in_order(
     """No file is described before eight are looked at."""
     together = threading.Barrier(8, timeout=60)
 
-    def look(path: Location) -> Mark:
+    def look(path: Location) -> FileMark:
         together.wait()
-        return Mark(1, path.name)
+        return FileMark(1, path.name)
 
     monkeypatch.setattr(inputs, "_read_mark", look)
     paths = [RemotePath(f"http://archive.example/{number}.warc.gz") for number in range(16)]
