@@ -3,13 +3,14 @@
 import os
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
 
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store.protocols import OpenStore, Takedown, Takedowns
+from arclink.store.protocols import OpenStore, Scans, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
 
@@ -34,6 +35,15 @@ def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
         + b"\n"
         for takedown in takedowns
     )
+
+
+def takedown_digest(store: Scans) -> str:
+    """Return 16 hex digits that change when a takedown is recorded; empty without takedowns.
+
+    They do not change when a later build leaves out what a recorded takedown covers.
+    """
+    text = format_takedowns(takedown for takedown, _ in store.forgotten())
+    return sha256(text).hexdigest()[:16] if text else ""
 
 
 def read_takedowns(path: Path) -> list[Takedown]:

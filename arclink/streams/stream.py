@@ -19,6 +19,7 @@ from arclink.pages.read import CapturedPage, PageReader
 from arclink.reasons import Reason
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
+from arclink.store.takedown_files import takedown_digest
 from arclink.streams.orders import Captures, captures_in_order, timestamp_in
 from arclink.streams.queries import AFTER, Order, StreamQuery
 from arclink.streams.ranks import RankTable, RankTables
@@ -229,5 +230,5 @@ class _Removals:
         self._state = state
         return self._read() != self._removals
 
-    def _read(self) -> tuple[str, int]:
-        return self._state.places, sum(1 for _ in self._store.forgotten())
+    def _read(self) -> tuple[str, str]:
+        return self._state.places, takedown_digest(self._store)

@@ -24,6 +24,7 @@ from arclink.files.atomic import write_whole
 from arclink.model import Surt
 from arclink.store.location import local_path_of
 from arclink.store.protocols import Scans
+from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.capture_sets import CaptureSet, number_of
 from arclink.subsets.evaluation import Evaluation, KeptList
 from arclink.subsets.fields import NAME_PATTERN
@@ -169,7 +170,7 @@ class SubsetCatalog:
             stored,
             is_kept=True,
             captures=len(captures),
-            takedowns=_takedowns_of(store),
+            takedowns=takedown_digest(store),
             ranges=stems if len(stems) <= _MOST_RANGES else EVERYWHERE.stems,
         )
         write_whole(self._list_path(name), captures.to_bytes())
@@ -228,7 +229,7 @@ class SubsetCatalog:
         Args:
             store: The store with all captures.
         """
-        takedowns = _takedowns_of(store)
+        takedowns = takedown_digest(store)
         for stored in self:
             if stored.is_kept and stored.takedowns != takedowns:
                 path = self._list_path(stored.name)
@@ -312,11 +313,3 @@ def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsiz
 
 def _conditions(stored: StoredSubset) -> list[Condition]:
     return list(conditions_in(parse_selection(stored.text)))
-
-
-def _takedowns_of(store: Scans) -> str:
-    """Return a text that changes with every takedown of a store."""
-    facts = [
-        f"{takedown.what} {takedown.time} {removed}" for takedown, removed in store.forgotten()
-    ]
-    return sha256("\n".join(facts).encode()).hexdigest()[:16] if facts else ""

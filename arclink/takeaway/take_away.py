@@ -22,6 +22,7 @@ from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import PageReader
 from arclink.pages.text import read_title
 from arclink.store.protocols import Scans
+from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.view import SubsetStore
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.manifest import manifest_of
@@ -112,12 +113,12 @@ class _Writing:
         """
         store = self.source.store
         reader = PageReader(self.source.originals, self.source.places)
-        forgotten = _takedowns(store)
+        takedowns = takedown_digest(store)
         try:
             chosen = self._chosen(reader)
             self._check_captures()
             yield taken_records(chosen, reader, self.tally, is_checked=self.query.is_checked)
-            if _takedowns(store) != forgotten:
+            if takedown_digest(store) != takedowns:
                 raise ExportError(
                     "captures were forgotten during the export, and may be in it. Export again."
                 )
@@ -357,10 +358,6 @@ def _exhaust(steps: Iterable[None]) -> None:
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
     with path.open("wb", buffering=_BUFFER) as stream:
         stream.writelines(pieces)
-
-
-def _takedowns(store: Scans) -> int:
-    return sum(1 for _ in store.forgotten())
 
 
 def _files_in(manifest: Path) -> list[str]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import Takedown
-from arclink.store.takedown_files import format_takedowns, read_takedowns
+from arclink.store.takedown_files import format_takedowns, read_takedowns, takedown_digest
+from tests.store.memory_store import MemoryStore
 
 texts = st.text(max_size=8)
 json_values = st.recursive(
@@ -62,3 +63,13 @@ def test_any_file_is_a_list_or_refused(path: Path, data: bytes) -> None:
     except UsageError:
         return
     assert all(takedown.what.prefix for takedown in found)
+
+
+def test_each_takedown_changes_the_digest() -> None:
+    store = MemoryStore()
+    digests = [takedown_digest(store)]
+    for prefix in ("org,example)/", "com,example)/"):
+        store.forget(Takedown(Forgotten(Surt(prefix)), "of the owner", "2026-11-21T20:00:00Z"))
+        digests.append(takedown_digest(store))
+    assert digests[0] == ""
+    assert len(set(digests)) == 3
