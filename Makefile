@@ -93,7 +93,7 @@ $(WITH_BROWSER): requirements/browser.txt $(CHECKS)
 	$(INSTALL) -r requirements/browser.txt
 	@touch $@
 
-.PHONY: help demo docs check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench wheels format lock clean
+.PHONY: help demo docs check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench wheels test-wheels format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -224,6 +224,10 @@ $(TOOLS)/.installed: requirements/wheels.txt
 wheels: $(TOOLS)/.installed  ## Build an sdist and a manylinux wheel for each of $(PYTHONS) into dist/, and check them
 	$(SECTION) 'sdist and wheels in dist/'
 	.ci/wheels $(TOOLS) $(PYTHONS)
+
+test-wheels:  ## Install each wheel of dist/ in an empty environment, and run the demo and the quick tests there
+	$(SECTION) 'the wheels, away from this clone'
+	.ci/try-wheels $(PYTHONS)
 
 docs: $(CHECKS)  ## Write the reference tables of docs/ from the declarations in the code
 	$(BIN)/python -m tests.reference.tables

@@ -1,5 +1,6 @@
 """Fixtures that every test may use, and the option ``--unit``."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [
             item for item in items if OUTSIDE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         ]
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and tests out of garbage collection: each build of a store ends with one."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,9 +20,8 @@ class MapPages(ArclinkJob):
     ONE_TASK_PER_FILE = True
     OUTPUT_PROTOCOL = TextLineProtocol
 
-    def configure_args(self) -> None:
+    def add_own_args(self) -> None:
         """Add ``--function``."""
-        super().configure_args()
         self.add_passthru_arg(
             "--function",
             help="module:function, called with each page (docs/how-to/streams.md)",

@@ -25,9 +25,8 @@ class RankPages(ArclinkJob):
 
     SORT_VALUES = True
 
-    def configure_args(self) -> None:
+    def add_own_args(self) -> None:
         """Add the options of ``arclink analyze pagerank``."""
-        super().configure_args()
         self.add_passthru_arg(
             "--by", default="month", help="month, year, day, all, or 2009-11,2010-01/2010-03"
         )

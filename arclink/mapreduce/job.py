@@ -6,8 +6,10 @@ tab, a value.
 
 import os
 import sys
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -38,6 +40,10 @@ LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 
 _SHORT = 1 << 10
 """Number of bytes of a line up to which copying it costs less than one more call."""
+
+
+_OPTIONS: dict[type["ArclinkJob"], tuple[ArgumentParser, set[str], set[str]]] = {}
+"""By class of a job: the parser of its options, and the names of options that tasks get."""
 
 
 class LineProtocol:
@@ -100,9 +106,27 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     put_apart: Callable[[bytes, bytes], None] | None = None
     """Takes (relation, row) of the output in place of the task's stream; set by a runner."""
 
+    arg_parser: ArgumentParser
+    _passthru_arg_dests: set[str]
+    _file_arg_dests: set[str]
+    _arguments: dict[str, Any] | None = None
+
     def configure_args(self) -> None:
-        """Add ``--settings``, ``--expects`` and ``--relations-apart``."""
-        super().configure_args()
+        """Declare the options of the job: those of mrjob, of all jobs, and its own.
+
+        Each task makes a job, and mrjob has some 200 options. So the jobs of one class share them.
+        """
+        known = _OPTIONS.get(type(self))
+        if known is None:
+            super().configure_args()
+            self._add_common_args()
+            self.add_own_args()
+            known = self.arg_parser, self._passthru_arg_dests, self._file_arg_dests
+            _OPTIONS[type(self)] = known
+        parser, self._passthru_arg_dests, self._file_arg_dests = known
+        self.arg_parser = copy(parser)  # mrjob sets what this parser does after an error
+
+    def _add_common_args(self) -> None:
         self.add_passthru_arg(
             "--settings",
             default="{}",
@@ -120,6 +144,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         )
 
     # Methods that a subclass defines.
+
+    def add_own_args(self) -> None:
+        """Declare options of this job only, each by `add_passthru_arg`."""
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pairs that one map task makes from its lines."""
@@ -262,11 +289,18 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         found: type[MRJobRunner] = super()._runner_class()
         return found
 
+    def make_runner(self) -> MRJobRunner:
+        """Return a runner for the options of this job."""
+        self._arguments = None
+        return super().make_runner()
+
     def _runner_kwargs(self) -> dict[str, Any]:  # Any: whatever options mrjob's runners take
-        kwargs: dict[str, Any] = super()._runner_kwargs()
-        if self.options.runner == "local":
-            kwargs["mrjob_cls"] = type(self)
-        return kwargs
+        # mrjob asks twice for each runner, the first time for its log.
+        if self._arguments is None:
+            self._arguments = super()._runner_kwargs()
+            if self.options.runner == "local":
+                self._arguments["mrjob_cls"] = type(self)
+        return self._arguments
 
 
 def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:

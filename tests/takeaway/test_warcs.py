@@ -18,7 +18,7 @@ from arclink.pages.places import ArchivePlaces
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.store.protocols import Takedown
+from arclink.store.protocols import Removed, Takedown
 from arclink.takeaway import take_away as taking
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
 from arclink.takeaway.take_away import Source, take_away
@@ -215,7 +215,8 @@ def test_a_takedown_during_an_export_ends_it(tmp_path: Path) -> None:
 
         def forgotten(self):  # type: ignore[no-untyped-def]  # that of the class
             self.asked += 1
-            return iter(range(self.asked))
+            times = (f"2026-11-21T20:00:{number:02}Z" for number in range(self.asked))
+            return ((Takedown(Forgotten(Surt(C)), "", time), Removed()) for time in times)
 
     with open_store(str(path)) as whole, pytest.raises(ExportError, match="forgotten during"):
         exported(Forgetting(whole, Embargo()), tmp_path / "out.warc.gz")
