@@ -1,4 +1,4 @@
-"""Demo archives and their stores; each is made once for all tests of a run."""
+"""Demo archives, and stores of them and of real archives; each is made once for all tests."""
 
 import fcntl
 import shutil
@@ -39,6 +39,17 @@ class Demos:
             build_store(archive, folder / "links.db", BuildSettings(cores=2))
 
         return self._made_once(f"store-{captures}-{hosts}-{seed}", build) / "links.db"
+
+    def real(self, *archives: Path) -> Path:
+        """Return the store of real archive files or folders of them, built by jobs on two cores."""
+
+        def build(folder: Path) -> None:
+            build_store(
+                folder, folder / "links.db", BuildSettings(cores=2), list(map(str, archives))
+            )
+
+        name = "-".join(f"{path.parent.name}-{path.name}" for path in archives)
+        return self._made_once(f"real-{name}", build) / "links.db"
 
     def copy(self, folder: Path, captures: int = 300, hosts: int = 12, seed: int = 1) -> Path:
         """Return a copy of a store, in a folder."""

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from arclink.pages.read import PageReader
-from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
+from tests.demos import Demos
 from tests.pages.archives import sha1
-from tests.pipeline.store_contents import build_store
 
 
 @pytest.mark.parametrize(
@@ -26,12 +25,9 @@ from tests.pipeline.store_contents import build_store
     ],
 )
 def test_bodies_have_the_digests_of_their_captures(
-    shared_data: Path, tmp_path: Path, inputs: tuple[str, ...], equal: int
+    shared_data: Path, demos: Demos, inputs: tuple[str, ...], equal: int
 ) -> None:
-    store_path = tmp_path / "links.db"
-    build_store(
-        tmp_path, store_path, BuildSettings(cores=2), [str(shared_data / one) for one in inputs]
-    )
+    store_path = demos.real(*(shared_data / name for name in inputs))
     counts: Counter[str] = Counter()
     with open_store(str(store_path)) as store:
         reader = PageReader(store)

@@ -12,6 +12,7 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from tests.demos import Demos
 from tests.pipeline.store_contents import build_store, graph_of
 
 Page = tuple[str, str]
@@ -60,10 +61,8 @@ def anchors_of(store: GraphStore) -> tuple[dict[Page, set[str]], Counter[str]]:
 
 
 @pytest.fixture(scope="module")
-def example(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("example") / "links.db"
-    build_store(shared_data / "aut" / "example.warc.gz", path, BuildSettings(cores=2))
-    return path
+def example(shared_data: Path, demos: Demos) -> Path:
+    return demos.real(shared_data / "aut" / "example.warc.gz")
 
 
 def test_the_links_are_those_that_jsoup_finds(shared_data: Path, example: Path) -> None:

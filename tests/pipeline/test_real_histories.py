@@ -17,22 +17,19 @@ from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.page_histories import TargetsOf, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
-from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
-from tests.pipeline.store_contents import build_store
+from tests.demos import Demos
 
 YEARS = ("2015", "2016")
 SCOPE = LinkScope(Level.URI, lambda kind: kind == "a@href", is_external=True)
 
 
 @pytest.fixture(scope="module")
-def store(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("flink") / "links.db"
-    files = [str(shared_data / "flink_web" / f"flink.apache.org-{year}.warc.gz") for year in YEARS]
-    build_store(shared_data, path, BuildSettings(cores=2), inputs=files)
-    return path
+def store(shared_data: Path, demos: Demos) -> Path:
+    folder = shared_data / "flink_web"
+    return demos.real(*(folder / f"flink.apache.org-{year}.warc.gz" for year in YEARS))
 
 
 @pytest.fixture(scope="module")

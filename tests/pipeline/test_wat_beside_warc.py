@@ -14,6 +14,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
+from tests.demos import Demos
 from tests.extract.wat_records import changed, write
 from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, page, row
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
@@ -30,13 +31,21 @@ def both(shared_data: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def of_the_file(shared_data: Path, demos: Demos) -> set[tuple[object, ...]]:
+    """The graph of the archive file alone."""
+    return graph_at(demos.real(shared_data / "aut" / NAMES[0]))
+
+
 def graph_at(path: Path) -> set[tuple[object, ...]]:
     with open_store(str(path)) as store:
         assert list(store.verify()) == []
         return graph_of(store)
 
 
-def test_the_archive_file_is_read_and_its_wat_passed_over(both: Path, tmp_path: Path) -> None:
+def test_the_archive_file_is_read_and_its_wat_passed_over(
+    both: Path, of_the_file: set[tuple[object, ...]], tmp_path: Path
+) -> None:
     done = CliRunner().invoke(
         build_command, [str(both), "--store", str(tmp_path / "cli.db"), "--quiet"]
     )
@@ -45,14 +54,14 @@ def test_the_archive_file_is_read_and_its_wat_passed_over(both: Path, tmp_path: 
         f"skipped: {both / NAMES[1]} describes {both / NAMES[0]}, which is in the input itself"
         in done.output
     )
-    build_store(both / NAMES[0], tmp_path / "warc.db", BuildSettings(cores=2))
-    assert graph_at(tmp_path / "cli.db") == graph_at(tmp_path / "warc.db")
+    assert graph_at(tmp_path / "cli.db") == of_the_file
 
 
-def test_of_both_in_one_batch_the_archive_file_is_read(both: Path, tmp_path: Path) -> None:
+def test_of_both_in_one_batch_the_archive_file_is_read(
+    both: Path, of_the_file: set[tuple[object, ...]], tmp_path: Path
+) -> None:
     build_store(both, tmp_path / "both.db", BuildSettings(cores=2))
-    build_store(both / NAMES[0], tmp_path / "warc.db", BuildSettings(cores=2))
-    assert graph_at(tmp_path / "both.db") == graph_at(tmp_path / "warc.db")
+    assert graph_at(tmp_path / "both.db") == of_the_file
 
 
 def test_a_wat_stays_where_its_archive_file_is_not(both: Path) -> None:
@@ -77,17 +86,20 @@ def test_a_wat_that_the_store_has_is_known_again(both: Path) -> None:
 
 
 def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(
-    both: Path, tmp_path: Path
+    both: Path,
+    of_the_file: set[tuple[object, ...]],
+    shared_data: Path,
+    demos: Demos,
+    tmp_path: Path,
 ) -> None:
     settings = BuildSettings(cores=2)
-    build_store(both / NAMES[0], tmp_path / "warc.db", settings)
     build_store(both / NAMES[1], tmp_path / "later.db", settings)
-    assert graph_at(tmp_path / "later.db") != graph_at(tmp_path / "warc.db")
+    assert graph_at(tmp_path / "later.db") != of_the_file
     build_store(both / NAMES[0], tmp_path / "later.db", settings)
-    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db")
+    assert graph_at(tmp_path / "later.db") == of_the_file
     with (
         open_store(str(tmp_path / "later.db")) as later,
-        open_store(str(tmp_path / "warc.db")) as alone,
+        open_store(str(demos.real(shared_data / "aut" / NAMES[0]))) as alone,
     ):
         sums, expected = later.stats(), alone.stats()
         assert {
@@ -97,9 +109,7 @@ def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(
         expected, batches=1, files=1, bytes=0
     )
     build_store(both / NAMES[1], tmp_path / "later.db", settings)
-    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db"), (
-        "the WAT again changes nothing"
-    )
+    assert graph_at(tmp_path / "later.db") == of_the_file, "the WAT again changes nothing"
 
 
 def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_wat(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from arclink.extract.feeds import FEED_KINDS
-from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from tests.pipeline.store_contents import Link, build_store
+from tests.demos import Demos
+from tests.pipeline.store_contents import Link
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {
@@ -43,9 +43,8 @@ CLASSES = (
 Memento = tuple[str, ...]
 
 
-def read(path: Path, store: Path) -> tuple[dict[Memento, list[Link] | None], dict[str, int]]:
-    """Build one file; return the links of its mementos, and how links were counted."""
-    build_store(path, store, BuildSettings(cores=2))
+def read(store: Path) -> tuple[dict[Memento, list[Link] | None], dict[str, int]]:
+    """Return the links of the mementos of one file, and how links were counted."""
     links: dict[Memento, list[Link] | None] = {}
     with open_store(str(store)) as opened:
         for surt in opened.surts(""):  # type: ignore[arg-type]  # the empty prefix: all
@@ -135,10 +134,10 @@ def documented() -> dict[str, dict[str, int]]:
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_documented_differences_are_those_there_are(
-    pair: str, shared_data: Path, tmp_path: Path
+    pair: str, shared_data: Path, demos: Demos
 ) -> None:
-    warc, _ = read(shared_data / PAIRS[pair][0], tmp_path / "warc.db")
-    wat, counts = read(shared_data / PAIRS[pair][1], tmp_path / "wat.db")
+    warc, _ = read(demos.real(shared_data / PAIRS[pair][0]))
+    wat, counts = read(demos.real(shared_data / PAIRS[pair][1]))
     assert warc.keys() == wat.keys(), "the same mementos"
     found = Counter({"mementos": len(warc), CLASSES[10]: counts.get("LINK_OTHER_KIND", 0)})
     for memento, links in warc.items():

@@ -38,9 +38,8 @@ from tests.store.memory_store import MemoryStore
 # "differing executors".
 slowly = settings(
     deadline=None,
-    max_examples=int(
-        os.environ.get("ARCLINK_EXAMPLES", "40")
-    ),  # fewer where a store is asked over a network
+    # Fewer where a store is asked over a network; `make test-long` has many.
+    max_examples=int(os.environ.get("ARCLINK_EXAMPLES", "15")),
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.data_too_large,

@@ -46,9 +46,9 @@ def test_it_is_equal_without_the_index(demos: Demos, tmp_path: Path) -> None:
     ],
 )
 def test_it_is_equal_for_real_archives(
-    names: Sequence[str], shared_data: Path, tmp_path: Path
+    names: Sequence[str], shared_data: Path, demos: Demos, tmp_path: Path
 ) -> None:
-    store = built(tmp_path, [shared_data / name for name in names])
+    store = demos.real(*(shared_data / name for name in names))
     assert facts_of(graph_of_export(store, tmp_path / "out")) == facts_of(store)
 
 
