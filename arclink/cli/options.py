@@ -55,7 +55,6 @@ REPLAY = Parameter(
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",
 )
-replay_option = declared(REPLAY)
 
 INSTANCE = Parameter(
     "instance",
@@ -96,4 +95,3 @@ ARCHIVES = Parameter(
     metavar="FOLDER|INDEX",
     keeps_empty=True,
 )
-archives_option = declared(ARCHIVES)

@@ -68,7 +68,6 @@ PASSED_ON = {_MEMENTO: MEMENTOS, _UNSAID: POINTERS}
 These values do not depend on the other values of their key.
 """
 
-_REVISIT = REVISIT.encode()
 _CACHED = 10_000
 _SPOOLED = 4 << 20
 

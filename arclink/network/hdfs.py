@@ -65,11 +65,6 @@ class FileEntry(NamedTuple):
     size: int
 
 
-def is_hdfs(path: str) -> bool:
-    """Return whether a path is an address in HDFS."""
-    return path.startswith(SCHEMES)
-
-
 def uses_webhdfs(place: str) -> bool:
     """Return whether a place is in HDFS and is read over HTTP.
 

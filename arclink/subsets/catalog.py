@@ -11,7 +11,6 @@ the definition selected when it was stored. A takedown removes its captures from
 """
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +26,7 @@ from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.capture_sets import CaptureSet, number_of
 from arclink.subsets.evaluation import Evaluation, KeptList
-from arclink.subsets.fields import NAME_PATTERN
+from arclink.subsets.fields import is_name
 from arclink.subsets.language import (
     KEPT,
     AllOf,
@@ -150,7 +149,7 @@ class SubsetCatalog:
                 exist, or they refer to each other in a circle.
             OperatorError: The files cannot be written.
         """
-        if re.fullmatch(NAME_PATTERN, name) is None:
+        if not is_name(name):
             raise UsageError(
                 f"{name!r} is not a name of a subset: 1 to 64 letters, digits, '_', '-' and '.', "
                 "the first one a letter or a digit"
@@ -200,7 +199,7 @@ class SubsetCatalog:
         Raises:
             UsageError: It is neither the name of a subset nor a selection.
         """
-        if re.fullmatch(NAME_PATTERN, text):
+        if is_name(text):
             self.get(text)
             return Condition("subset", text)
         return parse_selection(text)

@@ -24,6 +24,12 @@ UNKNOWN = "unknown"
 NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 """Matches the names of subsets."""
 
+
+def is_name(text: str) -> bool:
+    """Return whether a text is a name of a subset; a selection is not, since it has a colon."""
+    return re.fullmatch(NAME_PATTERN, text) is not None
+
+
 CaptureTest = Callable[[Memento], bool]
 """Returns whether a capture is selected."""
 
@@ -173,7 +179,7 @@ def _direction(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    if re.fullmatch(NAME_PATTERN, text) is None:
+    if not is_name(text):
         raise ValueError
     return text
 
@@ -315,8 +321,8 @@ def place_ranges(name: str, value: str) -> SurtRanges | None:
             if "*" in value:
                 return None
             stem = _stem(value)
-            is_name = ":" not in value
-            return SurtRanges.of([stem, f"{stem[:-1]}:"] if is_name else [stem])
+            has_port = ":" in value
+            return SurtRanges.of([stem] if has_port else [stem, f"{stem[:-1]}:"])
         case "domain":
             return SurtRanges.of(stems_of_domain(_surt(f"http://{value}/")))
         case "prefix":

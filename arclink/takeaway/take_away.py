@@ -23,6 +23,7 @@ from arclink.pages.read import PageReader
 from arclink.pages.text import read_title
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
+from arclink.subsets.fields import is_name
 from arclink.subsets.view import SubsetStore
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.manifest import manifest_of
@@ -85,8 +86,7 @@ class Source:
         """Return the captures of a query in words."""
         if isinstance(self.store, SubsetStore):
             text = self.store.text
-            # A selection has a colon, a name has none.
-            name = f"{self.subset}: " if self.subset and ":" not in self.subset else ""
+            name = f"{self.subset}: " if is_name(self.subset) else ""
             return f"{query.description} of the subset {name}{text}"
         return query.description
 

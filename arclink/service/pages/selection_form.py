@@ -5,7 +5,6 @@ field; all other conditions are in the free text. So the address is enough to sh
 for any selection.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple, Self
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError
-from arclink.subsets.fields import FIELDS, NAME_PATTERN
+from arclink.subsets.fields import FIELDS, is_name
 from arclink.subsets.language import (
     ALL,
     PICK,
@@ -155,7 +154,7 @@ class SelectionForm:
         text = self.values.get(SUBSET.name, "")
         if not text:
             return None
-        if re.fullmatch(NAME_PATTERN, text):
+        if is_name(text):
             return Condition("subset", text)
         try:
             return parse_selection(text)
