@@ -136,7 +136,7 @@ def _unwrapped(
 
 
 def _unwrapped_row(row: Row, unwrapper: Unwrapper, counts: Counter[Reason]) -> Row:
-    _, _, original, checksum, length, offset, file, what, details = row
+    _, _, original, checksum, length, offset, file, what, details, languages = row
     wrapped = unwrapper.unwrap(original.decode())
     if wrapped is None:
         return row
@@ -148,8 +148,8 @@ def _unwrapped_row(row: Row, unwrapper: Unwrapper, counts: Counter[Reason]) -> R
         earlier = unwrapper.unwrap(details[0])
         repeated = (earlier.original, earlier.timestamp) if earlier else ("", "")
         details = (*repeated, *details[2:])
-    place = checksum, length, offset, file, what, details
-    return (b"", wrapped.timestamp.encode(), wrapped.original.encode(), *place)
+    rest = checksum, length, offset, file, what, details, languages
+    return (b"", wrapped.timestamp.encode(), wrapped.original.encode(), *rest)
 
 
 def reduce_sorted(pairs: Iterable[Pair], counts: Counter[Reason]) -> Iterator[Pair]:
@@ -296,8 +296,8 @@ class Mapper:
 
     def unsaid(self, kind: PointerKind, memento: bytes, details: Details | None) -> Pair:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
-        _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento.decode().split(
-            "\t"
+        _, timestamp, original, checksum, _, _, _, file, offset, length, *_ = (
+            memento.decode().split("\t")
         )
         if kind is PointerKind.UNDIGESTED:
             self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1

@@ -86,7 +86,18 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     memento: bytes
     is_digested: cython.bint
     kind: PointerKind | None
-    for key, timestamp, original, checksum, length, offset, file, what, details in rows:
+    for (
+        key,
+        timestamp,
+        original,
+        checksum,
+        length,
+        offset,
+        file,
+        what,
+        details,
+        languages,
+    ) in rows:
         if original is not last_original and original != last_original:
             last_original = original
             surt, is_selected, is_excluded, is_refused, spans = mapper.about(original)
@@ -143,7 +154,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
                 left_out.append(checksum)
 
         memento = b"\t".join(
-            (surt, timestamp, original, checksum, columns, file, offset, length, reason)
+            (surt, timestamp, original, checksum, columns, file, offset, length, reason, languages)
         )
         if kind is not None:
             pairs.append(mapper.unsaid(kind, memento, details))

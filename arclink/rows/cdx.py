@@ -9,7 +9,7 @@ The header is not needed: the number of columns shows which of the four layouts 
 CDXJ row is ``key timestamp {…}`` or the JSON object alone. Its field names differ between pywb,
 OutbackCDX, Common Crawl and the Internet Archive; all are read. ArcLink's own index writes CDXJ,
 with fields that make reading the record unnecessary: ``type``, ``refers_to_uri``,
-``refers_to_timestamp``, ``location``, ``profile``.
+``refers_to_timestamp``, ``location``, ``profile``, ``languages``.
 
 The values of a row are used unchanged, with these exceptions: a missing value is ``-``; timestamps
 and checksums get the one form of the data model; control characters and bytes that are not UTF-8
@@ -17,7 +17,7 @@ are percent-encoded in URIs (as a browser would send them); in a mime type, a co
 becomes a space.
 
 Source: https://archive.org/web/researcher/cdx_legend.php, paper 3.1, pywb's and OutbackCDX's
-documentation of CDXJ.
+documentation of CDXJ; for ``languages``, Common Crawl's announcement of its crawl of August 2018.
 """
 
 import re
@@ -33,6 +33,7 @@ import orjson
 from arclink.checksums import EMPTY_CHECKSUMS, normal_checksum
 from arclink.control_characters import CONTROL, encode_controls
 from arclink.errors import CdxError
+from arclink.languages import NO_LANGUAGE, normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.native import native
 from arclink.reasons import Reason
@@ -92,6 +93,7 @@ _FROM_JSON = {
     "refers_to_timestamp": ("refers_to_timestamp",),
     "location": ("location",),
     "profile": ("profile",),
+    "languages": ("languages", "language", "lang"),
 }
 _NOT_READ = "-"
 _FROM_LETTER = {
@@ -127,6 +129,7 @@ class Capture:
         location: For a redirect, its ``Location`` header as written; empty if unknown.
         profile: For a revisit, the URI that names the compared property; empty if unknown.
         note: The change made to the timestamp, to be counted; None if there was none.
+        languages: As `arclink.languages` writes them; ``-`` if none is known.
     """
 
     key: str
@@ -144,6 +147,7 @@ class Capture:
     location: str = ""
     profile: str = ""
     note: Reason | None = None
+    languages: str = NO_LANGUAGE
 
     @property
     def is_digested(self) -> bool:
@@ -268,6 +272,7 @@ def format_row(capture: Capture) -> bytes:
         "refers_to_timestamp": capture.refers_to_timestamp,
         "location": capture.location,
         "profile": capture.profile,
+        "languages": capture.languages,
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
     key = (capture.key or "-").replace(" ", "%20")
@@ -285,11 +290,11 @@ A whole collection has few different ones, so ArcLink computes what follows from
 Details = tuple[str, str, str, str]
 """Fields ``refers_to_uri``, ``refers_to_timestamp``, ``location``, ``profile`` of `Capture`."""
 
-Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None]
+Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None, bytes]
 """A capture as a plain tuple, because there are billions.
 
 Key, timestamp, original, checksum, length, offset, file (the fields of `Capture`, as bytes), mime
-type with status and record type, and the details, or None if all of them are empty.
+type with status and record type, the details, or None if all of them are empty, and the languages.
 """
 
 WhatOf = Callable[[bytes, bytes, bytes], What | None]
@@ -442,6 +447,7 @@ def _row_of(capture: Capture) -> Row:
         capture.file.encode(),
         (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
         details if any(details) else None,
+        capture.languages.encode(),
     )
 
 
@@ -485,6 +491,7 @@ def _capture(fields: dict[str, str]) -> Capture:
         location=encode_controls(fields.get("location", "")),
         profile=encode_controls(fields.get("profile", "")),
         note=note,
+        languages=normal_languages(fields.get("languages", "")),
     )
 
 
@@ -510,6 +517,8 @@ def _parse_json(text: bytes) -> dict[str, str]:
     for name, aliases in _FROM_JSON.items():
         for alias in aliases:
             value = given.get(alias)
+            if name == "languages":
+                value = _languages_in(value)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int):
@@ -517,6 +526,13 @@ def _parse_json(text: bytes) -> dict[str, str]:
             fields[name] = str(value)
             break
     return fields
+
+
+def _languages_in(value: object) -> str | None:
+    """Return the text of a field with languages; None for a value that is not text or a list."""
+    if isinstance(value, list):
+        return ",".join(one for one in value if isinstance(one, str))
+    return value if isinstance(value, str) else None
 
 
 def _number(text: str, name: str) -> int:

@@ -153,13 +153,12 @@ def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _Sor
             if is_whole or part.has(memento.surt):
                 text = key.of(memento)
                 if text > after:
-                    _, _, _, _, status, mime, record_type, file, offset, length, reason = memento
-                    rest = f"{status}\t{mime}\t{record_type}\t{file}\t{offset}\t{length}\t{reason}"
+                    rest = "\t".join(map(str, memento[4:]))
                     rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
         for row in rows:
             text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
             facts = text.split(_TAB)
-            status, mime, record_type, file, place, size, reason = rest.split(_TAB)
+            status, mime, record_type, file, place, size, reason, languages = rest.split(_TAB)
             yield (
                 text,
                 _memento(
@@ -175,6 +174,7 @@ def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _Sor
                         int(place),
                         int(size),
                         reason,
+                        languages,
                     )
                 ),
             )

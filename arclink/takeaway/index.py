@@ -21,6 +21,7 @@ from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_reference
 from arclink.export.sums import DistinctLines
 from arclink.filter.index import capture_of
+from arclink.languages import normal_languages
 from arclink.model import Memento
 from arclink.pages.locate import place_of
 from arclink.pages.read import is_of_uri
@@ -95,9 +96,9 @@ def _row_of(
     """Return the row of a capture in an exported file.
 
     A build that reads the row gets the capture of the store again: it has the URI, time, status,
-    type and digest that the store has. What only the record knows (the target of a redirect, the
-    capture that a revisit names) is taken from it. A digest that the store does not have is that of
-    the record, too.
+    type, digest and languages that the store has. What only the record knows (the target of a
+    redirect, the capture that a revisit names) is taken from it. A digest that the store does not
+    have is that of the record, too.
     """
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
@@ -121,6 +122,7 @@ def _row_of(
         refers_to_timestamp=record.refers_to_timestamp if is_revisit else "",
         location=record.location,
         profile=record.profile if is_revisit else "",
+        languages=normal_languages(record.languages) if is_added else memento.languages,
     )
 
 

@@ -254,6 +254,7 @@ def row_of(line: bytes) -> cdx.Row | None:
         capture.file.encode(),
         (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
         details if any(details) else None,
+        capture.languages.encode(),
     )
 
 

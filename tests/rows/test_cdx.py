@@ -94,8 +94,29 @@ DIALECTS = [
         f'"text/html", "status": "200", "digest": "sha1:{SHA1}", "length": "1043", "offset": '
         '"333", "filename": "example.warc.gz", '
         '"charset": "UTF-8", "languages": "eng"}',
-        CAPTURE,
+        replace(CAPTURE, languages="en"),
         id="CDXJ of Common Crawl",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "lang": "no-NO"}',
+        replace(CAPTURE, languages="no"),
+        id="a row with one language",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "languages": ["fra", 7, "eng"]}',
+        replace(CAPTURE, languages="en,fr"),
+        id="a row with languages as a list",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "languages": {"en": 0.9}}',
+        CAPTURE,
+        id="a row with languages in another form",
     ),
     pytest.param(
         '{"urlkey": "com,example)/?example=1", "timestamp": 20140103030321, "url": '
@@ -514,6 +535,7 @@ def agree(lines: Sequence[bytes]) -> None:
             one.file.encode(),
             (one.mime.encode(), one.status.encode(), one.record_type.encode()),
             _details_of(one),
+            one.languages.encode(),
         )
         for one in expected
     ]
