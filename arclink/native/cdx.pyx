@@ -53,9 +53,11 @@ cdef list _FIELD_OF = [
     (b"urlkey", REFUSED), (b"timestamp", REFUSED), (b"original", REFUSED), (b"uri", REFUSED),
     (b"mimetype", REFUSED), (b"statuscode", REFUSED), (b"checksum", REFUSED),
     (b"compressedoffset", REFUSED), (b"file", REFUSED), (b"language", REFUSED), (b"lang", REFUSED),
+    # They are rare.
+    (b"orig.filename", REFUSED), (b"orig.offset", REFUSED), (b"orig.length", REFUSED),
 ]
 cdef enum:
-    NAMES = 24
+    NAMES = 27
     LONGEST_URI = 65536  # as in arclink.rows.cdx
     LONGEST_ROW = 1048576
     KINDS = 64
@@ -149,7 +151,7 @@ cdef inline object kind(const Text text, const Fields *fields, list kinds, objec
 
 
 cdef inline object details(const Text text, const Fields *fields):
-    """Return the four fields that only revisits and redirects have; None if all are missing."""
+    """Return the fields that only revisits and redirects have; None if all are missing."""
     cdef int number
     for number in range(REFERS_TO_URI, FIELDS):
         if fields.end[number]:
@@ -158,6 +160,7 @@ cdef inline object details(const Text text, const Fields *fields):
                 field(text, fields, REFERS_TO_TIMESTAMP).decode("ascii"),
                 field(text, fields, LOCATION).decode("ascii"),
                 field(text, fields, PROFILE).decode("ascii"),
+                "",
             )
     return None
 

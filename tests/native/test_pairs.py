@@ -243,6 +243,7 @@ def row_of(line: bytes) -> cdx.Row | None:
         capture.refers_to_timestamp,
         capture.location,
         capture.profile,
+        "" if capture.repeated is None else cdx.format_repeated(capture.repeated),
     )
     return (
         capture.key.encode(),
