@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, NewType
 
+from arclink.languages import NO_LANGUAGE
+
 UriR = NewType("UriR", str)
 """URI of an original resource, as captured or as a link resolves to (RFC 7089, terminology).
 
@@ -137,6 +139,8 @@ class Memento(NamedTuple):
         length: Bytes of the record as stored; -1 if unknown.
         reason: Name of the `Reason` member if a rule about its own row excluded it from reading,
             else ``-``.
+        languages: Sorted codes with commas between them, as `arclink.languages` writes them; ``-``
+            if none is known.
     """
 
     surt: Surt
@@ -150,6 +154,7 @@ class Memento(NamedTuple):
     offset: int
     length: int
     reason: str = "-"
+    languages: str = NO_LANGUAGE
 
     @property
     def key(self) -> tuple[Surt, Timestamp, UriR, Checksum]:

@@ -21,7 +21,7 @@ reasoned = FOREACH captures GENERATE *,
         : (fails_mime == 1 ? 'MEMENTO_MIME'
         : (fails_extension == 1 ? 'MEMENTO_EXTENSION' : '-')))) AS reason;
 mementos = FOREACH reasoned GENERATE
-    surt, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason;
+    surt, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason, languages;
 STORE mementos INTO '$MEMENTOS';
 
 -- Redirects, and captures without a checksum to be joined by, are read one by one; of the others, of each checksum the

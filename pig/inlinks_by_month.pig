@@ -17,7 +17,7 @@ DEFINE unpack_inlinks `$PYTHON $PROGRAMS/unpack_inlinks.py` SHIP('$SCRIPTS/unpac
 -- Which content does each memento show? A memento whose row kept it from being read shows none.
 all_mementos = LOAD '$GRAPH/mementos/part-*' AS (
     surt:chararray, timestamp:chararray, original:chararray, checksum:chararray, status:chararray, mime:chararray,
-    record_type:chararray, file:chararray, offset:long, length:long, reason:chararray);
+    record_type:chararray, file:chararray, offset:long, length:long, reason:chararray, languages:chararray);
 all_payloads = LOAD '$GRAPH/payloads/part-*' AS (
     checksum:chararray, scope:chararray, charset:chararray, file:chararray, offset:long, reason:chararray, counts:chararray);
 -- One row each: a payload that one batch could not read may have been read in another.

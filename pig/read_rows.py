@@ -1,8 +1,8 @@
 """The captures of CDX or CDXJ lines, for Pig: STREAM … THROUGH `python read_rows.py`.
 
 Input: lines, as bytes. Output: one line per capture, tab-separated: surt, timestamp, original,
-checksum, status, mime, record type, file, offset, length; each in the form of ``mementos``
-(docs/reference/graph-files.md). Lines that are not captures are left out.
+checksum, status, mime, record type, file, offset, length, languages; each in the form of
+``mementos`` (docs/reference/graph-files.md). Lines that are not captures are left out.
 """
 
 import sys
@@ -19,7 +19,7 @@ def main() -> None:
         mime,
         status,
         record_type,
-    ), _ in read_rows(sys.stdin.buffer, Counter()):
+    ), _, languages in read_rows(sys.stdin.buffer, Counter()):
         if original not in surts:
             if len(surts) > 100_000:
                 surts.clear()
@@ -35,6 +35,7 @@ def main() -> None:
             file,
             offset,
             length,
+            languages,
         )
         sys.stdout.buffer.write(b"\t".join(columns) + b"\n")
 

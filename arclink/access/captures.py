@@ -42,6 +42,7 @@ from arclink.access.queries import (
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.checksums import is_reference
+from arclink.languages import NO_LANGUAGE
 from arclink.model import NO_CHECKSUM, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
@@ -76,8 +77,11 @@ FIELDS: Mapping[str, Callable[[Memento], str]] = {
     "length": lambda memento: str(memento.length) if memento.length >= 0 else "-",
     "offset": lambda memento: str(memento.offset),
     "filename": lambda memento: memento.file,
+    "languages": lambda memento: memento.languages,
 }
-"""Fields in the order of an 11-column CDX row, by their names in pywb."""
+"""Fields by their names in pywb and Common Crawl, first those of a CDX row, in its order."""
+
+_IN_CDX = tuple(FIELDS)[:11]
 
 ALIASES = {
     "original": "url",
@@ -105,10 +109,15 @@ class RowOutput(NamedTuple):
     line: Callable[[Memento, tuple[str, ...]], bytes]
 
 
+def _fields_of(memento: Memento) -> tuple[str, ...]:
+    """Return the fields of a row as JSON; the languages only if they are known."""
+    return _IN_CDXJ if memento.languages == NO_LANGUAGE else (*_IN_CDXJ, "languages")
+
+
 def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
     fields = {
         name: FIELDS[name](memento)
-        for name in names or _IN_CDXJ
+        for name in names or _fields_of(memento)
         if name not in ("urlkey", "timestamp")
     }
     key = f"{printable_uri(memento.surt)} {memento.timestamp} ".encode()
@@ -116,12 +125,15 @@ def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
 
 
 def _text(memento: Memento, names: tuple[str, ...]) -> bytes:
-    return " ".join(FIELDS[name](memento).replace(" ", "%20") for name in names or FIELDS).encode()
+    return " ".join(FIELDS[name](memento).replace(" ", "%20") for name in names or _IN_CDX).encode()
 
 
 def _json(memento: Memento, names: tuple[str, ...]) -> bytes:
     return orjson.dumps(
-        {name: FIELDS[name](memento) for name in names or ("urlkey", "timestamp", *_IN_CDXJ)}
+        {
+            name: FIELDS[name](memento)
+            for name in names or ("urlkey", "timestamp", *_fields_of(memento))
+        }
     )
 
 

@@ -37,6 +37,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.rows.relations import COLUMNS_OF_MEMENTO
 from arclink.uris.resolution import checksum_of, content_id
 from arclink.uris.surts import surt_of
 
@@ -52,8 +53,13 @@ SUM, RANK = b"0", b"1"
 _PART = b"\x01"
 """Separator between window and node."""
 
-_COLUMNS = {"mementos": 11, "payloads": 7, "outlinks": 5}
-"""Numbers of columns, which distinguish the relations of graph files."""
+_COLUMNS = {
+    COLUMNS_OF_MEMENTO: "mementos",
+    COLUMNS_OF_MEMENTO + 1: "mementos",
+    7: "payloads",
+    5: "outlinks",
+}
+"""Relations of graph files by the number of their columns, which distinguishes them."""
 
 
 def sum_is_near(damping: float, iterations: int) -> float:
@@ -83,13 +89,15 @@ class RankSteps:
         The number of columns identifies the relation; rows of ``inlinks`` yield nothing.
         """
         columns = row.split(b"\t")
-        if len(columns) == _COLUMNS["mementos"]:
-            _, timestamp, original, checksum, *_, reason = columns
+        relation = _COLUMNS.get(len(columns))
+        if relation == "mementos":
+            timestamp, original, checksum = columns[1:4]
+            reason = columns[COLUMNS_OF_MEMENTO - 1]
             yield OF_ORIGINAL + original, timestamp + b"\t" + checksum + b"\t" + reason
-        elif len(columns) == _COLUMNS["payloads"]:
+        elif relation == "payloads":
             if columns[1] != b"-":
                 yield OF_CHECKSUM + columns[0], PAYLOAD + columns[1]
-        elif len(columns) == _COLUMNS["outlinks"]:
+        elif relation == "outlinks":
             yield from self._contents(*columns[2:])
 
     def _contents(self, contents: bytes, links: bytes, lists: bytes) -> Iterator[Pair]:

@@ -175,6 +175,15 @@ class ArchiveRecord(NamedTuple):
         return _without_controls(mime[0].lower()) if mime else "-"
 
     @property
+    def languages(self) -> str:
+        """The languages as written, with commas; empty if the record names none.
+
+        They are in a header of the record, as Common Crawl writes it, else in the HTTP headers.
+        """
+        identified = self.fields.get("warc-identified-content-language", "")
+        return identified or ",".join(self.http_headers.all("content-language"))
+
+    @property
     def checksum(self) -> Checksum:
         """The declared digest of the payload; ``-`` if missing.
 

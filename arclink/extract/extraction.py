@@ -51,7 +51,14 @@ _WAYBACK_HEADERS = frozenset({"link", "refresh"})
 _ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
 """Names under which a Wayback Machine repeats the headers of the original server."""
 
-_BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT, PointerKind.RECORDED})
+_BY_CHECKSUM = frozenset(
+    {
+        PointerKind.PAYLOAD,
+        PointerKind.REPEATED,
+        PointerKind.LAST_RESORT,
+        PointerKind.RECORDED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +113,8 @@ def extract_pointers(
         is_isolated: Parse in a child process, so that a crash of the parser costs one page only.
         is_skipped: Called with the place of each page before it is read; returns whether to pass
             over the page, because earlier attempts died at it.
-        rules: The rules for revisits whose recorded links are read. Filter already applied them to
-            all other captures.
+        rules: The rules for revisits whose recorded links are read, and for records that only rows
+            of revisits name. Filter already applied them to all other captures.
 
     Raises:
         InputError: A file exists but cannot be read.
@@ -288,6 +295,8 @@ class _Extraction:
             )
         if pointer.kind is PointerKind.RECORDED:
             return [self._recorded_page(record, pointer)]
+        if pointer.kind is PointerKind.REPEATED and not self._passes_the_rules(record):
+            raise PayloadError(Reason.PAYLOAD_LEFT_OUT, "", pointer.file, pointer.offset)
         if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
         checksum = payload_checksum(record) if described is None else _digest_in(described)
@@ -380,7 +389,9 @@ class _Extraction:
         Raises:
             PayloadError: The rules exclude the revisit, or the crawler recorded no links for it.
         """
-        recorded = self._recorded_with(record) if self._passes_the_rules(record) else None
+        is_revisit = record.record_type == REVISIT and record.status != "-"
+        passes = is_revisit and self._passes_the_rules(record)
+        recorded = self._recorded_with(record) if passes else None
         if recorded is None:
             raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND, "", pointer.file, pointer.offset)
         links = PageLinks()
@@ -392,14 +403,13 @@ class _Extraction:
         return PAGES, _page_row(page, pointer)
 
     def _passes_the_rules(self, record: ArchiveRecord) -> bool:
-        """Return whether a record is a revisit whose own HTTP headers pass the rules of filter.
+        """Return whether the own HTTP headers of a record pass the rules of filter.
 
-        Filter does not apply them to revisits, because their rows do not show these headers.
+        Filter does not apply them to revisits, because their rows do not show these headers, and to
+        records that only the rows of revisits name.
         """
         return (
-            record.record_type == REVISIT
-            and record.status != "-"
-            and not self._rules.fails_status(record.status)
+            not self._rules.fails_status(record.status)
             and not self._rules.fails_mime(record.mime)
             and not self._rules.fails_extension(record.uri, record.mime)
         )
@@ -491,6 +501,10 @@ class _Extraction:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
         if pointer.kind is PointerKind.RECORDED:
             return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD))
+        if pointer.kind is PointerKind.REPEATED:  # then the revisits are all that the batch has
+            why = "" if reason is Reason.PAYLOAD_FILE_MISSING else reason.name
+            nowhere = replace(pointer, file=NO_FILE, offset=0, length=-1, reason=why)
+            return RETRIES, format_pointer(replace(nowhere, kind=PointerKind.REVISIT_ONLY))
         if pointer.kind in _BY_CHECKSUM:
             return RETRIES, format_pointer(
                 replace(pointer, kind=PointerKind.UNREAD, reason=reason.name)

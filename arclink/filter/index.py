@@ -1,8 +1,8 @@
 """Index: one archive file as CDXJ rows, for collections that have no CDX.
 
 The rows have pywb's form (`arclink.rows.cdx.format_row`), and fields that save extract from reading
-a record again: the type, the target of a revisit, the target of a redirect. They come in the order
-of the file; their key is ready for sorting.
+a record again: the type, the target of a revisit, the target of a redirect, the languages. They
+come in the order of the file; their key is ready for sorting.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
+from arclink.languages import normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
@@ -241,6 +242,7 @@ def capture_of(record: ArchiveRecord, name: str) -> Capture:
         location=record.location,
         profile=record.profile if is_revisit else "",
         note=record.timestamp_note,
+        languages=normal_languages(record.languages),
     )
 
 

@@ -14,6 +14,7 @@ p CHECK  ORIGINAL …                  captures whose payload has this checksum,
 p CHECK  U+0001 NUMBER TAB NUMBER    number of further captures with this checksum (for the count
                                      of the checksum rule), and number of those that fail a rule,
                                      so that the payload of a revisit of them is left out
+p CHECK  U+0002 OFFSET LENGTH FILE   a record that revisits with this checksum repeat, as rows say
 u SPREAD a pointer                   a capture whose row does not say enough: its record is read
 ======== =========================== ==============================================================
 
@@ -34,6 +35,7 @@ from arclink.filter.rules import Rules, extension_of
 from arclink.filter.shuffle import (
     CHECKSUM,
     MORE,
+    REPEATED,
     Pair,
     candidate,
     earliest,
@@ -43,8 +45,18 @@ from arclink.filter.shuffle import (
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.model import Checksum, Forgotten, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT, Details, Layout, Row, What, read_row_lists
+from arclink.rows.cdx import (
+    REVISIT,
+    Details,
+    Layout,
+    Repeated,
+    Row,
+    What,
+    parse_repeated,
+    read_row_lists,
+)
 from arclink.rows.pointers import (
+    FALL_BACKS,
     NO_FILE,
     ORIGINALS,
     POINTERS,
@@ -135,7 +147,7 @@ def _unwrapped(
 
 
 def _unwrapped_row(row: Row, unwrapper: Unwrapper, counts: Counter[Reason]) -> Row:
-    _, _, original, checksum, length, offset, file, what, details = row
+    _, _, original, checksum, length, offset, file, what, details, languages = row
     wrapped = unwrapper.unwrap(original.decode())
     if wrapped is None:
         return row
@@ -147,8 +159,8 @@ def _unwrapped_row(row: Row, unwrapper: Unwrapper, counts: Counter[Reason]) -> R
         earlier = unwrapper.unwrap(details[0])
         repeated = (earlier.original, earlier.timestamp) if earlier else ("", "")
         details = (*repeated, *details[2:])
-    place = checksum, length, offset, file, what, details
-    return (b"", wrapped.timestamp.encode(), wrapped.original.encode(), *place)
+    rest = checksum, length, offset, file, what, details, languages
+    return (b"", wrapped.timestamp.encode(), wrapped.original.encode(), *rest)
 
 
 def reduce_sorted(pairs: Iterable[Pair], counts: Counter[Reason]) -> Iterator[Pair]:
@@ -295,14 +307,14 @@ class Mapper:
 
     def unsaid(self, kind: PointerKind, memento: bytes, details: Details | None) -> Pair:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
-        _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento.decode().split(
-            "\t"
+        _, timestamp, original, checksum, _, _, _, file, offset, length, *_ = (
+            memento.decode().split("\t")
         )
         if kind is PointerKind.UNDIGESTED:
             self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
         elif kind is PointerKind.NOT_MODIFIED:
             self.counts[Reason.MEMENTO_DUPLICATE] += 1
-        refers_to_uri, refers_to_timestamp, location, _ = details or ("", "", "", "")
+        refers_to_uri, refers_to_timestamp, location, *_ = details or ("", "", "")
         pointer = Pointer(
             kind,
             Checksum(checksum),
@@ -343,6 +355,7 @@ def _reduce_checksum(
     """Yield the pointers of one checksum; count its captures."""
     more = left_out = payloads = revisits = 0
     best: list[Seen] = []
+    repeated: list[Repeated] = []
     first_revisit: tuple[bytes, bytes] | None = None
     with _Originals() as originals:
         for value in values:
@@ -350,6 +363,11 @@ def _reduce_checksum(
                 number, failing = value[1:].split(b"\t")
                 more += int(number)
                 left_out += int(failing)
+                continue
+            if value.startswith(REPEATED):
+                place = parse_repeated(value[1:].decode())
+                if place not in repeated and len(repeated) <= FALL_BACKS:
+                    repeated.append(place)
                 continue
             original, number, again, revisited, *seen = value.split(b"\t")
             payloads += int(number)
@@ -377,12 +395,20 @@ def _reduce_checksum(
                 UriR(first_revisit[1].decode()),
             )
             reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
-            yield from originals.pointers(PointerKind.REVISIT_ONLY, checksum, nowhere, [], reason)
+            others = [] if left_out else [_record_at(place) for place in repeated]
+            yield from originals.pointers(
+                PointerKind.REVISIT_ONLY, checksum, nowhere, others, reason
+            )
 
 
 def _parse_seen(text: bytes, original: bytes) -> Seen:
     timestamp, offset, length, file = text.split(b" ", 3)
     return timestamp, original, file, offset, length
+
+
+def _record_at(place: Repeated) -> FallBack:
+    """Return a capture of which only the place is known."""
+    return FallBack(place.file, place.offset, place.length, Timestamp(""), UriR(""))
 
 
 def _fall_back(capture: Seen) -> FallBack:

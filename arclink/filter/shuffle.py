@@ -31,6 +31,9 @@ CHECKSUM = b"p"
 MORE = b"\x01"
 """First byte of a value that counts captures which are not candidates."""
 
+REPEATED = b"\x02"
+"""First byte of a value with the place of a record that a revisit repeats."""
+
 _EXTENSION = Reason.MEMENTO_EXTENSION.name.encode()
 _UNDIGESTED = frozenset(checksum.encode() for checksum in (*EMPTY_CHECKSUMS, NO_CHECKSUM))
 _WAT = tuple(suffix.encode() for suffix in WAT_SUFFIXES)
@@ -86,7 +89,18 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     memento: bytes
     is_digested: cython.bint
     kind: PointerKind | None
-    for key, timestamp, original, checksum, length, offset, file, what, details in rows:
+    for (
+        key,
+        timestamp,
+        original,
+        checksum,
+        length,
+        offset,
+        file,
+        what,
+        details,
+        languages,
+    ) in rows:
         if original is not last_original and original != last_original:
             last_original = original
             surt, is_selected, is_excluded, is_refused, spans = mapper.about(original)
@@ -131,6 +145,8 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             if is_revisit:
                 if is_digested and (details is None or NOT_MODIFIED not in details[3]):
                     revisits.append(timestamp)
+                    if details is not None and details[4]:
+                        pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
                 else:
                     kind = PointerKind.NOT_MODIFIED
             elif is_digested and is_trusted:
@@ -143,7 +159,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
                 left_out.append(checksum)
 
         memento = b"\t".join(
-            (surt, timestamp, original, checksum, columns, file, offset, length, reason)
+            (surt, timestamp, original, checksum, columns, file, offset, length, reason, languages)
         )
         if kind is not None:
             pairs.append(mapper.unsaid(kind, memento, details))

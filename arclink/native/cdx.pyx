@@ -14,6 +14,7 @@ original is an HTTP URI. The checksum is a SHA-1 in base32, or missing. Length a
 leading 0.
 """
 
+from arclink.languages import normal_languages
 from arclink.native.checked cimport (
     Text, at, find, has, is_base32, is_digits, is_printable, part_of, slice_of, text_of
 )
@@ -30,13 +31,14 @@ cdef enum:
     FILE = 10
     COLUMNS = 11
     TYPE = 11  # this and the following fields: only in JSON
-    REFERS_TO_URI = 12
-    REFERS_TO_TIMESTAMP = 13
-    LOCATION = 14
-    PROFILE = 15
-    FIELDS = 16
-    IGNORED = 17
-    REFUSED = 18
+    LANGUAGES = 12
+    REFERS_TO_URI = 13
+    REFERS_TO_TIMESTAMP = 14
+    LOCATION = 15
+    PROFILE = 16
+    FIELDS = 17
+    IGNORED = 18
+    REFUSED = 19
 
 cdef struct Fields:
     Py_ssize_t begin[FIELDS]
@@ -46,14 +48,16 @@ cdef list _FIELD_OF = [
     (b"url", ORIGINAL), (b"mime", MIME), (b"status", STATUS), (b"digest", CHECKSUM),
     (b"length", LENGTH), (b"offset", OFFSET), (b"filename", FILE), (b"type", TYPE),
     (b"refers_to_uri", REFERS_TO_URI), (b"refers_to_timestamp", REFERS_TO_TIMESTAMP),
-    (b"location", LOCATION), (b"profile", PROFILE),
+    (b"location", LOCATION), (b"profile", PROFILE), (b"languages", LANGUAGES),
     # These mean the same as another name.
     (b"urlkey", REFUSED), (b"timestamp", REFUSED), (b"original", REFUSED), (b"uri", REFUSED),
     (b"mimetype", REFUSED), (b"statuscode", REFUSED), (b"checksum", REFUSED),
-    (b"compressedoffset", REFUSED), (b"file", REFUSED),
+    (b"compressedoffset", REFUSED), (b"file", REFUSED), (b"language", REFUSED), (b"lang", REFUSED),
+    # They are rare.
+    (b"orig.filename", REFUSED), (b"orig.offset", REFUSED), (b"orig.length", REFUSED),
 ]
 cdef enum:
-    NAMES = 21
+    NAMES = 27
     LONGEST_URI = 65536  # as in arclink.rows.cdx
     LONGEST_ROW = 1048576
     KINDS = 64
@@ -77,7 +81,7 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
     cdef Py_ssize_t place
     cdef Fields fields
     cdef Text text
-    cdef bytes line, original = b"", checksum = b"-", name = b""
+    cdef bytes line, original = b"", checksum = b"-", name = b"", written = b"", languages = b"-"
     cdef list kinds = [None] * KINDS
     for place in range(start, len(lines)):
         line = lines[place]
@@ -93,10 +97,13 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
             original = field(text, &fields, ORIGINAL)
         if not is_same(text, &fields, CHECKSUM, checksum):
             checksum = field(text, &fields, CHECKSUM) or b"-"
+        if not is_same(text, &fields, LANGUAGES, written):
+            written = field(text, &fields, LANGUAGES)
+            languages = normal_languages(written.decode("ascii")).encode()
         rows.append((
             field(text, &fields, KEY), field(text, &fields, TIME), original, checksum,
             field(text, &fields, LENGTH), field(text, &fields, OFFSET), name, what,
-            details(text, &fields),
+            details(text, &fields), languages,
         ))
     return len(lines)
 
@@ -144,7 +151,7 @@ cdef inline object kind(const Text text, const Fields *fields, list kinds, objec
 
 
 cdef inline object details(const Text text, const Fields *fields):
-    """Return the four fields that only revisits and redirects have; None if all are missing."""
+    """Return the fields that only revisits and redirects have; None if all are missing."""
     cdef int number
     for number in range(REFERS_TO_URI, FIELDS):
         if fields.end[number]:
@@ -153,6 +160,7 @@ cdef inline object details(const Text text, const Fields *fields):
                 field(text, fields, REFERS_TO_TIMESTAMP).decode("ascii"),
                 field(text, fields, LOCATION).decode("ascii"),
                 field(text, fields, PROFILE).decode("ascii"),
+                "",
             )
     return None
 
@@ -285,6 +293,8 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
                 fields.begin[number], fields.end[number] = begin, end
             place = end + 1
         else:
+            if number == LANGUAGES and not fields.end[number] and has(text, place, NULL_):
+                number = IGNORED
             place = -1 if number < FIELDS else end_of_scalar(text, place)
             if place < 0:
                 return False

@@ -17,7 +17,7 @@ because a batch may consist of revisits only and wait for millions of payloads.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -34,6 +34,7 @@ from arclink.rows.pointers import (
     FallBack,
     Pointer,
     PointerKind,
+    directed,
     format_pointer,
     parse_pointer,
 )
@@ -152,8 +153,8 @@ class LastResorts(Closing):
                     for timestamp, file, offset, length in rows
                 ]
                 if captures:
-                    directed = _directed(pointer, PointerKind.RECORDED, captures)
-                    yield replace(directed, originals=(original,), chunk=chunk)
+                    recorded = directed(pointer, PointerKind.RECORDED, captures)
+                    yield replace(recorded, originals=(original,), chunk=chunk)
                     chunk += 1
         if chunk:
             self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
@@ -241,7 +242,7 @@ class LastResorts(Closing):
         for (line,) in self._scratch.execute(
             "SELECT pointer FROM waiting WHERE checksum = ? ORDER BY number", (checksum,)
         ):
-            yield _directed(parse_pointer(line), PointerKind.LAST_RESORT, captures)
+            yield directed(parse_pointer(line), PointerKind.LAST_RESORT, captures)
         self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
 
 
@@ -279,7 +280,7 @@ def awaited(digested: Iterable[Path], store: KnownPayloads) -> Iterator[Pointer]
                         memento.timestamp,
                         memento.original,
                     )
-                    yield _directed(
+                    yield directed(
                         replace(nothing, originals=tuple(missing), chunk=chunk),
                         PointerKind.LAST_RESORT,
                         [capture],
@@ -301,18 +302,3 @@ def _mementos_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -
             for line in lines:
                 if is_wanted(Checksum(line.split(b"\t", 4)[3].decode())):
                     yield parse_memento(line.rstrip(b"\n"))
-
-
-def _directed(pointer: Pointer, kind: PointerKind, captures: Sequence[FallBack]) -> Pointer:
-    """Return ``pointer`` with another kind: it reads the first of ``captures`` that is readable."""
-    first, *others = captures
-    return replace(
-        pointer,
-        kind=kind,
-        file=first.file,
-        offset=first.offset,
-        length=first.length,
-        timestamp=first.timestamp,
-        original=first.original,
-        fall_backs=tuple(others),
-    )

@@ -9,7 +9,9 @@ The header is not needed: the number of columns shows which of the four layouts 
 CDXJ row is ``key timestamp {…}`` or the JSON object alone. Its field names differ between pywb,
 OutbackCDX, Common Crawl and the Internet Archive; all are read. ArcLink's own index writes CDXJ,
 with fields that make reading the record unnecessary: ``type``, ``refers_to_uri``,
-``refers_to_timestamp``, ``location``, ``profile``.
+``refers_to_timestamp``, ``location``, ``profile``, ``languages``. The fields ``orig.filename``,
+``orig.offset`` and ``orig.length`` name the record that a revisit repeats, as pywb's server writes
+them (``resolveRevisits``); exports of captures write them, too.
 
 The values of a row are used unchanged, with these exceptions: a missing value is ``-``; timestamps
 and checksums get the one form of the data model; control characters and bytes that are not UTF-8
@@ -17,7 +19,7 @@ are percent-encoded in URIs (as a browser would send them); in a mime type, a co
 becomes a space.
 
 Source: https://archive.org/web/researcher/cdx_legend.php, paper 3.1, pywb's and OutbackCDX's
-documentation of CDXJ.
+documentation of CDXJ; for ``languages``, Common Crawl's announcement of its crawl of August 2018.
 """
 
 import re
@@ -26,13 +28,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import orjson
 
 from arclink.checksums import EMPTY_CHECKSUMS, normal_checksum
 from arclink.control_characters import CONTROL, encode_controls
 from arclink.errors import CdxError
+from arclink.languages import NO_LANGUAGE, normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.native import native
 from arclink.reasons import Reason
@@ -92,6 +95,10 @@ _FROM_JSON = {
     "refers_to_timestamp": ("refers_to_timestamp",),
     "location": ("location",),
     "profile": ("profile",),
+    "languages": ("languages", "language", "lang"),
+    "repeated_file": ("orig.filename",),
+    "repeated_offset": ("orig.offset",),
+    "repeated_length": ("orig.length",),
 }
 _NOT_READ = "-"
 _FROM_LETTER = {
@@ -106,6 +113,20 @@ _FROM_LETTER = {
     "v": "offset",
     "g": "file",
 }
+
+
+class Repeated(NamedTuple):
+    """The place of a record that a revisit repeats, in the fields ``orig.…`` of pywb.
+
+    Attributes:
+        file: Name of the archive file.
+        offset: Bytes into the file as stored.
+        length: Bytes of the record as stored; -1 if unknown.
+    """
+
+    file: str
+    offset: int
+    length: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +148,8 @@ class Capture:
         location: For a redirect, its ``Location`` header as written; empty if unknown.
         profile: For a revisit, the URI that names the compared property; empty if unknown.
         note: The change made to the timestamp, to be counted; None if there was none.
+        languages: As `arclink.languages` writes them; ``-`` if none is known.
+        repeated: For a revisit, the place of the record that it repeats; None if unknown.
     """
 
     key: str
@@ -144,6 +167,8 @@ class Capture:
     location: str = ""
     profile: str = ""
     note: Reason | None = None
+    languages: str = NO_LANGUAGE
+    repeated: Repeated | None = None
 
     @property
     def is_digested(self) -> bool:
@@ -268,6 +293,8 @@ def format_row(capture: Capture) -> bytes:
         "refers_to_timestamp": capture.refers_to_timestamp,
         "location": capture.location,
         "profile": capture.profile,
+        "languages": capture.languages,
+        **_fields_of(capture.repeated),
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
     key = (capture.key or "-").replace(" ", "%20")
@@ -276,20 +303,34 @@ def format_row(capture: Capture) -> bytes:
     return f"{key} {capture.timestamp} ".encode() + json
 
 
+def _fields_of(repeated: Repeated | None) -> dict[str, str]:
+    if repeated is None:
+        return {}
+    length = str(repeated.length) if repeated.length >= 0 else ""
+    return {
+        "orig.length": length,
+        "orig.offset": str(repeated.offset),
+        "orig.filename": repeated.file,
+    }
+
+
 What = tuple[bytes, bytes, bytes]
 """Mime type, status and record type of a row.
 
 A whole collection has few different ones, so ArcLink computes what follows from them only once.
 """
 
-Details = tuple[str, str, str, str]
-"""Fields ``refers_to_uri``, ``refers_to_timestamp``, ``location``, ``profile`` of `Capture`."""
+Details = tuple[str, str, str, str, str]
+"""Fields ``refers_to_uri``, ``refers_to_timestamp``, ``location``, ``profile`` of `Capture`.
 
-Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None]
+The last one is ``repeated``: offset, length and file, separated by blanks; empty if unknown.
+"""
+
+Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None, bytes]
 """A capture as a plain tuple, because there are billions.
 
 Key, timestamp, original, checksum, length, offset, file (the fields of `Capture`, as bytes), mime
-type with status and record type, and the details, or None if all of them are empty.
+type with status and record type, the details, or None if all of them are empty, and the languages.
 """
 
 WhatOf = Callable[[bytes, bytes, bytes], What | None]
@@ -431,6 +472,7 @@ def _row_of(capture: Capture) -> Row:
         capture.refers_to_timestamp,
         capture.location,
         capture.profile,
+        "" if capture.repeated is None else format_repeated(capture.repeated),
     )
     return (
         capture.key.encode(),
@@ -442,7 +484,31 @@ def _row_of(capture: Capture) -> Row:
         capture.file.encode(),
         (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
         details if any(details) else None,
+        capture.languages.encode(),
     )
+
+
+def format_repeated(repeated: Repeated) -> str:
+    """Return a place as in `Details`."""
+    return f"{repeated.offset} {repeated.length} {repeated.file}"
+
+
+def parse_repeated(text: str) -> Repeated:
+    """Return the place that `format_repeated` wrote."""
+    offset, length, file = text.split(" ", 2)
+    return Repeated(file, int(offset), int(length))
+
+
+def _repeated(fields: Mapping[str, str], record_type: str) -> Repeated | None:
+    """Return the place of the record that a revisit repeats; None if its row names no place.
+
+    A row with an odd place is a row nevertheless.
+    """
+    file, offset = fields.get("repeated_file", ""), fields.get("repeated_offset", "")
+    if record_type != REVISIT or not is_file_name(file) or not _NUMBER.fullmatch(offset):
+        return None
+    length = fields.get("repeated_length", "")
+    return Repeated(file, int(offset), int(length) if _NUMBER.fullmatch(length) else -1)
 
 
 def _capture(fields: dict[str, str]) -> Capture:
@@ -485,6 +551,8 @@ def _capture(fields: dict[str, str]) -> Capture:
         location=encode_controls(fields.get("location", "")),
         profile=encode_controls(fields.get("profile", "")),
         note=note,
+        languages=normal_languages(fields.get("languages", "")),
+        repeated=_repeated(fields, record_type),
     )
 
 
@@ -510,13 +578,22 @@ def _parse_json(text: bytes) -> dict[str, str]:
     for name, aliases in _FROM_JSON.items():
         for alias in aliases:
             value = given.get(alias)
-            if value is None:
+            if name == "languages":
+                value = _languages_in(value)
+            if value is None or (alias.startswith("orig.") and not isinstance(value, str | int)):
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int):
                 _refuse(f"{alias} is neither text nor a number", text)
             fields[name] = str(value)
             break
     return fields
+
+
+def _languages_in(value: object) -> str | None:
+    """Return the text of a field with languages; None for a value that is not text or a list."""
+    if isinstance(value, list):
+        return ",".join(one for one in value if isinstance(one, str))
+    return value if isinstance(value, str) else None
 
 
 def _number(text: str, name: str) -> int:

@@ -4,7 +4,7 @@ A pointer is one line of JSON: a list in the order of the attributes of `Pointer
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from operator import attrgetter
 
@@ -44,6 +44,12 @@ class PointerKind(Enum):
     """Nothing to read in this batch, because only revisits have the checksum.
 
     The store may have the payload, or know its place.
+    """
+
+    REPEATED = "repeated"
+    """Read the page from a record that only rows of revisits name; no row of the batch is about it.
+
+    Extract applies the rules to the record, because filter did not see it.
     """
 
     UNREAD = "unread"
@@ -98,7 +104,8 @@ class Pointer:
         originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
         fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and after them perhaps
             the place from which an earlier batch read the payload; for the last resort, any
-            captures; for recorded links, any revisits.
+            captures; for recorded links, any revisits; for `PointerKind.REVISIT_ONLY`, records that
+            rows of revisits name.
         memento: For the kinds whose memento extract writes: its row (docs/reference/graph-files.md)
             as far as it is known.
         chunk: 0, 1, … if the originals need more than one pointer. All chunks are equal except for
@@ -173,4 +180,19 @@ def parse_pointer(line: bytes) -> Pointer:
         tuple(FallBack(*one) for one in fall_backs),
         memento.encode(),
         *rest,
+    )
+
+
+def directed(pointer: Pointer, kind: PointerKind, captures: Sequence[FallBack]) -> Pointer:
+    """Return ``pointer`` with another kind: it reads the first of ``captures`` that is readable."""
+    first, *others = captures
+    return replace(
+        pointer,
+        kind=kind,
+        file=first.file,
+        offset=first.offset,
+        length=first.length,
+        timestamp=first.timestamp,
+        original=first.original,
+        fall_backs=tuple(others),
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
+from arclink.languages import NO_LANGUAGE
 from arclink.model import (
     Checksum,
     ContentId,
@@ -45,16 +46,19 @@ TARGET = b"\x01"
 ROWS = b"\x1e"
 """Separator of the rows of a block: many rows that travel as one line."""
 
-_TEXTS_OF_MEMENTO = 8
-"""Columns of a memento before its numbers."""
+COLUMNS_OF_MEMENTO = 11
+"""Columns of a memento without its languages, which graph files of older builds lack."""
+
+MementoColumns = tuple[str, str, str, str, str, str, str, str, int, int, str, str]
+"""A memento by column, in the order of graph files; a plain tuple for speed, one per capture."""
 
 _memento = maker(Memento)
 
 
 def format_memento(memento: Memento) -> bytes:
     """Return a ``mementos`` row."""
-    *texts, offset, length, reason = memento
-    return "\t".join((*texts, str(offset), str(length), reason)).encode()
+    *texts, offset, length, reason, languages = memento
+    return "\t".join((*texts, str(offset), str(length), reason, languages)).encode()
 
 
 def parse_memento(row: bytes) -> Memento:
@@ -64,10 +68,18 @@ def parse_memento(row: bytes) -> Memento:
         ValueError: The row has another number of columns, or a number column does not hold a
             number.
     """
-    *texts, offset, length, reason = row.decode().split("\t")
-    if len(texts) != _TEXTS_OF_MEMENTO:
-        raise ValueError(f"a mementos row has {len(texts) + 3} columns")
-    return _memento((*texts, int(offset), int(length), reason))
+    return _memento(memento_columns(row))
+
+
+def memento_columns(row: bytes) -> MementoColumns:
+    """Return the columns of a ``mementos`` row; errors are those of `parse_memento`."""
+    columns = row.decode().split("\t")
+    if len(columns) == COLUMNS_OF_MEMENTO:
+        columns.append(NO_LANGUAGE)
+    *texts, offset, length, reason, languages = columns
+    if len(columns) != COLUMNS_OF_MEMENTO + 1:
+        raise ValueError(f"a mementos row has {len(columns)} columns")
+    return (*texts, int(offset), int(length), reason, languages)  # type: ignore[return-value]
 
 
 def format_payload(payload: Payload) -> bytes:

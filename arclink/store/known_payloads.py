@@ -13,13 +13,22 @@ from itertools import islice
 from arclink.model import Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_in, source_of
-from arclink.rows.pointers import CHOSEN, ORIGINALS, WAITING, FallBack, Pointer, PointerKind
+from arclink.rows.pointers import (
+    CHOSEN,
+    ORIGINALS,
+    WAITING,
+    FallBack,
+    Pointer,
+    PointerKind,
+    directed,
+)
 from arclink.store.protocols import KnownPayloads
 
 _OF_CHECKSUM = frozenset(
     {
         PointerKind.PAYLOAD,
         PointerKind.REVISIT_ONLY,
+        PointerKind.REPEATED,
         PointerKind.LAST_RESORT,
         PointerKind.RECORDED,
     }
@@ -75,8 +84,10 @@ def choose_pointers(
                 yield WAITING, replace(pointer, kind=PointerKind.UNREAD)
         elif payload is None or source is None or (is_worse and replaces):
             if pointer.kind is PointerKind.REVISIT_ONLY:
-                yield WAITING, pointer
-                continue
+                if not pointer.fall_backs:
+                    yield WAITING, pointer
+                    continue
+                pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
             if pointer.chunk == 0:
                 pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
             yield CHOSEN, pointer

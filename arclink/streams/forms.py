@@ -87,6 +87,7 @@ def _facts(memento: Memento) -> dict[str, object]:
         "timestamp": memento.timestamp,
         "status": memento.status,
         "mime": memento.mime,
+        "languages": memento.languages,
         "type": memento.record_type,
         "digest": memento.checksum,
         "file": memento.file,

@@ -174,13 +174,12 @@ def _sorted_on_disk(captures: Iterable[Keyed], key: _SortKey) -> Captures:
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
         rows = DistinctLines(Path(folder), MOST_LINES)
         for text, memento in captures:
-            _, _, _, _, status, mime, record_type, file, offset, length, reason = memento
-            rest = f"{status}\t{mime}\t{record_type}\t{file}\t{offset}\t{length}\t{reason}"
+            rest = "\t".join(map(str, memento[4:]))
             rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
         for row in rows:
             text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
             facts = text.split(_TAB)
-            status, mime, record_type, file, place, size, reason = rest.split(_TAB)
+            status, mime, record_type, file, place, size, reason, languages = rest.split(_TAB)
             yield (
                 text,
                 _memento(
@@ -196,6 +195,7 @@ def _sorted_on_disk(captures: Iterable[Keyed], key: _SortKey) -> Captures:
                         int(place),
                         int(size),
                         reason,
+                        languages,
                     )
                 ),
             )

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.texts import printable
+from arclink.languages import NO_LANGUAGE
 from arclink.model import Memento
+from arclink.subsets.fields import UNKNOWN
 from arclink.uris.hosts import domain_of, host_of
 
 BY: Mapping[str, Callable[[Memento], str]] = {
@@ -17,6 +19,7 @@ BY: Mapping[str, Callable[[Memento], str]] = {
     "mime": lambda memento: memento.mime,
     "host": lambda memento: host_of(memento.surt),
     "domain": lambda memento: domain_of(host_of(memento.surt)),
+    "lang": lambda memento: UNKNOWN if memento.languages == NO_LANGUAGE else memento.languages,
     "type": lambda memento: memento.record_type,
     "file": lambda memento: memento.file,
 }

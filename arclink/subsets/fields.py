@@ -12,6 +12,7 @@ from typing import Final
 
 from arclink.access.queries import KINDS, URI
 from arclink.errors import DataError
+from arclink.languages import NO_LANGUAGE, normal_languages
 from arclink.model import Forgotten, Memento, Surt, Timestamp
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.timestamps import TimestampError, first_of, last_of
@@ -19,7 +20,7 @@ from arclink.uris.hosts import host_of, stem_of_host, stems_of_domain
 from arclink.uris.surts import surt_of_query
 
 UNKNOWN = "unknown"
-"""The value of a language that the store does not know."""
+"""The value of ``lang`` for captures without a known language."""
 
 NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 """Matches the names of subsets."""
@@ -142,6 +143,15 @@ def _lower(text: str) -> str:
     return _some(text.lower())
 
 
+def _language(text: str) -> str:
+    if text.lower() == UNKNOWN:
+        return UNKNOWN
+    language = normal_languages(text)
+    if language == NO_LANGUAGE or "," in language:
+        raise ValueError
+    return language
+
+
 def _pick(text: str) -> str:
     which, at, time = text.partition("@")
     if which == "nearest" and at:
@@ -223,9 +233,10 @@ FIELDS: Mapping[str, Field] = {
         _lower,
     ),
     "lang": Field(
-        "Captures in this language. A store has no language of a capture: all are `unknown`.",
-        f"a language such as en, or {UNKNOWN}",
-        _lower,
+        "Captures in this language, also if they are in others, too. Captures whose index row or "
+        f"header names no language are `{UNKNOWN}`.",
+        f"a language such as en, eng or en-US, or {UNKNOWN}",
+        _language,
     ),
     "file": Field(
         "Captures in this archive file. `*` stands for any text.",
@@ -373,8 +384,7 @@ def test_of(name: str, value: str, qualifiers: Mapping[str, str]) -> CaptureTest
         case "mime":
             return _mime_test(value)
         case "lang":
-            is_known = glob(value)(UNKNOWN)
-            return lambda memento: is_known
+            return _language_test(value)
         case "file":
             is_file = glob(value)
             return lambda memento: is_file(memento.file)
@@ -432,6 +442,15 @@ def _mime_test(value: str) -> CaptureTest:
         return is_selected
 
     return test
+
+
+def _language_test(value: str) -> CaptureTest:
+    if value == UNKNOWN:
+        return lambda memento: memento.languages == NO_LANGUAGE
+    return lambda memento: (
+        memento.languages == value
+        or ("," in memento.languages and value in memento.languages.split(","))
+    )
 
 
 def _sample_test(value: str, seed: str) -> CaptureTest:

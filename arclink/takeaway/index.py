@@ -21,10 +21,19 @@ from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_reference
 from arclink.export.sums import DistinctLines
 from arclink.filter.index import capture_of
+from arclink.languages import normal_languages
 from arclink.model import Memento
 from arclink.pages.locate import place_of
 from arclink.pages.read import is_of_uri
-from arclink.rows.cdx import REVISIT, Capture, format_row
+from arclink.rows.cdx import (
+    REVISIT,
+    Capture,
+    Repeated,
+    format_repeated,
+    format_row,
+    parse_repeated,
+    parse_row,
+)
 from arclink.takeaway.records import REDIRECT, TakenRecord
 
 LINES_OF_BLOCK = 1_024
@@ -34,6 +43,9 @@ MOST_LINES = 200_000
 """Largest number of rows in memory: about 100 MB."""
 
 HTML_MIMES = frozenset({"text/html", "application/xhtml+xml", "application/xhtml"})
+
+_ORIGINAL, _REVISIT = b"0", b"1"
+"""Kinds of lines that are joined by their checksum; the places of originals come first."""
 
 _META = b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "%b"}\n'
 _HEADER = b'{"format":"json-pages-1.0","id":"pages","title":"Pages"}\n'
@@ -49,9 +61,10 @@ class ExportedRows:
     """
 
     def __init__(self, folder: Path, title_of: Callable[[Memento], str] | None = None) -> None:
-        self._members, self._added, self._pages = (
-            DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_LINES) for _ in range(3)
+        self._members, self._added, self._pages, self._revisits = (
+            DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_LINES) for _ in range(4)
         )
+        self._has_joined = False
         self._title_of = title_of
 
     def add(self, taken: TakenRecord, file: str, offset: int, length: int) -> None:
@@ -67,12 +80,24 @@ class ExportedRows:
         lines = self._added if chosen.is_added else self._members
         for memento in chosen.captures:
             row = _row_of(memento, taken.record, file, offset, length, is_added=chosen.is_added)
-            lines.add(format_row(row) + b"\n")
+            line = format_row(row) + b"\n"
+            key = row.checksum.encode()
+            if chosen.is_added:
+                place = format_repeated(Repeated(file, offset, length))
+                self._revisits.add(b"%b\t%b\t%b\n" % (key, _ORIGINAL, place.encode()))
+            if row.record_type == REVISIT and row.is_digested and not chosen.is_added:
+                self._revisits.add(b"%b\t%b\t%b" % (key, _REVISIT, line))
+            else:
+                lines.add(line)
             if self._title_of is not None and not chosen.is_added and _is_page(row):
                 self._pages.add(_page_line(row, self._title_of(memento)))
 
     def members(self) -> Iterator[bytes]:
-        """Yield the rows of the captures of the selection, sorted, each with its line feed."""
+        """Yield the rows of the captures of the selection, sorted, each with its line feed.
+
+        The row of a revisit names the place of its original, if that is an added one.
+        """
+        self._join()
         return iter(self._members)
 
     def added(self) -> Iterator[bytes]:
@@ -81,7 +106,25 @@ class ExportedRows:
 
     def all(self) -> Iterator[bytes]:
         """Yield all rows, sorted, each with its line feed."""
+        self._join()
         return heapq.merge(self._members, self._added)
+
+    def _join(self) -> None:
+        """Add the rows of revisits to the others, with the places of added originals."""
+        if self._has_joined:
+            return
+        self._has_joined = True
+        last, original = b"", None
+        for line in self._revisits:
+            key, kind, rest = line.split(b"\t", 2)
+            if key != last:
+                last, original = key, None
+            if kind == _ORIGINAL:
+                original = original or parse_repeated(rest[:-1].decode())
+            elif original is None:
+                self._members.add(rest)
+            else:
+                self._members.add(format_row(replace(parse_row(rest), repeated=original)) + b"\n")
 
     def pages(self) -> Iterator[bytes]:
         """Yield the lines of ``pages.jsonl``: its header, then the pages by URI and time."""
@@ -95,9 +138,9 @@ def _row_of(
     """Return the row of a capture in an exported file.
 
     A build that reads the row gets the capture of the store again: it has the URI, time, status,
-    type and digest that the store has. What only the record knows (the target of a redirect, the
-    capture that a revisit names) is taken from it. A digest that the store does not have is that of
-    the record, too.
+    type, digest and languages that the store has. What only the record knows (the target of a
+    redirect, the capture that a revisit names) is taken from it. A digest that the store does not
+    have is that of the record, too.
     """
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
@@ -121,6 +164,7 @@ def _row_of(
         refers_to_timestamp=record.refers_to_timestamp if is_revisit else "",
         location=record.location,
         profile=record.profile if is_revisit else "",
+        languages=normal_languages(record.languages) if is_added else memento.languages,
     )
 
 

@@ -1,9 +1,9 @@
 """Lists of captures: tables (Parquet, CSV), and CDXJ rows that name their present archive files.
 
 The tables have a row per capture, in the order of the store: SURT, URI, time, status, mime type,
-digest, record type, and the place of the record. The digest is empty for redirects and "not
-modified" revisits: the store knows a redirect by its target, and a "not modified" by the capture
-that it refers to.
+digest, record type, the place of the record, and the languages. The digest is empty for redirects
+and "not modified" revisits: the store knows a redirect by its target, and a "not modified" by the
+capture that it refers to.
 """
 
 import csv
@@ -33,10 +33,13 @@ COLUMNS = (
     "file",
     "offset",
     "length",
+    "languages",
 )
 ROWS_AT_ONCE = 50_000
 
-Row = tuple[str, str, str, str | None, str | None, str | None, str, str, int, int | None]
+Row = tuple[
+    str, str, str, str | None, str | None, str | None, str, str, int, int | None, str | None
+]
 
 
 def digest_in(memento: Memento) -> Checksum:
@@ -126,6 +129,7 @@ def _capture_of(memento: Memento) -> Capture:
         memento.offset,
         memento.file,
         memento.record_type,
+        languages=memento.languages,
     )
 
 
@@ -144,6 +148,7 @@ def _rows(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[Row]:
             printable(memento.file),
             memento.offset,
             memento.length if memento.length >= 0 else None,
+            _value(memento.languages),
         )
 
 

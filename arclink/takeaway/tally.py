@@ -92,7 +92,7 @@ class TakeAwayTally:
         if self.added:
             yield (
                 f"{self.added:,} added originals: captures outside the selection that revisits "
-                "refer to; a build without them has no links of these revisits"
+                "refer to; they have an index of their own"
             )
 
     def warnings(self) -> Iterator[str]:

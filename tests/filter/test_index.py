@@ -223,6 +223,21 @@ def test_rows_hold_what_spares_reading_the_record(tmp_path: Path) -> None:
     assert revisit.is_unmodified
 
 
+def test_rows_have_the_languages_in_the_heads(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        warc("http://h/a", http(b"x", "Content-Language: de-AT, en")),
+        warc(
+            "http://h/b",
+            http(b"x", "Content-Language: de"),
+            "WARC-Identified-Content-Language: fra,eng",
+        ),
+        warc("http://h/c", http(b"x", "content-language: en", "Content-Language: mi")),
+        warc("http://h/d", http(b"x")),
+    )
+    assert [capture.languages for capture in index(path)[0]] == ["de,en", "en,fr", "en,mi", "-"]
+
+
 def test_odd_uris_make_rows_that_read_back(tmp_path: Path) -> None:
     uris = ["http://h/a b", "http://h/ä\u2028", "http://h:99999/ x", "urn:text:a b", "http://[/"]
     captures, _ = index(write(tmp_path, *(warc(uri, http(b"x")) for uri in uris)))

@@ -243,6 +243,7 @@ def row_of(line: bytes) -> cdx.Row | None:
         capture.refers_to_timestamp,
         capture.location,
         capture.profile,
+        "" if capture.repeated is None else cdx.format_repeated(capture.repeated),
     )
     return (
         capture.key.encode(),
@@ -254,6 +255,7 @@ def row_of(line: bytes) -> cdx.Row | None:
         capture.file.encode(),
         (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
         details if any(details) else None,
+        capture.languages.encode(),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,9 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import (
     LAYOUTS,
     Capture,
+    Details,
+    Repeated,
+    format_repeated,
     format_row,
     parse_header,
     parse_row,
@@ -94,8 +98,29 @@ DIALECTS = [
         f'"text/html", "status": "200", "digest": "sha1:{SHA1}", "length": "1043", "offset": '
         '"333", "filename": "example.warc.gz", '
         '"charset": "UTF-8", "languages": "eng"}',
-        CAPTURE,
+        replace(CAPTURE, languages="en"),
         id="CDXJ of Common Crawl",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "lang": "no-NO"}',
+        replace(CAPTURE, languages="no"),
+        id="a row with one language",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "languages": ["fra", 7, "eng"]}',
+        replace(CAPTURE, languages="en,fr"),
+        id="a row with languages as a list",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        f'"mime": "text/html", "status": "200", "digest": "{SHA1}", "length": "1043", '
+        '"offset": "333", "filename": "example.warc.gz", "languages": {"en": 0.9}}',
+        CAPTURE,
+        id="a row with languages in another form",
     ),
     pytest.param(
         '{"urlkey": "com,example)/?example=1", "timestamp": 20140103030321, "url": '
@@ -116,6 +141,39 @@ DIALECTS = [
         id="JSON with the Internet Archive's names",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "repeated"),
+    [
+        pytest.param(
+            {"orig.length": "9", "orig.offset": "0", "orig.filename": "a b.warc.gz"},
+            Repeated("a b.warc.gz", 0, 9),
+            id="pywb",
+        ),
+        pytest.param(
+            {"orig.length": "-", "orig.offset": 7, "orig.filename": "a"},
+            Repeated("a", 7),
+            id="without length",
+        ),
+        pytest.param(
+            {"orig.length": "-", "orig.offset": "-", "orig.filename": "-"}, None, id="no place"
+        ),
+        pytest.param({"orig.offset": "7"}, None, id="no file"),
+        pytest.param({"orig.offset": "x", "orig.filename": "a"}, None, id="no number"),
+        pytest.param({"orig.offset": {}, "orig.filename": ["a"]}, None, id="no texts"),
+    ],
+)
+def test_the_row_of_a_revisit_may_name_its_original(
+    fields: dict[str, object], repeated: Repeated | None
+) -> None:
+    json = orjson.loads(format_row(replace(CAPTURE, record_type="revisit")).split(b" ", 2)[2])
+    row = b"com,example)/ 20140103030321 " + orjson.dumps(json | fields)
+    capture = parse_row(row)
+    assert capture.repeated == repeated
+    assert parse_row(format_row(capture)).repeated == repeated
+    assert parse_row(row.replace(b'"revisit"', b'"response"')).repeated is None
+    agree([row])
 
 
 @pytest.mark.parametrize(("line", "capture"), DIALECTS)
@@ -514,18 +572,20 @@ def agree(lines: Sequence[bytes]) -> None:
             one.file.encode(),
             (one.mime.encode(), one.status.encode(), one.record_type.encode()),
             _details_of(one),
+            one.languages.encode(),
         )
         for one in expected
     ]
     assert counts == expected_counts
 
 
-def _details_of(capture: Capture) -> tuple[str, str, str, str] | None:
+def _details_of(capture: Capture) -> Details | None:
     details = (
         capture.refers_to_uri,
         capture.refers_to_timestamp,
         capture.location,
         capture.profile,
+        "" if capture.repeated is None else format_repeated(capture.repeated),
     )
     return details if any(details) else None
 

@@ -148,6 +148,7 @@ def memento(
     offset: int = 0,
     length: int = -1,
     reason: str = "-",
+    languages: str = "-",
 ) -> Memento:
     """Return a memento, with its SURT."""
     mime = "warc/revisit" if record_type == "revisit" else "text/html"
@@ -165,6 +166,7 @@ def memento(
         offset,
         length,
         reason,
+        languages,
     )
 
 
@@ -178,6 +180,7 @@ mementos = st.builds(
     st.sampled_from([0, 7, 4_000_000_000]),
     st.sampled_from([-1, 0, 1234]),
     st.sampled_from(["-", "-", "-", "-", "MEMENTO_MIME"]),
+    st.sampled_from(["-", "-", "en", "de,en"]),
 )
 
 

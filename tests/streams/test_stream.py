@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import shutil
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -365,6 +366,35 @@ def test_copies_in_a_later_batch_move_no_capture(
             if order == "file":
                 places = [(one["file"], one["offset"]) for one in found]
                 assert places == [(one["file"], one["offset"]) for one in whole]
+
+
+@pytest.mark.parametrize("done", range(4))
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda whole: whole[:-50], id="cut off"),
+        pytest.param(lambda whole: whole[:-900] + bytes(400) + whole[-500:], id="overwritten"),
+    ],
+)
+def test_a_stream_goes_on_after_a_file_was_repaired(
+    tmp_path: Path, damage: Callable[[bytes], bytes], done: int
+) -> None:
+    """Its sound records are where they were, so only captures that the store lacked are new."""
+    records = [Record(f"http://{name}.example/", T1) for name in "abcdef"]
+    path = write_warc(tmp_path / "archive" / "crawl.warc.gz", records)
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    store = build(tmp_path, [path])
+    known = identities_in(store)
+    captures, end = lines_of(bytes_of(store, query_of("file", limit=done + 1)))
+    path.write_bytes(whole)
+    build(tmp_path, [path])
+    rest, last = lines_of(bytes_of(store, query_of("file", end["after"])))
+    came = [*map(identity, [*captures, *rest])]
+    assert len(came) == len(set(came)) == last["captures"]
+    assert set(known) <= set(came) <= set(identities_in(store))
+    assert last["complete"]
+    assert not any("reason" in one for one in rest)
 
 
 def test_a_damaged_file_that_was_read_again_ends_a_stream_whose_position_it_moves(

@@ -1,21 +1,37 @@
 """Fixtures: the store of the demo archive, and its captures in DuckDB."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
+from arclink.filter.index import index_archive
+from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.demos import Demos
+from tests.pipeline.store_contents import build_store
 from tests.subsets.selections import CaptureTable
+
+LANGUAGES = ["null", '"und"', '"eng"', '"fra,eng"', '"nor"']
 
 
 @pytest.fixture(scope="session")
-def demo_path(demos: Demos) -> Path:
-    return demos.store()
+def demo_path(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the store of the demo archive, from an index that names languages of captures."""
+    folder = tmp_path_factory.mktemp("languages")
+    index = folder / "index.cdxj"
+    with index.open("wb") as file:
+        for path in sorted(demos.archive().glob("*.warc.gz")):
+            for row in index_archive(str(path), path.name, Counter()):
+                languages = LANGUAGES[crc32(row) % len(LANGUAGES)]
+                file.write(row[:-1] + f', "languages": {languages}}}\n'.encode())
+    build_store(demos.archive(), folder / "links.db", BuildSettings(), cdx=[index])
+    return folder / "links.db"
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ VALUES = {
     "to": ["2009", "200912", "2010-01-15", "201002"],
     "status": ["200", "304", "2*", "300-399", "-"],
     "mime": ["text/html", "image/*", "*/*", "warc/revisit", "-"],
-    "lang": ["unknown", "en"],
+    "lang": ["unknown", "en", "fr", "de"],
     "file": ["demo-00000.warc.gz", "*-00003*", "demo-*"],
     "batch": ["1", "2-9"],
     "sample": ["0%", "10%", "50%", "100%"],
@@ -74,7 +74,7 @@ selections: st.SearchStrategy[Selection] = st.recursive(_conditions, _groups, ma
 
 _COLUMNS = (
     "number INT, surt TEXT, host TEXT, original TEXT, time TEXT, status TEXT, mime TEXT, file "
-    "TEXT, half DOUBLE"
+    "TEXT, lang TEXT[], half DOUBLE"
 )
 
 
@@ -91,7 +91,7 @@ class CaptureTable:
         self._database = duckdb.connect()
         self._database.execute(f"CREATE TABLE captures ({_COLUMNS})")
         self._database.executemany(
-            "INSERT INTO captures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO captures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [self._row(number, memento) for number, memento in enumerate(self.mementos)],
         )
         self._database.execute(
@@ -120,6 +120,7 @@ class CaptureTable:
             memento.status,
             memento.mime,
             memento.file,
+            [] if memento.languages == "-" else memento.languages.split(","),
             float(sample_number(memento.surt, "")),
         )
 
@@ -182,7 +183,7 @@ def _where(condition: Condition) -> str:
                 return "status BETWEEN '300' AND '399'"
             return f"status {like}"
         case "lang":
-            return "true" if value == "unknown" else "false"
+            return "lang = []" if value == "unknown" else f"list_contains(lang, '{value}')"
         case "batch":
             return "true" if value == "1" else "false"
         case "sample":

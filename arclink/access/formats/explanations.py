@@ -6,6 +6,7 @@ from typing import TypedDict
 from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
+from arclink.languages import NO_LANGUAGE
 from arclink.reasons import Reason
 
 
@@ -17,6 +18,7 @@ class ExplanationFields(TypedDict):
     timestamp: str
     status: str
     mime: str
+    languages: str
     record_type: str
     checksum: str
     file: str
@@ -43,6 +45,7 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
         timestamp=memento.timestamp,
         status=printable(memento.status),
         mime=printable(memento.mime),
+        languages=memento.languages,
         record_type=printable(memento.record_type),
         checksum=printable(memento.checksum),
         file=printable(memento.file),
@@ -66,6 +69,7 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     yield (
         f"  {printable(memento.record_type)}, status {printable(memento.status)}, "
         f"{printable(memento.mime)}"
+        + ("" if memento.languages == NO_LANGUAGE else f", language {memento.languages}")
     )
     yield (
         f"  {printable(memento.file)} at byte {memento.offset:,}, checksum "

@@ -103,6 +103,7 @@ def _memento(memento: Memento, replay: ReplayPrefix) -> Mapping[str, object]:
         "original": printable_uri(memento.original),
         "status": printable(memento.status),
         "mime": printable(memento.mime),
+        "languages": memento.languages,
         "checksum": printable(memento.checksum),
         "file": printable(memento.file),
         "offset": memento.offset,

@@ -10,6 +10,7 @@ from arclink.access.link_states import State, state_of
 from arclink.access.queries import span_asked
 from arclink.access.replay import uri_m
 from arclink.access.texts import printable, printable_uri
+from arclink.languages import NO_LANGUAGE
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
@@ -39,6 +40,7 @@ class CaptureRow:
     state: State
     status: str
     mime: str
+    languages: str
     record_type: str
     why: str
     links: int | None
@@ -107,6 +109,7 @@ def _row(
         state=state_of(memento, is_known=one.content is not None),
         status=printable(memento.status),
         mime=printable(memento.mime),
+        languages="" if memento.languages == NO_LANGUAGE else memento.languages,
         record_type=printable(memento.record_type),
         why=one.reason.text,
         links=distinct,

@@ -18,9 +18,10 @@ hub has many rows of about `CHUNK` items.
 - steps: the sorted numbers of each group's contents: the first minus the number in the key, each
   further one minus the one before
 - fields: one line per memento: timestamp, form of the original, status, mime, record type, reason,
-  number of the file's name, offset and length, and the size of the packed checksum if it is not 21;
-  separated by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads
-  them faster
+  number of the file's name, offset and length; then the size of the packed checksum, empty for 21,
+  and the languages, if they are known; separated by TAB. Empty values at the end are left out, and
+  so are the TABs before them. Numbers are text: zstd compresses them as well as packed ones, and
+  Python reads them faster
 - checksums: packed, one after the other
 - captures: lines of an original, TAB, and its timestamps separated by spaces
 
@@ -35,6 +36,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
+from arclink.languages import NO_LANGUAGE
 from arclink.model import (
     ALL_TIME,
     Checksum,
@@ -48,6 +50,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.rows.relations import MementoColumns
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     pack_checksum,
@@ -73,6 +76,7 @@ NUL = b"\0"
 POSTINGS_BYTES = 16 * 1024
 """Bytes of inlinks that are collected before they are packed together."""
 
+_TAB = "\t"
 _USUAL_CHECKSUM = 21
 _NUMBER_BITS = 40
 
@@ -327,12 +331,8 @@ def kinds_of(row: Row) -> list[tuple[Kind, int]]:
 # Mementos
 
 
-MementoRow = tuple[str, str, str, str, str, str, str, str, int, int, str]
-"""A memento by column, in the order of graph files; a plain tuple for speed, one per capture."""
-
-
 def write_mementos(
-    writer: RowWriter, mementos: Iterable[MementoRow], batch: int, names: Names
+    writer: RowWriter, mementos: Iterable[MementoColumns], batch: int, names: Names
 ) -> None:
     """Write mementos that are sorted by surt, timestamp, original, checksum."""
     for surt, of_surt in groupby(mementos, itemgetter(0)):
@@ -351,14 +351,17 @@ def write_mementos(
                 offset,
                 length,
                 reason,
+                languages,
             ) in part:
                 packed = pack_checksum(checksum)
                 checksums.append(packed)
-                size = "" if len(packed) == _USUAL_CHECKSUM else f"\t{len(packed)}"
+                rest = "" if len(packed) == _USUAL_CHECKSUM else f"\t{len(packed)}"
+                if languages != NO_LANGUAGE:
+                    rest = f"{rest or _TAB}\t{languages}"
                 lines.append(
                     f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}"
                     f"\t{record_type}\t{reason}"
-                    f"\t{names.number_of(file)}\t{offset}\t{length}{size}"
+                    f"\t{names.number_of(file)}\t{offset}\t{length}{rest}"
                 )
             first = part[0][1] if chunk else ""
             writer.add(
@@ -368,11 +371,11 @@ def write_mementos(
             )
 
 
-MementoItem = tuple[str, str, str, str, int, int, str, str, str, str]
+MementoItem = tuple[str, str, str, str, int, int, str, str, str, str, str]
 """A memento as a tuple that sorts in store order.
 
-Its items are timestamp, original, checksum, file and offset; then length, status, mime, record type
-and reason.
+Its items are timestamp, original, checksum, file and offset; then length, status, mime, record
+type, reason and languages.
 """
 
 
@@ -381,7 +384,19 @@ _memento = maker(Memento)
 
 def memento_of(surt: Surt, item: MementoItem) -> Memento:
     """Return the memento with this SURT and these items."""
-    timestamp, original, checksum, file, offset, length, status, mime, record_type, reason = item
+    (
+        timestamp,
+        original,
+        checksum,
+        file,
+        offset,
+        length,
+        status,
+        mime,
+        record_type,
+        reason,
+        languages,
+    ) = item
     return _memento(
         (
             surt,
@@ -395,6 +410,7 @@ def memento_of(surt: Surt, item: MementoItem) -> Memento:
             offset,
             length,
             reason,
+            languages,
         )
     )
 
@@ -414,11 +430,16 @@ def mementos_of(row: Row, names: Names, span: Span = ALL_TIME) -> list[MementoIt
     originals: dict[str, UriR] = {}
     files: dict[str, str] = {}
     for line in fields.decode().split("\n"):
-        timestamp, form, status, mime, record_type, reason, number, offset, length, *size = (
+        timestamp, form, status, mime, record_type, reason, number, offset, length, *rest = (
             line.split("\t")
         )
-        packed = begin
-        begin += int(size[0]) if size else _USUAL_CHECKSUM
+        packed, languages = begin, NO_LANGUAGE
+        if rest:
+            begin += int(rest[0] or _USUAL_CHECKSUM)
+            if len(rest) > 1:
+                languages = rest[1]
+        else:
+            begin += _USUAL_CHECKSUM
         if not first <= timestamp <= last:
             continue
         original = originals.get(form)
@@ -439,6 +460,7 @@ def mementos_of(row: Row, names: Names, span: Span = ALL_TIME) -> list[MementoIt
                 mime,
                 record_type,
                 reason,
+                languages,
             )
         )
     return items

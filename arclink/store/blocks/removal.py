@@ -317,7 +317,7 @@ class Removal:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
                 self._scratch.add_mementos(surt, gone)
-            for _, original, checksum, file, offset, *_, reason in gone:
+            for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
                     key = self._rows.key_of(Checksum(checksum))
                     self._scratch.add_place(key, file, offset, original)
@@ -387,7 +387,7 @@ class Removal:
         Returns:
             None if only revisits remain.
         """
-        for timestamp, uri, shown, file, offset, _, _, _, record_type, _ in self._rows.mementos(
+        for timestamp, uri, shown, file, offset, _, _, _, record_type, *_ in self._rows.mementos(
             self._surt_of(original)
         ):
             if (

@@ -26,7 +26,12 @@ import zstandard
 from arclink.checksums import is_reference
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
-from arclink.rows.relations import parse_payload
+from arclink.rows.relations import (
+    COLUMNS_OF_MEMENTO,
+    MementoColumns,
+    memento_columns,
+    parse_payload,
+)
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum, pack_few, unpack_few
 from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
@@ -34,7 +39,6 @@ from arclink.store.blocks.outlinks import LEVEL, packed_block
 from arclink.store.blocks.relations import (
     NUL,
     InlinksWriter,
-    MementoRow,
     pack_fate,
     write_mementos,
     write_sightings,
@@ -182,10 +186,10 @@ class TaskRunner:
         first, last, refers, flushed = "9" * 14, "", False, 0
         surts = SurtWriter(self._tables, writer, self._load, 2 * part)
 
-        def noted() -> Iterator[MementoRow]:
+        def noted() -> Iterator[MementoColumns]:
             nonlocal first, last, refers, flushed
             for row in _distinct(path):
-                _, timestamp, original, checksum, *_, reason = row
+                _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 surts.add(row[0])
                 if shows_payload(checksum, reason):
@@ -432,12 +436,11 @@ class _Inlinks:
         """Do nothing: no row is held back."""
 
 
-def _distinct(path: Path) -> Iterator[MementoRow]:
+def _distinct(path: Path) -> Iterator[MementoColumns]:
     """Yield the mementos of a part; of equal keys, only the one with the least (file, offset)."""
-    last: MementoRow | None = None
-    for columns in read_part(path, 11, 4):
-        *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
-        row: MementoRow = (*texts, int(offset), int(length), reason)  # type: ignore[assignment]
+    last: MementoColumns | None = None
+    for columns in read_part(path, COLUMNS_OF_MEMENTO, 4):
+        row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
         if last is not None:
             if last[:4] == row[:4]:
                 last = min(last, row, key=itemgetter(7, 8))

@@ -16,14 +16,18 @@ from typing import NamedTuple
 import orjson
 
 from arclink.errors import StoreError
-from arclink.rows.relations import parse_payload
+from arclink.rows.relations import (
+    COLUMNS_OF_MEMENTO,
+    MementoColumns,
+    memento_columns,
+    parse_payload,
+)
 from arclink.store.blocks.byte_layouts import pack_checksum, split_content
 from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.relations import (
     BlockWriter,
     InlinksWriter,
-    MementoRow,
     pack_fate,
     scope_of_fate,
     write_mementos,
@@ -174,10 +178,10 @@ class BatchLoader:
         captures = SortedCaptures()
         first, last = "9" * 14, ""
 
-        def noted() -> Iterator[MementoRow]:
+        def noted() -> Iterator[MementoColumns]:
             nonlocal first, last
             for row in self._mementos():
-                _, timestamp, original, checksum, *_, reason = row
+                _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 if shows_payload(checksum, reason):
                     payload = self._payloads.number_of(checksum)
@@ -192,12 +196,11 @@ class BatchLoader:
         writer.close()
         return (first, last) if last else ("", "")
 
-    def _mementos(self) -> Iterator[MementoRow]:
+    def _mementos(self) -> Iterator[MementoColumns]:
         """Yield the mementos of the batch; of equal keys the one with the least (file, offset)."""
-        last: MementoRow | None = None
-        for columns in read_sorted(self._graph, "mementos", 11, keys=4):
-            *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
-            row: MementoRow = (*texts, int(offset), int(length), reason)  # type: ignore[assignment]
+        last: MementoColumns | None = None
+        for columns in read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, keys=4):
+            row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
             if last is not None:
                 if last[:4] == row[:4]:
                     last = min(last, row, key=itemgetter(7, 8))
