@@ -84,7 +84,7 @@ _place = maker(RecordPlace)
 
 def place_of(memento: Memento) -> RecordPlace:
     """Return the place of a memento's own record."""
-    _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento
+    _, timestamp, original, checksum, _, _, _, file, offset, length, _, _ = memento
     return _place((file, offset, length, checksum, original, timestamp))
 
 
