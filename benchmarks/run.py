@@ -44,6 +44,7 @@ LONG = (
     "cassandra",
     "cassandra_prefixes",
     "cassandra_look_ups",
+    "engine_builds",
 )
 """Run only when they are named."""
 

@@ -7,6 +7,8 @@
 #   engines/hadoop.sh halt  WHAT N [FOLDER]   stop one part: WHAT is datanode or nodemanager, N is 0, 1, …
 #
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
+# BLOCK=128m engines/hadoop.sh start   blocks of HDFS, and so inputs of map tasks, as large as on a cluster (default 1m,
+#                                      so that small tests have several tasks)
 # S3=http://HOST:PORT/BUCKET engines/hadoop.sh local [FOLDER]   start nothing: settings in FOLDER with which each job runs
 #                                      in one process, and all files are in that bucket, which AWS_ACCESS_KEY_ID and
 #                                      AWS_SECRET_ACCESS_KEY open
@@ -51,7 +53,7 @@ write_conf() {
     sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@NODES@|$nodes|g; s|@HDFS@|$hdfs|g; s|@WEBHDFS@|$webhdfs|g" \
       -e "s|@RM@|$rm|g; s|@SCHEDULER@|$scheduler|g; s|@TRACKER@|$tracker|g; s|@ADMIN@|$admin|g; s|@RMWEB@|$web|g" \
       -e "s|@HISTORY@|$history|g; s|@MEMORY@|${NODE_MEMORY:-3072}|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@USER@|$(id -un)|g" \
-      -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g" \
+      -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g; s|@BLOCK@|${BLOCK:-1m}|g" \
       "$template" > "$run/conf/$(basename "$template")"
   done
   sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@OPENS@|$(java_opens)|g" \
