@@ -55,6 +55,8 @@ SUBSET = Parameter(
     see="reference/subsets.md",
 )
 """The parameter of every query to one store. It narrows the store before the query is answered."""
+SUBSET_FIRST = replace(SUBSET, is_positional=True, metavar="[NAME|SELECTION]")
+"""The same parameter as the first word of a command that is about captures, not links."""
 
 COMMON: tuple[AnyParameter, ...] = (KINDS, REDIRECT)
 """The parameters of every query for links."""

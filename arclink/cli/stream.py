@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
+from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_graph_asked
+from arclink.cli.options import ARCHIVES, STORE, open_graph_asked
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
     "arclink stream --store links.db --order file > captures.jsonl",
-    "arclink stream --store links.db --order file --part 3/16 --as warc > part-3.warc",
+    "arclink stream gov --store links.db --order file --part 3/16 --as warc > part-3.warc",
     "arclink stream --store links.db --order rank --limit 1000 --as text > best.wet",
 )
 
@@ -35,9 +36,9 @@ POINTERS = Parameter(
 
 
 @click.command()
-@takes(*GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
+@takes(SUBSET_FIRST, STORE, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
-    """Write the captures of the store to standard output, with status, headers and body.
+    """Write the captures of a store or a subset to standard output, with status, headers and body.
 
     Each capture has a token; after an interruption, --after TOKEN continues after it. The last
     line or record says whether the stream is complete, and counts the captures without bytes by

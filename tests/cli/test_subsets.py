@@ -70,6 +70,16 @@ def test_every_command_that_reads_a_store_takes_a_subset() -> None:
     assert SUBSET.name == "subset"
 
 
+@pytest.mark.parametrize("command", ["count", "stream"])
+def test_commands_about_captures_take_a_subset_as_their_first_word(
+    store: Path, command: str
+) -> None:
+    whole = run(command, store=store).output
+    part = run(command, "host:aurora-daily.example", store=store).output
+    assert part != whole
+    assert run(command, "uri:*", store=store).output.count("\n") == whole.count("\n")
+
+
 def test_links_of_a_subset_are_from_its_captures(store: Path) -> None:
     subset = ("--subset", "host:aurora-daily.example", "--format", "json")
     answer = json.loads(run("links", PAGE, "--direction", "in", *subset, store=store).output)
