@@ -334,7 +334,7 @@ def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
     rows, counts = extracted(write(tmp_path, content))
     ((relation, row),) = rows
     assert relation == b"mementos"
-    assert row.endswith(b"PAYLOAD_NO_DIGEST")
+    assert row.endswith(b"PAYLOAD_NO_DIGEST\t-")
     assert counts[Reason.PAYLOAD_NO_DIGEST] == 1
 
 
