@@ -2,11 +2,10 @@
 
 All builds read the same generated archives, and all stores must give the same answers. The CPU time
 is that of all processes: of the command and its descendants, and of Hadoop's daemons with their
-tasks. The rates of the two smaller sizes predict the cost of the larger ones; with
-``ARCLINK_WRITE_RATES=1``, ``arclink plan`` uses them from then on (`arclink.pipeline.rates`)::
+tasks. The rates of the two smallest sizes predict the costs of the others (`benchmarks.rates`)::
 
     BLOCK=128m engines/hadoop.sh start FOLDER && . FOLDER/env && export HADOOP_RUN=FOLDER
-    engines/spark.sh start && export SPARK_RUN=.engines/run/spark
+    engines/spark.sh start && . .engines/run/spark/env && export SPARK_RUN=.engines/run/spark
     python -m benchmarks.run --only engine_builds --captures 10000 30000 100000
 
 An engine that is not there is left out. Linux only: this process adopts children whose parent ended
@@ -26,17 +25,9 @@ from pathlib import Path
 from typing import IO, cast
 
 from arclink.mapreduce.runs import DRIVER
-from arclink.pipeline.rates import (
-    FILE,
-    Amounts,
-    MeasuredBuild,
-    Rates,
-    fit,
-    format_rates,
-    predicted,
-)
 from benchmarks.bench import ROOT, Bench, Corpus, arclink, python, remove_store, say
 from benchmarks.corpus import CDX
+from benchmarks.rates import Amounts, MeasuredBuild, Rates, fit, predicted
 from benchmarks.tables import TIMES, Cell, Table, Target
 
 LOCAL, HADOOP, SPARK = "local", "hadoop", "spark"
@@ -128,16 +119,13 @@ def measure(bench: Bench) -> Iterator[Table]:
         rows,
         notes=["The mementos and links of all stores of one size are equal (sorted, by SHA-256)."],
     )
-    if len(bench.sizes) < 2:
+    if len(bench.sizes) < 3:
         return
     rates = {
         engine: fit(*(found[engine, captures].build for captures in bench.sizes[:2]))
         for engine in engines
     }
-    if os.environ.get("ARCLINK_WRITE_RATES"):
-        _write_rates(rates)
-    if len(bench.sizes) > 2:
-        yield _predictions(bench, rates, found)
+    yield _predictions(bench, rates, found)
 
 
 def _predictions(
@@ -166,13 +154,6 @@ def _predictions(
         rows,
         targets,
     )
-
-
-def _write_rates(rates: Mapping[str, Rates]) -> None:
-    from benchmarks.run import machine
-
-    path = ROOT / "arclink/pipeline" / FILE
-    path.write_text(format_rates(rates, machine().splitlines()), encoding="utf-8")
 
 
 def _build(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
