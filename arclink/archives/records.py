@@ -366,8 +366,11 @@ def plain_warc_head(data: bytes) -> tuple[dict[str, str], int] | None:
     printable ASCII, tabs and line ends, a line that begins with a blank, or no end.
     """
     version = _WARC_HEAD.match(data)
-    plain = None if version is None else _plain_fields(data, version.end() - 1, len(data))
-    return None if plain is None else (_first_of_each(plain[0]), plain[1])
+    plain = version and _plain_fields(data, version.end() - 1, len(data))
+    if not plain:
+        return None
+    fields, end = plain
+    return _first_of_each(fields), end
 
 
 @native("heads")
@@ -385,10 +388,11 @@ def plain_http_head(
         stop: Position before which it must end.
     """
     status = _PLAIN_STATUS_LINE.match(data, begin, stop)
-    plain = None if status is None else _plain_fields(data, begin, stop)
-    if status is None or plain is None:
+    plain = status and _plain_fields(data, begin, stop)
+    if not status or not plain:
         return None
-    return status[1].decode(), tuple(plain[0]), plain[1]
+    headers, end = plain
+    return status[1].decode(), tuple(headers), end
 
 
 def _plain_fields(data: bytes, begin: int, stop: int) -> tuple[list[tuple[str, str]], int] | None:

@@ -34,7 +34,14 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, parse_link
-from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.rows.pointers import (
+    NO_FILE,
+    Pointer,
+    PointerKind,
+    directed,
+    format_pointer,
+    parse_pointer,
+)
 from arclink.rows.relations import DIGESTED, MEMENTOS, Row, format_memento, parse_memento
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import Base
@@ -601,15 +608,8 @@ def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
         pointer: To the capture that could not be read.
         reason: Why it could not be read.
     """
-    other, *rest = pointer.fall_backs
     return replace(
-        pointer,
-        file=other.file,
-        offset=other.offset,
-        length=other.length,
-        timestamp=other.timestamp,
-        original=other.original,
-        fall_backs=tuple(rest),
+        directed(pointer, pointer.kind, pointer.fall_backs),
         # Without recorded links, the reason stays why the payload itself was not read.
         reason=pointer.reason if pointer.kind is PointerKind.RECORDED else reason.name,
     )

@@ -341,7 +341,7 @@ def describe(
         damaged: Names of stored files that were empty, cut short or damaged. If such a file has
             changed at the same path, it keeps its name, so that it is read again and replaces
             the damaged one.
-        marks: FileMarks of files from `leave_out_foreign`; other files are opened.
+        marks: Marks of files, from `leave_out_foreign`; other files are opened.
 
     Raises:
         InputError: A file cannot be read, or has a name that rows cannot hold.

@@ -5,7 +5,6 @@
 stages.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -235,7 +234,7 @@ def choose_by_tasks(
         run: Runs the jobs.
         known: The payloads that a store without URL knows.
     """
-    counts: Counts = Counter()
+    counts: Counts = Counts()
     pointers = folder / "pointers"
     if known is not None and known.update():
         pointers = folder / "matched"
