@@ -84,4 +84,5 @@ def test_replayweb_page_shows_a_page_of_a_wacz(
 def _heading(page: "Page") -> str:
     """Return the heading of the archived page, which is in a frame in the frame of the replay."""
     replayed = page.frame_locator("replay-web-page iframe").frame_locator("iframe")
-    return replayed.locator("h2").inner_text()
+    heading: str = replayed.locator("h2").inner_text()
+    return heading
