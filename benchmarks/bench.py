@@ -141,7 +141,7 @@ class Bench:
     # What is run.
 
     def run(
-        self, command: Sequence[str], *, repeat: int | None = None, memory_group: Path | None = None
+        self, command: Sequence[str], *, repeat: int | None = None, group: Path | None = None
     ) -> Figure:
         """Measure a command that can be run again and again; it finds this tree's modules."""
         environment = {
@@ -149,7 +149,7 @@ class Bench:
             "PYTHONDONTWRITEBYTECODE": "",
         }  # a start would be measured with all it compiles
         figures = [
-            measure(command, environment=environment, memory_group=memory_group)
+            measure(command, environment=environment, group=group)
             for _ in range(repeat or self.repeat)
         ]
         return min(figures, key=lambda figure: figure.cpu)

@@ -1,7 +1,6 @@
 """Cost per row of the driver of a build on a cluster with Hadoop and Cassandra.
 
-The driver is one process; tasks do the other work. ``arclink plan`` takes constants from here
-(`arclink.pipeline.cluster_size`).
+The driver is one process; tasks do the other work.
 """
 
 import json

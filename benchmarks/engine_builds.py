@@ -1,40 +1,56 @@
 """Whole builds on one machine, on Hadoop and on Spark: CPU seconds by stage, driver and answers.
 
 All builds read the same generated archives, and all stores must give the same answers. The CPU time
-is that of all processes: of the command and its descendants, and of Hadoop's daemons with their
-tasks. The rates of the two smallest sizes predict the costs of the others (`benchmarks.rates`)::
+is that of all processes: of the command, of the engine's daemons and of their tasks. The two sizes
+before the largest give the rates, which predict the costs of the others. The rates are written to
+``rates.json`` in the folder, for ``arclink plan --rates``; the project's own are in
+``arclink/pipeline/rates.json``::
 
     BLOCK=128m engines/hadoop.sh start FOLDER && . FOLDER/env && export HADOOP_RUN=FOLDER
     engines/spark.sh start && . .engines/run/spark/env && export SPARK_RUN=.engines/run/spark
     python -m benchmarks.run --only engine_builds --captures 10000 30000 100000
 
-An engine that is not there is left out. Linux only: this process adopts children whose parent ended
-first, so that they are counted, too (prctl(2), ``PR_SET_CHILD_SUBREAPER``).
+An engine that is not there is left out. A build that was measured is not measured again until its
+file in ``engine_builds`` is deleted: large sizes take hours. Linux only, as a user who may make
+control groups: these count processes that nobody waited for, too, such as Spark's Python workers.
 """
 
-import ctypes
-import hashlib
+import json
 import os
 import subprocess
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, cast
 
 from arclink.mapreduce.runs import DRIVER
-from benchmarks.bench import ROOT, Bench, Corpus, arclink, python, remove_store, say
+from arclink.pipeline.rates import (
+    Amounts,
+    MeasuredBuild,
+    Rates,
+    fit,
+    format_rates,
+    predicted,
+)
+from benchmarks.bench import (
+    Bench,
+    Corpus,
+    NotHereError,
+    arclink,
+    python,
+    remove_store,
+    say,
+)
 from benchmarks.corpus import CDX
-from benchmarks.rates import Amounts, MeasuredBuild, Rates, fit, predicted
 from benchmarks.tables import TIMES, Cell, Table, Target
+from benchmarks.this_machine import machine
 
 LOCAL, HADOOP, SPARK = "local", "hadoop", "spark"
+PROCESSES = "cgroup.procs"
+"""File of a control group, into which the numbers of its processes are written."""
+
 ENGINES = {LOCAL: "", HADOOP: "HADOOP_RUN", SPARK: "SPARK_RUN"}
 """Engine → variable with the folder of its settings, which the engine's script wrote."""
-
-PR_SET_CHILD_SUBREAPER = 36
 
 CLUSTER_OPTIONS = """\
 # The settings of the cluster, with the JVM options of a cluster's long tasks.
@@ -80,7 +96,6 @@ def measure(bench: Bench) -> Iterator[Table]:
     Raises:
         RuntimeError: Two engines gave different answers.
     """
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     here = {engine: os.environ.get(name, "") for engine, name in ENGINES.items()}
     engines = [engine for engine in ENGINES if engine == LOCAL or here[engine]]
     found: dict[tuple[str, int], EngineBuild] = {}
@@ -88,8 +103,7 @@ def measure(bench: Bench) -> Iterator[Table]:
     for captures in bench.sizes:
         corpus = bench.corpus(captures)
         for engine in engines:
-            builds = [_build(bench, corpus, engine, here[engine]) for _ in range(bench.repeat)]
-            one = found[engine, captures] = min(builds, key=lambda build: build.cpu)
+            one = found[engine, captures] = _measured(bench, corpus, engine, here[engine])
             rows.append(
                 [
                     f"{captures:,} captures, {engine}",
@@ -117,43 +131,58 @@ def measure(bench: Bench) -> Iterator[Table]:
         "Builds by engine",
         columns,
         rows,
-        notes=["The mementos and links of all stores of one size are equal (sorted, by SHA-256)."],
+        notes=["All stores of one size have equal mementos and links (sum of their SHA-256)."],
     )
-    if len(bench.sizes) < 3:
+    if len(bench.sizes) < 2:
         return
+    fitted = bench.sizes[-3:-1] if len(bench.sizes) > 2 else bench.sizes
     rates = {
-        engine: fit(*(found[engine, captures].build for captures in bench.sizes[:2]))
-        for engine in engines
+        engine: fit(*(found[engine, captures].build for captures in fitted)) for engine in engines
     }
-    yield _predictions(bench, rates, found)
+    path = bench.folder / "rates.json"
+    path.write_text(format_rates(rates, machine().splitlines()), encoding="utf-8")
+    say(f"wrote {path}")
+    if len(bench.sizes) > 2:
+        yield _predictions(fitted, rates, found)
 
 
 def _predictions(
-    bench: Bench, rates: Mapping[str, Rates], found: Mapping[tuple[str, int], EngineBuild]
+    fitted: Sequence[int],
+    rates: Mapping[str, Rates],
+    found: Mapping[tuple[str, int], EngineBuild],
 ) -> Table:
     rows: list[list[Cell]] = []
     targets = []
-    for engine, of_engine in rates.items():
-        for captures in bench.sizes[2:]:
-            one = found[engine, captures]
-            said = sum(predicted(of_engine, one.build.amounts).values())
-            rows.append([f"{captures:,} captures, {engine}", said, one.cpu, said / one.cpu])
-            targets += [
-                Target(f"{captures:,}, {engine}: above", said / one.cpu, 1.25, unit=TIMES),
-                Target(
-                    f"{captures:,}, {engine}: below",
-                    said / one.cpu,
-                    0.75,
-                    at_most=False,
-                    unit=TIMES,
-                ),
-            ]
+    for (engine, captures), one in found.items():
+        if captures in fitted:
+            continue
+        said = sum(predicted(rates[engine], one.build.amounts).values())
+        name, ratio = f"{captures:,} captures, {engine}", said / one.cpu
+        rows.append([name, said, one.cpu, ratio])
+        targets += [
+            Target(f"{name}: above", ratio, 1.25, unit=TIMES),
+            Target(f"{name}: below", ratio, 0.75, at_most=False, unit=TIMES),
+        ]
     return Table(
-        f"Predicted from {bench.sizes[0]:,} and {bench.sizes[1]:,} captures",
+        f"Predicted from {' and '.join(f'{captures:,}' for captures in fitted)} captures",
         ["", "CPU s, predicted", "measured", "predicted by measured"],
         rows,
         targets,
     )
+
+
+def _measured(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
+    """Return a build's file of an earlier run, or build and write the file."""
+    path = bench.folder / "engine_builds" / f"{corpus.name}-{engine}.json"
+    if path.exists():
+        kept = json.loads(path.read_bytes())
+        build = MeasuredBuild(Amounts(*kept["build"]["amounts"]), kept["build"]["seconds"])
+        return EngineBuild(**kept | {"build": build})
+    builds = [_build(bench, corpus, engine, run) for _ in range(bench.repeat)]
+    least = min(builds, key=lambda build: build.cpu)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(asdict(least)), encoding="utf-8")
+    return least
 
 
 def _build(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
@@ -181,50 +210,57 @@ def _build(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
         options = ["--cores", "2"]
     command = arclink("build", source, "--store", str(store), "--quiet")
     command += ["--cdx", f"{source}/{CDX}", *options]
-    cluster = int((Path(run) / "pid").read_text()) if engine == HADOOP else None
-    before, started = _cpu_of(cluster), time.perf_counter()
-    client, megabytes = _run(command)
-    wall = time.perf_counter() - started
-    daemons = _cpu_of(cluster) - before
+    with _control_group() as group:
+        if engine == HADOOP:
+            (group / PROCESSES).write_text((Path(run) / "pid").read_text())
+        figure = bench.run(command, repeat=1, group=group)
+        spent = _cpu_of(group)
     seconds = bench.seconds(store)
     driver = seconds.pop(DRIVER, 0.0)
-    in_client = driver if engine == HADOOP else sum(seconds.values())
-    seconds["load"] = client - in_client
+    seconds["load"] = figure.cpu - (sum(seconds.values()) if engine == LOCAL else driver)
     if engine != LOCAL:
-        tasks = sum(cost for stage, cost in seconds.items() if stage != "load")
-        seconds["engine"] = (daemons - tasks + driver) if engine == HADOOP else driver
+        seconds["engine"] = spent - sum(seconds.values())
     stats = bench.stats(store)
     amounts = Amounts(stats["mementos"], stats["contents"], stats["links"])
     return EngineBuild(
         MeasuredBuild(amounts, seconds),
         driver,
-        megabytes,
-        wall,
+        figure.largest,
+        figure.wall,
         os.getloadavg()[0],
-        _answers(bench, store),
+        bench.run(python("benchmarks.flat_links", "--digest", str(store)), repeat=1).printed,
     )
 
 
-def _run(command: list[str]) -> tuple[float, float]:
-    """Run a command; return CPU seconds of all its processes, and megabytes of the largest."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
-    _, status, usage = os.wait4(os.spawnve(os.P_NOWAIT, command[0], command, environment), 0)
-    if status:
-        raise RuntimeError(f"{' '.join(command)} ended with exit code {status}")
-    seconds, megabytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    with suppress(ChildProcessError):  # no child is left
-        while True:
-            _, _, usage = os.wait3(0)
-            seconds += usage.ru_utime + usage.ru_stime
-    return seconds, megabytes
+@contextmanager
+def _control_group() -> Iterator[Path]:
+    """Make a control group (cgroups(7), version 2), and empty and remove it at the end.
+
+    Raises:
+        NotHereError: This user may not make one here, or the system has none.
+    """
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    mounted = [Path(folder) for _, folder, kind, *_ in mounts if kind == "cgroup2"]
+    if not mounted:
+        raise NotHereError("no control groups of version 2 (cgroups(7))")
+    group = mounted[0] / f"arclink-benchmark-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        raise NotHereError(f"no control group for the build: {error}") from error
+    try:
+        yield group
+    finally:
+        for pid in (group / PROCESSES).read_text().split():
+            with suppress(ProcessLookupError):
+                (mounted[0] / PROCESSES).write_text(pid)
+        group.rmdir()
 
 
-def _cpu_of(pid: int | None) -> float:
-    """Return the CPU seconds of a process and of all its children that ended (proc(5))."""
-    if pid is None:
-        return 0.0
-    columns = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, columns[11:15])) / os.sysconf("SC_CLK_TCK")
+def _cpu_of(group: Path) -> float:
+    """Return the CPU seconds of all processes that are or were in a control group."""
+    usage = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(usage["usage_usec"]) / 1e6
 
 
 def _in_hdfs(corpus: Corpus) -> str:
@@ -235,19 +271,3 @@ def _in_hdfs(corpus: Corpus) -> str:
         subprocess.run(["hadoop", "fs", "-mkdir", "-p", "/bench"], check=True)
         subprocess.run(["hadoop", "fs", "-put", str(corpus.cdx.parent), folder], check=True)
     return f"hdfs://{folder}"
-
-
-def _answers(bench: Bench, store: Path) -> str:
-    """Return a digest of all mementos and links of a store."""
-    folder = bench.scratch("answers")
-    bench.run(python("benchmarks.flat_links", str(store), str(folder)), repeat=1)
-    digest = hashlib.sha256()
-    for name in ("mementos.tsv", "links.tsv"):
-        command = ["sort", "-S", "256M", str(folder / name)]
-        environment = {**os.environ, "LC_ALL": "C"}
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as sort:
-            for piece in iter(partial(cast("IO[bytes]", sort.stdout).read, 1 << 20), b""):
-                digest.update(piece)
-        if sort.returncode:
-            raise RuntimeError(f"sort ended with exit code {sort.returncode}")
-    return digest.hexdigest()

@@ -122,13 +122,13 @@ def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
 
 
 def look_up(
-    bench: Bench, store: Path | str, uris: Path, *options: str, memory_group: Path | None = None
+    bench: Bench, store: Path | str, uris: Path, *options: str, group: Path | None = None
 ) -> Times:
     """Return the times of `benchmarks.look_up` with these options."""
     figure = bench.run(
         python("benchmarks.look_up", str(store), str(uris), *options),
         repeat=1,
-        memory_group=memory_group,
+        group=group,
     )
     return Times(**json.loads(figure.printed))
 

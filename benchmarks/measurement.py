@@ -46,7 +46,7 @@ def measure(
     *,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
-    memory_group: Path | None = None,
+    group: Path | None = None,
 ) -> Figure:
     """Run a command to its end and return its cost.
 
@@ -54,16 +54,14 @@ def measure(
         command: Its first word is the path of a program.
         environment: Added to that of this process.
         folder: To run it in.
-        memory_group: Control group that it is run in.
+        group: Control group that it is run in.
 
     Raises:
         RuntimeError: It failed; what it wrote to standard error was shown.
     """
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
-        pid = _spawn(
-            command, {**os.environ, **(environment or {})}, output.fileno(), folder, memory_group
-        )
+        pid = _spawn(command, {**os.environ, **(environment or {})}, output.fileno(), folder, group)
         sampler = _Sampler(pid)
         sampler.start()
         try:
@@ -93,7 +91,7 @@ def _spawn(
     environment: Mapping[str, str],
     output: int,
     folder: Path | None,
-    memory_group: Path | None,
+    group: Path | None,
 ) -> int:
     pid = (
         os.fork()
@@ -101,8 +99,8 @@ def _spawn(
     if pid:
         return pid
     try:
-        if memory_group:
-            (memory_group / "cgroup.procs").write_text(str(os.getpid()))
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
         if folder:
             os.chdir(folder)
         os.dup2(output, 1)

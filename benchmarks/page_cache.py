@@ -32,7 +32,7 @@ def measure(bench: Bench) -> Iterator[Table]:
         f"The store has {built.store.stat().st_size:,} bytes. The third row waits for the disk."
     ]
     if bench.memory_group:
-        limited = look_up(bench, built.store, uris, *small, memory_group=bench.memory_group)
+        limited = look_up(bench, built.store, uris, *small, group=bench.memory_group)
         rows.append([f"control group of {limit_of(bench.memory_group)}", *limited.cells])
     else:
         notes.append(

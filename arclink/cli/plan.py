@@ -2,7 +2,14 @@
 
 import click
 
-from arclink.access.declarations import Given, Parameter, field_parameter, number, whole_number
+from arclink.access.declarations import (
+    Given,
+    Parameter,
+    field_parameter,
+    named,
+    number,
+    whole_number,
+)
 from arclink.cli.declared_options import takes
 from arclink.pipeline.cluster_size import (
     LINKS_A_PAGE,
@@ -13,7 +20,10 @@ from arclink.pipeline.cluster_size import (
     plan,
 )
 
-EXAMPLES = ("arclink plan --captures 1000000000 --nodes 100",)
+EXAMPLES = (
+    "arclink plan --captures 1000000000 --nodes 100",
+    "arclink plan --captures 1000000000 --nodes 100 --runner spark --batch 20000000",
+)
 
 _FROM_ONE = whole_number(None, least=1)
 CAPTURES = Parameter(
@@ -32,6 +42,10 @@ NODES = Parameter(
 )
 CORES = field_parameter(PlannedCluster, "cores", _FROM_ONE, metavar="N")
 REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar="N")
+RUNNER = field_parameter(
+    PlannedCluster, "engine", named({"hadoop": "hadoop", "spark": "spark"}), name="runner"
+)
+BATCH = field_parameter(PlannedCluster, "batch", _FROM_ONE, metavar="N")
 LINKS = Parameter(
     "links",
     "Number of links per page.",
@@ -49,16 +63,16 @@ SHARE = Parameter(
 
 
 @click.command()
-@takes(CAPTURES, NODES, CORES, REPLICATION, LINKS, SHARE)
+@takes(CAPTURES, NODES, CORES, REPLICATION, RUNNER, BATCH, LINKS, SHARE)
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
-    The estimate comes from measurements (docs/how-to/operations.md).
+    The estimate comes from measured builds (docs/how-to/operations.md).
     """
     captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
     replication = REPLICATION.sure(given)
     collection = Collection(captures, SHARE.sure(given), LINKS.sure(given))
-    cluster = PlannedCluster(nodes, cores, replication)
+    cluster = PlannedCluster(nodes, cores, replication, RUNNER.sure(given), BATCH.sure(given))
     planned = plan(collection, cluster)
     click.echo(
         f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links"

@@ -8,7 +8,7 @@ load a store that tasks cannot load.
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
-from arclink.mapreduce.task_variables import CPU_OF_PYTHON
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.network.hdfs import ADDRESS, webhdfs_address
 from arclink.network.object_store import is_object_store
@@ -28,9 +27,6 @@ GIVEN = "given"
 
 REDUCES = "mapreduce.job.reduces"
 """Hadoop property: the number of reduce tasks of a job."""
-
-FRAMEWORK, CPU = "Map-Reduce Framework", "CPU time spent (ms)"
-"""Group and name of Hadoop's counter of CPU time, which covers the JVMs of tasks."""
 
 MOST_PARTS = 2048
 """Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
@@ -92,16 +88,6 @@ class HadoopRunner(JobRunner):
         if is_object_store(self.root):
             for name, value in WITHOUT_RENAMES.items():
                 properties.setdefault(name, value)
-
-    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
-        """Return the CPU seconds of the JVMs of tasks and of their Python processes."""
-        counted = [
-            step[group][name]
-            for step in counters
-            for group, name in ((FRAMEWORK, CPU), CPU_OF_PYTHON)
-            if name in step.get(group, {})
-        ]
-        return sum(counted) / 1000 if counted else None
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
         """Return the parts in a folder, on the engine or here, with their sizes in bytes.

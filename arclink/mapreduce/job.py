@@ -103,6 +103,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     counts: Counter[Reason]
 
+    _spent_before: float
+    """CPU seconds of this process before the task."""
+
     put_apart: Callable[[bytes, bytes], None] | None = None
     """Takes (relation, row) of the output in place of the task's stream; set by a runner."""
 
@@ -181,15 +184,13 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one map task, then send its counters."""
-        check_versions(self.options.expects)
-        self.counts = Counter()
+        self._begin()
         yield from self.map_lines(map(itemgetter(1), pairs))
         self.send_counts()
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one reduce task, then send its counters."""
-        check_versions(self.options.expects)
-        self.counts = Counter()
+        self._begin()
         yield from self.reduce_sorted(as_written(pairs))
         yield from self.reduce_end()
         self.send_counts()
@@ -234,6 +235,12 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
         return read_lines, write_or_pass_on
 
+    def _begin(self) -> None:
+        check_versions(self.options.expects)
+        self.counts = Counter()
+        # A worker of Spark runs one task after the other.
+        self._spent_before = _cpu_of_process() if _spark_task() else 0.0
+
     def send_counts(self) -> None:
         """Send each counter once.
 
@@ -242,9 +249,8 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         for reason, count in self.counts.items():
             self.increment_counter(reason.group, reason.name, count)
         self.counts.clear()
-        if CONTAINER in os.environ:
-            times = os.times()
-            seconds = times.user + times.system + times.children_user + times.children_system
+        if CONTAINER in os.environ or _spark_task():
+            seconds = _cpu_of_process() - self._spent_before
             self.increment_counter(*CPU_OF_PYTHON, round(seconds * 1000))
 
     # Properties for clusters.
@@ -319,10 +325,20 @@ def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:
 
 def attempt_number() -> int:
     """Return the number of earlier attempts at this task; 0 for the first attempt."""
-    spark = sys.modules.get("pyspark")
-    task = spark.TaskContext.get() if spark else None
+    task = _spark_task()
     if task is not None:
         return int(task.attemptNumber())
     attempt = os.environ.get(ATTEMPT_ID, "_0")
     last = attempt.rsplit("_", 1)[-1]
     return int(last) if last.isdigit() else 0
+
+
+def _spark_task() -> Any:  # Any: pyspark's TaskContext
+    """Return Spark's description of the task in this process; None if it runs none."""
+    spark = sys.modules.get("pyspark")
+    return spark.TaskContext.get() if spark else None
+
+
+def _cpu_of_process() -> float:
+    """Return the CPU seconds of this process and of its children that ended."""
+    return sum(os.times()[:4])

@@ -25,6 +25,7 @@ import orjson
 from arclink.counts import Counts, from_counters
 from arclink.errors import PipelineError
 from arclink.files.atomic import folder_next_to
+from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.rows.relations import ROWS
 
 
@@ -50,6 +51,9 @@ _OUR_ERROR = re.compile(r"arclink[.:]")
 FAILED_TASK = "failed-task.txt"
 """File with the full output of a failed task, in the folder of the tasks."""
 
+
+ON_THIS_MACHINE = ("local", "inline")
+"""Runners without an engine."""
 
 DRIVER = "driver"
 """Name for the CPU seconds of this machine during jobs that run on an engine."""
@@ -178,7 +182,15 @@ class JobRunner:
         Args:
             counters: Counters of the job's steps: group → name → count.
         """
-        return None
+        if self.runner in ON_THIS_MACHINE:
+            return None
+        counted = [
+            step[group][name]
+            for step in counters
+            for group, name in (CPU_OF_JVM, CPU_OF_PYTHON)
+            if name in step.get(group, {})
+        ]
+        return sum(counted) / 1000 if counted else None
 
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
@@ -323,7 +335,7 @@ class JobRunner:
 
         On an engine, this is what mrjob found in the logs of its tasks, with the error last.
         """
-        if self.runner in ("local", "inline"):
+        if self.runner in ON_THIS_MACHINE:
             return reason
         found = log.partition("Probable cause of failure:")[2]
         errors = [match[1] for match in map(_ERROR.match, found.splitlines()) if match]

@@ -12,10 +12,14 @@ CONTAINER = "CONTAINER_ID"
 """Variable that YARN sets for the processes of a task."""
 
 CPU_OF_PYTHON = ("cpu", "milliseconds of Python")
-"""Group and name of the counter of CPU time of a task's Python process.
+"""Group and name of our counter of the CPU time of a task's Python process.
 
-Hadoop's own counter has the time of the task's JVM, not of processes that have ended.
+Neither engine counts it: Hadoop's own counter has no processes that have ended, and Spark's
+metrics are of its JVMs.
 """
+
+CPU_OF_JVM = ("Map-Reduce Framework", "CPU time spent (ms)")
+"""Group and name of Hadoop's counter of the CPU time of a task's JVM."""
 
 
 class _Place:

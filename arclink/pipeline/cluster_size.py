@@ -1,34 +1,25 @@
 """Estimate of what a collection costs on a cluster: hours and bytes, from measured rates.
 
-The module holds values only. Like the paper's model (section 4), this one is linear in the number
-of captures; ``benchmarks/results.md`` and ``results-cassandra.md`` report how linear the measured
-costs were. Costs are processor seconds. The time of a stage is its cost divided over all
-processors, of which a part is lost to task starts, skew and waiting.
+Like the paper's model (section 4), this one is linear in the number of captures. The stages cost
+what builds on the same engine cost (`arclink.pipeline.rates`); ``benchmarks/results-engines.md``
+compares predicted and measured builds. The time of a stage is its CPU time divided over all
+processors, of which a part is lost to skew and waiting.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-FILTER = 0.79 / 30_000
-"""Processor seconds per capture: 0.79 s for 30,000 captures.
-
-Source: benchmarks/results.md, *End to end: corpus-30000*, with CDX.
-"""
-
-EXTRACT = 9.53 / 12_655
-"""Processor seconds per page that is read; the same table: 9.53 s for 12,655 pages."""
-
-JOIN_AND_INVERT = (5.02 + 1.07) / 1_235_318
-"""Processor seconds per link; the same table: 6.09 s for 1,235,318 links."""
+from arclink.pipeline.rates import UNITS, Amounts, measured_rates
 
 SHARE_READ = 12_655 / 30_000
-"""Share of captures whose payload is read, in the same corpus.
+"""Share of captures whose payload is read, in the generated archive of benchmarks/results.md.
 
 The others are duplicates, errors and images.
 """
 
 LINKS_A_PAGE = 1_235_318 / 12_655
-"""Links per page that is read, in the same corpus."""
+"""Links per page that is read, in the same archive."""
 
 LOAD = 12.34 / 1_235_318
 """Processor seconds per link of the loading tasks: 12.34 s for 1,235,318 links.
@@ -42,16 +33,6 @@ STORE = 22.16 / 1_235_318
 Source: the same section; the node had just been started.
 """
 
-SHARE_ROW = 0.972 / 1e6
-"""Processor seconds of tasks per capture: they distribute CDX rows to batches.
-
-Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
-"""
-
-PART_POINTER = 28.6 / 1e6
-"""Processor seconds of tasks per page: they distribute pointers to extract tasks; the
-same table."""
-
 ASK = 309 / 1e6
 """Processor seconds of tasks per page: they ask Cassandra which payloads it has.
 
@@ -64,6 +45,12 @@ START_JOB = 10.0
 Source: docs/reference/engines.md, *How tasks share the work*.
 """
 
+MEASURED_ON = 2
+"""Processors of the machine that `arclink.pipeline.rates` was measured on.
+
+A job has a number of tasks for each processor of a cluster, and each task has to be started.
+"""
+
 JOBS_OF_BATCH = 11
 """Number of jobs of a batch.
 
@@ -71,8 +58,15 @@ Filter, choose, extract, a search for further captures and extract for these, so
 and three phases of load.
 """
 
+JOBS_OF_STAGE = {
+    "filter": ("share", "filter"),
+    "extract": ("choose", "extract", "sort"),
+    "join and invert": ("join", "invert"),
+}
+"""Measured jobs by stage."""
+
 CAPTURES_OF_BATCH = 10_000_000
-"""Captures of a batch of 200 GB with 20 kB per capture."""
+"""Captures per batch, if not given: 200 GB with 20 kB per capture."""
 
 BYTES_A_LINK = 40.1
 """Bytes per link of one copy in Cassandra, compacted.
@@ -133,15 +127,24 @@ class PlannedCluster:
         nodes: Number of machines; each runs tasks and keeps a part of the store.
         cores: Processors per machine.
         replication: Copies of every row in Cassandra.
+        engine: What runs the jobs: ``hadoop`` or ``spark``.
+        batch: Captures per batch.
     """
 
     nodes: int
     cores: int = 8
     replication: int = 3
+    engine: str = "hadoop"
+    batch: int = CAPTURES_OF_BATCH
+
+    @property
+    def processors(self) -> int:
+        """Number of processors of all machines."""
+        return self.nodes * self.cores
 
     def hours(self, seconds: float) -> float:
         """Return the hours that ``seconds`` of processor time take on the whole cluster."""
-        return seconds / (self.nodes * self.cores * USE) / 3600
+        return seconds / (self.processors * USE) / 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ class BuildEstimate:
     """Estimated hours and bytes of a build.
 
     Attributes:
-        hours: Hours by stage, in the order of the stages.
+        hours: Hours by stage, in the order of the stages; ``engine`` are the engine's own
+            processes, and ``starts of tasks`` the CPU time until tasks have their first line.
         starts: Hours in which the jobs of all batches start, one after the other; no further node
             shortens them. Looking at archive files is not included: it depends on their number.
         links: Number of links of the collection.
@@ -174,17 +178,24 @@ def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     1000
     """
     links = collection.all_links
+    batches = math.ceil(collection.captures / cluster.batch)
+    amounts = Amounts(collection.captures, collection.pages, links)
+    rates = dict(measured_rates()[cluster.engine])
+    del rates["load"]  # of a SQLite store
+    each = {stage: rate.each * amounts.of(UNITS[stage]) for stage, rate in rates.items()}
+    starts = sum(rate.start for rate in rates.values()) * cluster.processors / MEASURED_ON
     # Each link is written by one loader and by every node that keeps a copy of it.
     seconds = {
-        "filter": collection.captures * (SHARE_ROW + FILTER),
-        "extract": collection.pages * (ASK + PART_POINTER + EXTRACT),
-        "join and invert": links * JOIN_AND_INVERT,
-        "load": links * (LOAD + STORE * cluster.replication),
+        stage: sum(each.pop(job, 0.0) for job in jobs) for stage, jobs in JOBS_OF_STAGE.items()
     }
+    seconds["extract"] += collection.pages * ASK
+    seconds["load"] = links * (LOAD + STORE * cluster.replication)
+    seconds["engine"] = each.pop("engine")
+    seconds["starts of tasks"] = batches * starts
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
-        collection.captures / CAPTURES_OF_BATCH * JOBS_OF_BATCH * START_JOB / 3600,
+        batches * JOBS_OF_BATCH * START_JOB / 3600,
         links,
         links * GRAPH_FILE_BYTES_A_LINK,
         stored,

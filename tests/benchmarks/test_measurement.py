@@ -83,7 +83,7 @@ def test_a_memory_group_is_joined_before_the_command_starts(tmp_path: Path) -> N
     """A folder replaces the control group: the text written to its ``cgroup.procs`` is the
     command's own id.
     """
-    figure = measure([sys.executable, "-c", "import os; print(os.getpid())"], memory_group=tmp_path)
+    figure = measure([sys.executable, "-c", "import os; print(os.getpid())"], group=tmp_path)
     assert (tmp_path / "cgroup.procs").read_text() == figure.printed
 
 

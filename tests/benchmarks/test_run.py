@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.run import LONG, USUAL, machine
+from benchmarks.run import LONG, USUAL
+from benchmarks.this_machine import machine
 
 README = Path(__file__).resolve().parents[2] / "benchmarks/README.md"
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from arclink.jobs.sort_mementos import SortMementos
-from arclink.mapreduce.hadoop import CPU, FRAMEWORK, MOST_PARTS, REDUCES, HadoopRunner
-from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_PYTHON
+from arclink.mapreduce.hadoop import MOST_PARTS, REDUCES, HadoopRunner
+from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.store.cassandra.rows import PART_BITS
 
 
@@ -35,13 +35,21 @@ def test_a_store_loads_what_the_most_reducers_write() -> None:
 @pytest.mark.parametrize(
     ("counters", "expected"),
     [
-        pytest.param([{FRAMEWORK: {CPU: 12_500, "GC time elapsed (ms)": 7}}], 12.5, id="one step"),
         pytest.param(
-            [{FRAMEWORK: {CPU: 1_000}, CPU_OF_PYTHON[0]: {CPU_OF_PYTHON[1]: 4_000}}],
+            [{CPU_OF_JVM[0]: {CPU_OF_JVM[1]: 12_500, "GC time elapsed (ms)": 7}}],
+            12.5,
+            id="one step",
+        ),
+        pytest.param(
+            [{CPU_OF_JVM[0]: {CPU_OF_JVM[1]: 1_000}, CPU_OF_PYTHON[0]: {CPU_OF_PYTHON[1]: 4_000}}],
             5.0,
             id="JVM and Python",
         ),
-        pytest.param([{FRAMEWORK: {CPU: 500}}, {FRAMEWORK: {CPU: 700}}], 1.2, id="two steps"),
+        pytest.param(
+            [{CPU_OF_JVM[0]: {CPU_OF_JVM[1]: 500}}, {CPU_OF_JVM[0]: {CPU_OF_JVM[1]: 700}}],
+            1.2,
+            id="two steps",
+        ),
         pytest.param([{"rows": {"ROW_KEPT": 3}}], None, id="not counted"),
         pytest.param([], None, id="no counters"),
     ],

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.rates import UNITS, Amounts, MeasuredBuild, Rate, fit, predicted
+from arclink.pipeline.rates import (
+    UNITS,
+    Amounts,
+    MeasuredBuild,
+    Rate,
+    fit,
+    format_rates,
+    measured_rates,
+    predicted,
+)
 
 costs = st.floats(0.001, 1000)
 
@@ -28,3 +37,27 @@ def test_a_cost_that_grows_faster_than_its_size_has_no_start() -> None:
     small = MeasuredBuild(Amounts(10, 10, 10), {"join": 1.0})
     large = MeasuredBuild(Amounts(20, 20, 20), {"join": 4.0})
     assert fit(small, large) == {"join": Rate(0.0, 0.2)}
+
+
+def test_the_file_has_every_stage_of_every_engine() -> None:
+    rates = measured_rates()
+    on_all = {"filter", "extract", "join", "invert", "load"}
+    assert set(rates) == {"local", "hadoop", "spark"}
+    assert set(rates["local"]) == on_all
+    for engine in ("hadoop", "spark"):
+        assert on_all < set(rates[engine]) <= set(UNITS)
+        assert all(rate.each > 0 or rate.start > 0 for rate in rates[engine].values())
+
+
+def test_the_written_file_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = format_rates({"local": {"join": Rate(1.5, 1e-6)}}, ["one machine"])
+
+    class Folder:
+        def joinpath(self, name: str) -> "Folder":
+            return self
+
+        def read_text(self, encoding: str) -> str:
+            return text
+
+    monkeypatch.setattr("arclink.pipeline.rates.files", lambda package: Folder())
+    assert measured_rates() == {"local": {"join": Rate(1.5, 1e-6)}}

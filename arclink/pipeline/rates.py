@@ -1,11 +1,14 @@
-"""What each stage of a build costs on an engine: rates from measured builds of two sizes.
+"""What each stage of a build costs on an engine: measured rates, from ``rates.json``.
 
+``python -m benchmarks.run --only engine_builds`` measures builds of two sizes and writes the file.
 A stage costs some CPU seconds in every build, such as for starting tasks, and some for every
 capture, page or link.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import NamedTuple
 
 UNITS: Mapping[str, str] = {
@@ -24,6 +27,8 @@ UNITS: Mapping[str, str] = {
 ``load`` is the loading of a SQLite store by the driver; ``engine`` are the processes of the engine
 that belong to no task, and on an engine the driver.
 """
+
+FILE = "rates.json"
 
 
 class Amounts(NamedTuple):
@@ -95,3 +100,37 @@ def fit(small: MeasuredBuild, large: MeasuredBuild) -> Rates:
 def predicted(rates: Rates, amounts: Amounts) -> dict[str, float]:
     """Return the CPU seconds by stage of a build in one batch on two processors."""
     return {stage: rate.seconds(amounts.of(UNITS[stage])) for stage, rate in rates.items()}
+
+
+def measured_rates() -> dict[str, Rates]:
+    """Return the measured rates by engine: ``local``, ``hadoop``, ``spark``."""
+    text = files("arclink.pipeline").joinpath(FILE).read_text("utf-8")
+    return {
+        engine: {stage: Rate(*rate) for stage, rate in rates.items()}
+        for engine, rates in json.loads(text)["engines"].items()
+    }
+
+
+def format_rates(engines: Mapping[str, Rates], source: Sequence[str]) -> str:
+    """Return the text of the file.
+
+    Args:
+        engines: Rates by engine.
+        source: Machine, versions and command of the measurement.
+    """
+    return (
+        json.dumps(
+            {
+                "source": list(source),
+                "engines": {
+                    engine: {
+                        stage: [float(f"{number:.4g}") for number in rate]
+                        for stage, rate in rates.items()
+                    }
+                    for engine, rates in engines.items()
+                },
+            },
+            indent=1,
+        )
+        + "\n"
+    )
