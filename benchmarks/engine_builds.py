@@ -25,11 +25,13 @@ from pathlib import Path
 
 from arclink.mapreduce.runs import DRIVER
 from arclink.pipeline.rates import (
+    MEASURED_ON,
     Amounts,
     MeasuredBuild,
     Rates,
     fit,
     format_rates,
+    per_further_task,
     predicted,
 )
 from benchmarks.bench import (
@@ -52,7 +54,11 @@ PROCESSES = "cgroup.procs"
 ENGINES = {LOCAL: "", HADOOP: "HADOOP_RUN", SPARK: "SPARK_RUN"}
 """Engine → variable with the folder of its settings, which the engine's script wrote."""
 
-CLUSTER_OPTIONS = """\
+MANY_TASKS = 8
+"""Reduce tasks per job of the build that shows what each of them costs."""
+
+SETTINGS = {
+    HADOOP: """\
 # The settings of the cluster, with the JVM options of a cluster's long tasks.
 include: {settings}
 
@@ -61,7 +67,17 @@ runners:
     jobconf:
       mapreduce.map.java.opts: -Xmx300m
       mapreduce.reduce.java.opts: -Xmx300m
-"""
+""",
+    SPARK: """\
+include: {settings}
+
+runners:
+  spark:
+    jobconf:
+      spark.default.parallelism: {tasks}
+""",
+}
+"""Settings of mrjob for a build, by engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +153,25 @@ def measure(bench: Bench) -> Iterator[Table]:
         return
     fitted = bench.sizes[-3:-1] if len(bench.sizes) > 2 else bench.sizes
     rates = {
-        engine: fit(*(found[engine, captures].build for captures in fitted)) for engine in engines
+        engine: {
+            **fit(*(found[engine, captures].build for captures in fitted)),
+            **_of_tasks(bench, found[engine, bench.sizes[0]], engine, here[engine]),
+        }
+        for engine in engines
     }
     path = bench.folder / "rates.json"
     path.write_text(format_rates(rates, machine().splitlines()), encoding="utf-8")
     say(f"wrote {path}")
     if len(bench.sizes) > 2:
         yield _predictions(fitted, rates, found)
+
+
+def _of_tasks(bench: Bench, few: EngineBuild, engine: str, run: str) -> Rates:
+    """Return the rate of further tasks, from the smallest build with `MANY_TASKS` per job."""
+    if engine == LOCAL:
+        return {}
+    many = _measured(bench, bench.corpus(bench.sizes[0]), engine, run, MANY_TASKS)
+    return per_further_task(few.build, many.build, MANY_TASKS - MEASURED_ON)
 
 
 def _predictions(
@@ -171,21 +199,24 @@ def _predictions(
     )
 
 
-def _measured(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
-    """Return a build's file of an earlier run, or build and write the file."""
-    path = bench.folder / "engine_builds" / f"{corpus.name}-{engine}.json"
+def _measured(
+    bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int = MEASURED_ON
+) -> EngineBuild:
+    """Return a build's figures from its file of an earlier run, or build and write the file."""
+    name = f"{corpus.name}-{engine}" + (f"-{tasks}" if tasks != MEASURED_ON else "")
+    path = bench.folder / "engine_builds" / f"{name}.json"
     if path.exists():
         kept = json.loads(path.read_bytes())
         build = MeasuredBuild(Amounts(*kept["build"]["amounts"]), kept["build"]["seconds"])
         return EngineBuild(**kept | {"build": build})
-    builds = [_build(bench, corpus, engine, run) for _ in range(bench.repeat)]
+    builds = [_build(bench, corpus, engine, run, tasks) for _ in range(bench.repeat)]
     least = min(builds, key=lambda build: build.cpu)
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(asdict(least)), encoding="utf-8")
     return least
 
 
-def _build(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
+def _build(bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int) -> EngineBuild:
     """Build a new store on an engine.
 
     Args:
@@ -193,21 +224,20 @@ def _build(bench: Bench, corpus: Corpus, engine: str, run: str) -> EngineBuild:
         corpus: What is built.
         engine: One of `ENGINES`.
         run: Folder of the engine's settings; not used on one machine.
+        tasks: Number of reduce tasks per job.
     """
-    store = bench.folder / "stores" / f"{corpus.name}-{engine}.db"
+    store = bench.folder / "stores" / f"{corpus.name}-{engine}-{tasks}.db"
     store.parent.mkdir(parents=True, exist_ok=True)
     remove_store(store)
-    source, options = str(corpus.cdx.parent), ["--runner", engine, "--cores", "2"]
-    if engine == HADOOP:
+    source, options = str(corpus.cdx.parent), ["--cores", str(tasks)]
+    if engine != LOCAL:
         settings = store.with_suffix(".conf")
-        settings.write_text(CLUSTER_OPTIONS.format(settings=Path(run).resolve() / "mrjob.conf"))
+        base = Path(run).resolve() / "mrjob.conf"
+        settings.write_text(SETTINGS[engine].format(settings=base, tasks=tasks))
+        options += ["--runner", engine, "--engine-conf", str(settings)]
+    if engine == HADOOP:
         source = _in_hdfs(corpus)
-        folder = f"hdfs:///bench/work-{os.getpid()}-{corpus.name}"
-        options += ["--engine-conf", str(settings), "--engine-folder", folder]
-    elif engine == SPARK:
-        options += ["--engine-conf", str(Path(run) / "mrjob.conf")]
-    if engine == LOCAL:
-        options = ["--cores", "2"]
+        options += ["--engine-folder", f"hdfs:///bench/work-{os.getpid()}-{store.stem}"]
     command = arclink("build", source, "--store", str(store), "--quiet")
     command += ["--cdx", f"{source}/{CDX}", *options]
     with _control_group() as group:

@@ -1,8 +1,11 @@
 """``arclink plan``: the estimated cost of a collection on a cluster."""
 
+from pathlib import Path
+
 import click
 
 from arclink.access.declarations import (
+    FILE,
     Given,
     Parameter,
     field_parameter,
@@ -11,6 +14,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.cli.declared_options import takes
+from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
     LINKS_A_PAGE,
     SHARE_READ,
@@ -19,6 +23,7 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
+from arclink.pipeline.rates import measured_rates
 
 EXAMPLES = (
     "arclink plan --captures 1000000000 --nodes 100",
@@ -60,28 +65,46 @@ SHARE = Parameter(
     default=str(round(SHARE_READ, 2)),
     metavar="SHARE",
 )
+FILES = Parameter(
+    "files",
+    "Number of archive files; files of a GB if it is not given.",
+    _FROM_ONE,
+    metavar="N",
+)
+RATES = Parameter(
+    "rates",
+    "File with the measured rates of your own machines (`rates.json` of the benchmark "
+    "`engine_builds`).",
+    FILE,
+    metavar="FILE",
+)
 
 
 @click.command()
-@takes(CAPTURES, NODES, CORES, REPLICATION, RUNNER, BATCH, LINKS, SHARE)
+@takes(CAPTURES, NODES, CORES, REPLICATION, RUNNER, BATCH, LINKS, SHARE, FILES, RATES)
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
     The estimate comes from measured builds (docs/how-to/operations.md).
     """
     captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
-    replication = REPLICATION.sure(given)
-    collection = Collection(captures, SHARE.sure(given), LINKS.sure(given))
-    cluster = PlannedCluster(nodes, cores, replication, RUNNER.sure(given), BATCH.sure(given))
-    planned = plan(collection, cluster)
+    replication, engine = REPLICATION.sure(given), RUNNER.sure(given)
+    collection = Collection(captures, SHARE.sure(given), LINKS.sure(given), FILES.of(given))
+    cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.sure(given))
+    rates = RATES.of(given)
+    measured = measured_rates(Path(rates) if rates else None)
+    if engine not in measured:
+        raise UsageError(f"{rates}: no rates of {engine}; it has those of {', '.join(measured)}")
+    planned = plan(collection, cluster, measured[engine])
     click.echo(
         f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links"
     )
     click.echo(f"{nodes:,} nodes with {cores} processors each, {replication} copies\n")
-    for stage, hours in planned.hours.items():
+    for stage, hours in planned.shared.items():
         click.echo(f"{stage:>16}  {hours:12,.2f} hours")
-    click.echo(f"{'starts of jobs':>16}  {planned.starts:12,.2f} hours (one after the other)")
-    in_all = planned.starts + sum(planned.hours.values())
+    for what, hours in planned.serial.items():
+        click.echo(f"{what:>16}  {hours:12,.2f} hours (one after the other)")
+    in_all = sum((*planned.shared.values(), *planned.serial.values()))
     click.echo(f"{'in all':>16}  {in_all:12,.2f} hours\n")
     for what, size in (
         ("graph files", planned.graph_files),

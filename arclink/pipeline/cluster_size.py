@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from arclink.pipeline.rates import UNITS, Amounts, measured_rates
+from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, predicted
 
 SHARE_READ = 12_655 / 30_000
 """Share of captures whose payload is read, in the generated archive of benchmarks/results.md.
@@ -45,11 +45,14 @@ START_JOB = 10.0
 Source: docs/reference/engines.md, *How tasks share the work*.
 """
 
-MEASURED_ON = 2
-"""Processors of the machine that `arclink.pipeline.rates` was measured on.
+LOOK_AT_FILE = 7.0 / 1000
+"""CPU seconds of the driver per archive file: it looks at each when a build starts.
 
-A job has a number of tasks for each processor of a cluster, and each task has to be started.
+Five requests to HDFS. Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
 """
+
+CAPTURES_OF_FILE = 50_000
+"""Captures per archive file: 1 GB with 20 kB per capture."""
 
 JOBS_OF_BATCH = 11
 """Number of jobs of a batch.
@@ -102,11 +105,18 @@ class Collection:
         captures: Rows of its CDX that are captures.
         share_read: Share of the captures whose payload is read; above 0 and at most 1.
         links: Links per page that is read.
+        files: Number of archive files; None for files of `CAPTURES_OF_FILE`.
     """
 
     captures: int
     share_read: float = SHARE_READ
     links: float = LINKS_A_PAGE
+    files: int | None = None
+
+    @property
+    def all_files(self) -> float:
+        """Number of archive files."""
+        return self.captures / CAPTURES_OF_FILE if self.files is None else self.files
 
     @property
     def pages(self) -> float:
@@ -152,26 +162,34 @@ class BuildEstimate:
     """Estimated hours and bytes of a build.
 
     Attributes:
-        hours: Hours by stage, in the order of the stages; ``engine`` are the engine's own
-            processes, and ``starts of tasks`` the CPU time until tasks have their first line.
-        starts: Hours in which the jobs of all batches start, one after the other; no further node
-            shortens them. Looking at archive files is not included: it depends on their number.
+        shared: Hours by stage that all processors share, in the order of the stages. ``engine`` are
+            the engine's own processes; ``starts of tasks`` is CPU time until tasks have their first
+            line.
+        serial: Hours by name that no further node shortens: the jobs of all batches start one after
+            the other, and the driver looks at archive files.
         links: Number of links of the collection.
         graph_files: Bytes of the graph files of all batches.
         stored: Bytes of all copies in Cassandra.
         disk: Bytes of disk that each node needs for its part of the store.
     """
 
-    hours: dict[str, float]
-    starts: float
+    shared: dict[str, float]
+    serial: dict[str, float]
     links: float
     graph_files: float
     stored: float
     disk: float
 
 
-def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
+def plan(
+    collection: Collection, cluster: PlannedCluster, rates: Rates | None = None
+) -> BuildEstimate:
     """Return the estimated cost of building a collection on a cluster.
+
+    Args:
+        collection: What is built.
+        cluster: Where.
+        rates: Those of the engine; None for the project's own.
 
     >>> small, large = (plan(Collection(10**digits), PlannedCluster(100)) for digits in (6, 9))
     >>> round(large.stored / small.stored)
@@ -180,22 +198,31 @@ def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     links = collection.all_links
     batches = math.ceil(collection.captures / cluster.batch)
     amounts = Amounts(collection.captures, collection.pages, links)
-    rates = dict(measured_rates()[cluster.engine])
-    del rates["load"]  # of a SQLite store
-    each = {stage: rate.each * amounts.of(UNITS[stage]) for stage, rate in rates.items()}
-    starts = sum(rate.start for rate in rates.values()) * cluster.processors / MEASURED_ON
+    rates = {
+        job: rate
+        for job, rate in (rates or measured_rates()[cluster.engine]).items()
+        if job != "load"  # of a SQLite store
+    }
+    starts = predicted(rates, Amounts(0, 0, 0), cluster.processors)
+    each = {
+        job: seconds - starts[job]
+        for job, seconds in predicted(rates, amounts, cluster.processors).items()
+    }
     # Each link is written by one loader and by every node that keeps a copy of it.
     seconds = {
-        stage: sum(each.pop(job, 0.0) for job in jobs) for stage, jobs in JOBS_OF_STAGE.items()
+        stage: sum(each.get(job, 0.0) for job in jobs) for stage, jobs in JOBS_OF_STAGE.items()
     }
     seconds["extract"] += collection.pages * ASK
     seconds["load"] = links * (LOAD + STORE * cluster.replication)
-    seconds["engine"] = each.pop("engine")
-    seconds["starts of tasks"] = batches * starts
+    seconds["engine"] = each.get(ENGINE, 0.0)
+    seconds["starts of tasks"] = batches * sum(starts.values())
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
-        batches * JOBS_OF_BATCH * START_JOB / 3600,
+        {
+            "starts of jobs": batches * JOBS_OF_BATCH * START_JOB / 3600,
+            "archive files": collection.all_files * LOOK_AT_FILE / 3600,
+        },
         links,
         links * GRAPH_FILE_BYTES_A_LINK,
         stored,

@@ -1,15 +1,20 @@
 """What each stage of a build costs on an engine: measured rates, from ``rates.json``.
 
-``python -m benchmarks.run --only engine_builds`` measures builds of two sizes and writes the file.
-A stage costs some CPU seconds in every build, such as for starting tasks, and some for every
-capture, page or link.
+``python -m benchmarks.run --only engine_builds`` measures builds and writes the file. A stage costs
+some CPU seconds in every build, such as for starting tasks, and some for every capture, page or
+link.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
+
+from arclink.errors import UsageError
+
+ENGINE, TASKS = "engine", "tasks"
 
 UNITS: Mapping[str, str] = {
     "share": "captures",
@@ -20,13 +25,16 @@ UNITS: Mapping[str, str] = {
     "join": "links",
     "invert": "links",
     "load": "links",
-    "engine": "captures",
+    ENGINE: "captures",
 }
 """Unit by stage: rows of the CDX, pages that are read, or links of these pages.
 
-``load`` is the loading of a SQLite store by the driver; ``engine`` are the processes of the engine
+``load`` is the loading of a SQLite store by the driver; `ENGINE` are the processes of the engine
 that belong to no task, and on an engine the driver.
 """
+
+MEASURED_ON = 2
+"""Processors of the measured builds: each job had so many reduce tasks."""
 
 FILE = "rates.json"
 
@@ -47,7 +55,7 @@ class Rate(NamedTuple):
     """The cost of a stage.
 
     Attributes:
-        start: CPU seconds in every build, on two processors.
+        start: CPU seconds in every build, with `MEASURED_ON` reduce tasks per job.
         each: CPU seconds for each capture, page or link (`UNITS`).
     """
 
@@ -97,18 +105,52 @@ def fit(small: MeasuredBuild, large: MeasuredBuild) -> Rates:
     return rates
 
 
-def predicted(rates: Rates, amounts: Amounts) -> dict[str, float]:
-    """Return the CPU seconds by stage of a build in one batch on two processors."""
-    return {stage: rate.seconds(amounts.of(UNITS[stage])) for stage, rate in rates.items()}
+def per_further_task(few: MeasuredBuild, many: MeasuredBuild, further: int) -> Rates:
+    """Return the rate of `TASKS`: the cost of one more reduce task in every job of a build.
+
+    Args:
+        few: A build with `MEASURED_ON` reduce tasks per job.
+        many: The same build with more.
+        further: The number of tasks that each job of it has more.
+    """
+    more = sum(many.seconds.values()) - sum(few.seconds.values())
+    return {TASKS: Rate(0.0, max(more, 0.0) / further)}
 
 
-def measured_rates() -> dict[str, Rates]:
-    """Return the measured rates by engine: ``local``, ``hadoop``, ``spark``."""
-    text = files("arclink.pipeline").joinpath(FILE).read_text("utf-8")
+def predicted(rates: Rates, amounts: Amounts, tasks: int = MEASURED_ON) -> dict[str, float]:
+    """Return the CPU seconds by stage of a build in one batch.
+
+    Args:
+        rates: Those of an engine.
+        amounts: What is built.
+        tasks: Number of reduce tasks per job.
+    """
     return {
-        engine: {stage: Rate(*rate) for stage, rate in rates.items()}
-        for engine, rates in json.loads(text)["engines"].items()
+        stage: rate.seconds(tasks - MEASURED_ON if stage == TASKS else amounts.of(UNITS[stage]))
+        for stage, rate in rates.items()
     }
+
+
+def measured_rates(path: Path | None = None) -> dict[str, Rates]:
+    """Return the measured rates by engine: ``local``, ``hadoop``, ``spark``.
+
+    Args:
+        path: A file that the benchmark wrote; None for that of this package.
+
+    Raises:
+        UsageError: There is no such file, or it has something else.
+    """
+    try:
+        text = (path or files("arclink.pipeline").joinpath(FILE)).read_text("utf-8")
+        return {
+            engine: {stage: Rate(*map(float, rate)) for stage, rate in rates.items()}
+            for engine, rates in json.loads(text)["engines"].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{path or FILE}: no measured rates ({error}); write the file with "
+            "python -m benchmarks.run --only engine_builds"
+        ) from error
 
 
 def format_rates(engines: Mapping[str, Rates], source: Sequence[str]) -> str:

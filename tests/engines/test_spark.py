@@ -3,6 +3,7 @@
 No step is skipped, and a key may have a million values.
 """
 
+import json
 import os
 import signal
 import threading
@@ -25,6 +26,7 @@ from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.empty import EmptyStore
+from arclink.store.location import open_store
 from tests.engines.builds import (
     Here,
     answers,
@@ -65,6 +67,10 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
     assert counts == counts_of(here.store)
     assert counts["files"]["FILE_OPENED"] == len(list(here.archive.glob("*.warc*")))
     assert answers(tmp_path / "spark.db") == here.answers
+    with open_store(str(tmp_path / "spark.db")) as store:
+        (batch,) = store.batches()
+    seconds = json.loads(batch.manifest)["cpu seconds"]
+    assert 0 < seconds["extract"] < seconds["driver"], "JVMs of this machine are the driver's"
 
 
 def test_tasks_of_spark_join_what_the_store_knows(spark: Spark, tmp_path: Path) -> None:

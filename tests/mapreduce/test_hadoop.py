@@ -1,5 +1,7 @@
 """The settings of the Hadoop runner before a job starts; tests/engines runs real jobs."""
 
+import os
+import sys
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,3 +71,16 @@ def test_a_task_in_a_container_counts_the_time_of_its_python(
     job.sandbox(stdin=BytesIO(b"org,example)/\t20100101000000\trest\n"), stderr=(err := BytesIO()))
     assert len(list(job.map_pairs([(b"", b"org,example)/\t20100101000000\trest")]))) == 1
     assert f"reporter:counter:{','.join(CPU_OF_PYTHON)}," in err.getvalue().decode()
+
+
+def test_a_task_on_spark_does_not_count_the_earlier_tasks_of_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = SimpleNamespace(TaskContext=SimpleNamespace(get=object))
+    monkeypatch.setitem(sys.modules, "pyspark", task)
+    times = iter([(100.0, 20.0, 3.0, 1.0, 9.0), (101.5, 20.25, 3.0, 1.0, 11.0)])
+    monkeypatch.setattr(os, "times", lambda: next(times))
+    job = SortMementos(["--no-conf"])
+    job.sandbox(stdin=BytesIO(), stderr=(err := BytesIO()))
+    list(job.map_pairs([]))
+    assert f"reporter:counter:{','.join(CPU_OF_PYTHON)},1750\n" in err.getvalue().decode()

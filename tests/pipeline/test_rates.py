@@ -1,10 +1,14 @@
 """Rates are fitted to two measured builds, and predict others."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.pipeline.rates import (
+    MEASURED_ON,
+    TASKS,
     UNITS,
     Amounts,
     MeasuredBuild,
@@ -12,6 +16,7 @@ from arclink.pipeline.rates import (
     fit,
     format_rates,
     measured_rates,
+    per_further_task,
     predicted,
 )
 
@@ -39,25 +44,26 @@ def test_a_cost_that_grows_faster_than_its_size_has_no_start() -> None:
     assert fit(small, large) == {"join": Rate(0.0, 0.2)}
 
 
+def test_further_tasks_cost_what_the_larger_number_of_tasks_cost_more() -> None:
+    few = MeasuredBuild(Amounts(10, 10, 10), {"join": 3.0, "engine": 5.0})
+    many = MeasuredBuild(Amounts(10, 10, 10), {"join": 6.0, "engine": 14.0})
+    rates = per_further_task(few, many, 6)
+    assert rates[TASKS] == Rate(0.0, 2.0)
+    assert predicted(rates, few.amounts, MEASURED_ON + 3)[TASKS] == 6.0
+
+
 def test_the_file_has_every_stage_of_every_engine() -> None:
     rates = measured_rates()
     on_all = {"filter", "extract", "join", "invert", "load"}
     assert set(rates) == {"local", "hadoop", "spark"}
     assert set(rates["local"]) == on_all
     for engine in ("hadoop", "spark"):
-        assert on_all < set(rates[engine]) <= set(UNITS)
-        assert all(rate.each > 0 or rate.start > 0 for rate in rates[engine].values())
+        assert on_all | {TASKS} < set(rates[engine]) <= {*UNITS, TASKS}
+        of_stages = [rate for stage, rate in rates[engine].items() if stage != TASKS]
+        assert all(rate.each > 0 or rate.start > 0 for rate in of_stages)
 
 
-def test_the_written_file_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = format_rates({"local": {"join": Rate(1.5, 1e-6)}}, ["one machine"])
-
-    class Folder:
-        def joinpath(self, name: str) -> "Folder":
-            return self
-
-        def read_text(self, encoding: str) -> str:
-            return text
-
-    monkeypatch.setattr("arclink.pipeline.rates.files", lambda package: Folder())
-    assert measured_rates() == {"local": {"join": Rate(1.5, 1e-6)}}
+def test_the_written_file_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "rates.json"
+    path.write_text(format_rates({"local": {"join": Rate(1.5, 1e-6)}}, ["one machine"]))
+    assert measured_rates(path) == {"local": {"join": Rate(1.5, 1e-6)}}

@@ -1,16 +1,21 @@
 """The estimate for a cluster grows linearly with its inputs, and shows units."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.cli.main import group
+from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
     ASK,
     BYTES_A_LINK,
     CAPTURES_OF_BATCH,
+    CAPTURES_OF_FILE,
     LOAD,
+    LOOK_AT_FILE,
     STORE,
     USE,
     Collection,
@@ -18,7 +23,7 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
-from arclink.pipeline.rates import UNITS, Amounts, measured_rates
+from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
 
 
 @settings(deadline=None)
@@ -30,12 +35,13 @@ def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, 
         plan(Collection(captures * factor), PlannedCluster(nodes)),
     )
     spread = plan(Collection(captures), PlannedCluster(nodes * factor))
-    for stage, hours in one.hours.items():
-        assert more.hours[stage] == pytest.approx(hours * factor)
-        is_spread = stage != "starts of tasks"  # each processor has tasks of its own to start
-        assert spread.hours[stage] == pytest.approx(hours / factor if is_spread else hours)
-    assert more.starts == pytest.approx(one.starts * factor)
-    assert spread.starts == one.starts, "no further machine helps"
+    for stage, hours in one.shared.items():
+        assert more.shared[stage] == pytest.approx(hours * factor)
+        if stage != "starts of tasks":  # further processors have tasks of their own to start
+            assert spread.shared[stage] == pytest.approx(hours / factor)
+    for name, hours in one.serial.items():
+        assert more.serial[name] == pytest.approx(hours * factor)
+        assert spread.serial[name] == hours, "no further machine helps"
     assert more.stored == pytest.approx(one.stored * factor)
     assert spread.stored == one.stored
     assert spread.disk == pytest.approx(one.disk / factor)
@@ -44,9 +50,25 @@ def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, 
 def test_larger_batches_have_fewer_starts() -> None:
     usual = plan(Collection(10**9), PlannedCluster(100))
     larger = plan(Collection(10**9), PlannedCluster(100, batch=2 * CAPTURES_OF_BATCH))
-    assert larger.starts == pytest.approx(usual.starts / 2)
-    assert larger.hours["starts of tasks"] == pytest.approx(usual.hours["starts of tasks"] / 2)
-    assert larger.hours["extract"] == usual.hours["extract"]
+    of_jobs, of_tasks = "starts of jobs", "starts of tasks"
+    assert larger.serial[of_jobs] == pytest.approx(usual.serial[of_jobs] / 2)
+    assert larger.shared[of_tasks] == pytest.approx(usual.shared[of_tasks] / 2)
+    assert larger.shared["extract"] == usual.shared["extract"]
+
+
+def test_each_reduce_task_of_each_batch_is_started() -> None:
+    """12 s in every build of two tasks per job, and 6 s for each further task."""
+    rates = {"join": Rate(12.0, 0.0), TASKS: Rate(0.0, 6.0)}
+    planned = plan(Collection(30), PlannedCluster(4, 8, batch=10), rates)
+    starts = planned.shared["starts of tasks"] * 3600 * 32 * USE
+    assert starts == pytest.approx(3 * (12 + 30 * 6))
+
+
+def test_the_driver_looks_at_each_archive_file() -> None:
+    usual = plan(Collection(10 * CAPTURES_OF_FILE), PlannedCluster(100))
+    given = plan(Collection(10 * CAPTURES_OF_FILE, files=30), PlannedCluster(100))
+    assert usual.serial["archive files"] * 3600 == pytest.approx(10 * LOOK_AT_FILE)
+    assert given.serial["archive files"] * 3600 == pytest.approx(30 * LOOK_AT_FILE)
 
 
 def test_each_copy_costs_its_bytes_and_its_writing() -> None:
@@ -57,10 +79,10 @@ def test_each_copy_costs_its_bytes_and_its_writing() -> None:
     )
     assert one.links == 50_000_000
     assert (one.stored, three.stored) == (50_000_000 * BYTES_A_LINK, 150_000_000 * BYTES_A_LINK)
-    assert three.hours["load"] / one.hours["load"] == pytest.approx(
+    assert three.shared["load"] / one.shared["load"] == pytest.approx(
         (LOAD + 3 * STORE) / (LOAD + STORE)
     )
-    assert three.hours["extract"] == one.hours["extract"]
+    assert three.shared["extract"] == one.shared["extract"]
 
 
 @pytest.mark.parametrize("engine", ["hadoop", "spark"])
@@ -68,11 +90,11 @@ def test_every_measured_job_is_in_the_plan(engine: str) -> None:
     """A billion captures on 800 processors cost what the measured rates add up to."""
     collection, cluster = Collection(10**9, 0.42), PlannedCluster(100, 8, engine=engine)
     rates = dict(measured_rates()[engine])
-    del rates["load"]
+    del rates["load"], rates[TASKS]
     amounts = Amounts(10**9, collection.pages, collection.all_links)
     measured = sum(rate.each * amounts.of(UNITS[stage]) for stage, rate in rates.items())
     measured += collection.pages * ASK + collection.all_links * (LOAD + 3 * STORE)
-    hours = plan(collection, cluster).hours
+    hours = plan(collection, cluster).shared
     planned = sum(hours.values()) - hours["starts of tasks"]
     assert planned * 3600 * 800 * USE == pytest.approx(measured)
 
@@ -102,10 +124,11 @@ def test_the_command_says_hours_and_bytes() -> None:
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
     assert [line.split()[-1] for line in result.output.splitlines()[3:9]] == ["hours"] * 6
-    starts, in_all = result.output.splitlines()[9:11]
+    starts, archive_files, in_all = result.output.splitlines()[9:12]
     assert starts.split()[:3] == ["starts", "of", "jobs"]
     # 100 batches of 11 jobs, 10 s each
     assert float(starts.split()[3]) == pytest.approx(3.06, abs=0.01)
+    assert archive_files.split()[:2] == ["archive", "files"]
     assert float(in_all.split()[2]) > float(starts.split()[3])
     assert "in Cassandra" in result.output
     assert "extract 55.0 hours" in result.output
@@ -118,3 +141,31 @@ def test_the_command_says_hours_and_bytes() -> None:
 def test_what_cannot_be_is_refused(words: list[str]) -> None:
     result = CliRunner().invoke(group, ["plan", "--captures", "1", "--nodes", "1", *words])
     assert result.exit_code != 0
+
+
+def test_rates_of_ones_own_machines(tmp_path: Path) -> None:
+    path = tmp_path / "rates.json"
+    words = ["plan", "--captures", "1000000", "--nodes", "1", "--rates", str(path)]
+    path.write_text(format_rates({"hadoop": {"join": Rate(0.0, 0.36)}}, ["a slow machine"]))
+    result = CliRunner().invoke(group, [*words, "--read", "1", "--links", "1"])
+    line = next(line for line in result.output.splitlines() if "join" in line)
+    assert line.split() == [
+        "join",
+        "and",
+        "invert",
+        f"{1e6 * 0.36 / (8 * USE) / 3600:.2f}",
+        "hours",
+    ]
+    with pytest.raises(UsageError, match=f"^{path}: no rates of spark; it has those of hadoop$"):
+        CliRunner().invoke(group, [*words, "--runner", "spark"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"engines": {"hadoop": 1}}', '{"engines": {"hadoop": {"join": [1]}}}']
+)
+def test_a_file_without_rates_is_refused_with_its_name(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rates.json"
+    path.write_text(text)
+    words = ["plan", "--captures", "1", "--nodes", "1", "--rates", str(path)]
+    with pytest.raises(UsageError, match=f"^{path}: no measured rates "):
+        CliRunner().invoke(group, words, catch_exceptions=False)
