@@ -118,6 +118,7 @@ STORED = [
     f"/timemap/json/{A}",
     "/static/arclink.css",
     "/static/page.js",
+    "/static/fetch_page.js",
 ]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import urljoin
 
 import pytest
 from flask.testing import FlaskClient
@@ -212,6 +213,22 @@ def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(
         for value in (node.attributes.get(name) or "" for name in ("href", "src", "action")):
             assert re.match(r"[a-z]+:|//", value) is None, value
     assert not html.css("[style], style, iframe, object, embed, base")
+
+
+@pytest.mark.parametrize("path", [f"/?uri={A}", "/select", f"/browse/20100101000000/{A}"])
+def test_the_script_of_a_page_and_what_it_imports_are_served_as_javascript(
+    client: FlaskClient, path: str
+) -> None:
+    """Browsers refuse a module of another media type."""
+    (script,) = LexborHTMLParser(client.get(path).data).css("script")
+    assert script.attributes["type"] == "module"
+    addresses = [script.attributes["src"] or ""]
+    for address in addresses:
+        with client.get(address) as response:
+            assert (response.status_code, response.mimetype) == (200, "text/javascript"), address
+            imported = re.findall(r'^import .* from "(.*)";$', response.text, re.MULTILINE)
+        addresses += [urljoin(address, name) for name in imported]
+    assert addresses[1:] == ["/static/fetch_page.js"]
 
 
 HOSTILE = [
