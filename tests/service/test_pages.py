@@ -6,6 +6,7 @@ from urllib.parse import urljoin
 
 import pytest
 from flask.testing import FlaskClient
+from jinja2 import Environment
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from arclink.access.examples import any_example, example_pages
@@ -17,7 +18,7 @@ from arclink.service.server import example_uri
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.protocols import GraphStore
-from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
+from tests.service.conftest import NASTY, PAGES, T1, T2, A, B, C, client_of
 from tests.store.memory_store import MemoryStore, Page, link
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -220,13 +221,14 @@ def test_the_script_of_a_page_and_what_it_imports_are_served_as_javascript(
     client: FlaskClient, path: str
 ) -> None:
     """Browsers refuse a module of another media type."""
-    (script,) = LexborHTMLParser(client.get(path).data).css("script")
-    assert script.attributes["type"] == "module"
-    addresses = [script.attributes["src"] or ""]
+    (element,) = LexborHTMLParser(client.get(path).data).css("script")
+    assert element.attributes["type"] == "module"
+    addresses = [element.attributes["src"] or ""]
     for address in addresses:
         with client.get(address) as response:
             assert (response.status_code, response.mimetype) == (200, "text/javascript"), address
-            imported = re.findall(r'^import .* from "(.*)";$', response.text, re.MULTILINE)
+            script = response.get_data(as_text=True)
+        imported = re.findall(r'^import .* from "(.*)";$', script, re.MULTILINE)
         addresses += [urljoin(address, name) for name in imported]
     assert addresses[1:] == ["/static/fetch_page.js"]
 
@@ -282,6 +284,20 @@ def test_a_hostile_question_stays_a_text(client: FlaskClient, query: str) -> Non
     html = LexborHTMLParser(response.data)
     assert response.status_code in (200, 400)
     assert [node.attributes.get("src") for node in html.css("script")] == ["/static/page.js"]
+
+
+def test_applications_of_one_process_compile_templates_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = client.get(f"/?uri={A}").data
+    compiled: list[str | None] = []
+
+    def compiling(self: Environment, source: str, name: str | None = None, *_: object) -> None:
+        compiled.append(name)
+
+    monkeypatch.setattr(Environment, "compile", compiling)
+    assert client_of(lambda: MemoryStore(PAGES)).get(f"/?uri={A}").data == first
+    assert compiled == []
 
 
 def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -> None:
