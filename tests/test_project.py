@@ -116,7 +116,7 @@ def test_no_file_names(what: str) -> None:
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
-def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
+def test_foreign_places_are_recognized(line: str, what: str) -> None:
     assert FOREIGN[what].search(line)
 
 

@@ -65,7 +65,7 @@ def test_tasks_share_rows_out_and_ask_the_store() -> None:
     assert of_extract * 3600 * 800 * USE == pytest.approx(0.42e9 * (ASK + PART_POINTER + EXTRACT))
 
 
-def test_the_papers_example_is_what_its_equations_say() -> None:
+def test_the_example_of_the_paper_follows_from_its_equations() -> None:
     """A billion mementos on 100 nodes: "within 2 days"."""
     hours = dict(paper_hours(Collection(1_000_000_000), PlannedCluster(100)))
     assert hours == {"filter": pytest.approx(0.2444, abs=1e-4), "extract": pytest.approx(55)}
@@ -103,6 +103,6 @@ def test_the_command_says_hours_and_bytes() -> None:
     "words",
     [["--captures", "0"], ["--nodes", "0"], ["--read", "0"], ["--read", "1.5"], ["--links", "-1"]],
 )
-def test_what_cannot_be_is_refused(words: list[str]) -> None:
+def test_impossible_numbers_are_refused(words: list[str]) -> None:
     result = CliRunner().invoke(group, ["plan", "--captures", "1", "--nodes", "1", *words])
     assert result.exit_code != 0
