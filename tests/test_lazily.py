@@ -18,7 +18,7 @@ def test_a_surt_needs_no_list_of_domains() -> None:
     assert said(code) == "org,h)/a?b False"
 
 
-def test_whoever_asks_for_domains_gets_them() -> None:
+def test_domains_are_available_on_request() -> None:
     suffix = (
         "from surt.handyurl import handyurl; url = handyurl(host=b'h.org'); url.host = "
         "'www.h.org'; print(url.getPublicSuffix())"

@@ -155,7 +155,7 @@ def test_times_of_python_are_times(store: Path) -> None:
         ] == ["20100314060003"]
 
 
-def test_what_is_wrong_is_told_at_once(store: Path) -> None:
+def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
     with pytest.raises(StoreError, match=r"no store at nowhere\.db"):
         arclink.open("nowhere.db")
     with arclink.open(store) as graph:

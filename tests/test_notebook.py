@@ -47,7 +47,7 @@ def test_it_holds_no_output() -> None:
     ] == []
 
 
-def test_it_tells_the_demo_archive_and_says_where_the_other_is_not_at_hand(
+def test_it_analyses_the_demo_archive_and_says_that_the_other_is_missing(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, captured, ranks, months, words, first, picture, *flink = run(
@@ -63,7 +63,7 @@ def test_it_tells_the_demo_archive_and_says_where_the_other_is_not_at_hand(
     assert all("not at hand" in said for said in flink)
 
 
-def test_it_tells_the_captures_of_apache_flink(
+def test_it_analyses_the_captures_of_apache_flink(
     shared_data: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flink = tmp_path / "flink.db"

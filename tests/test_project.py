@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
@@ -116,7 +116,7 @@ def test_no_file_names(what: str) -> None:
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
-def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
+def test_foreign_places_are_recognized(line: str, what: str) -> None:
     assert FOREIGN[what].search(line)
 
 
@@ -647,9 +647,46 @@ OUTCOMES = {
 }
 
 
+# Not the whole environment: make and pytest hand their own options down in it. Plugins cost most of
+# the time of a run with one test.
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+@pytest.fixture(scope="module")
+def recipe_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """A function that runs a test file once, with the options of the gate, and returns a recipe
+    that repeats what the test runner printed, reported and returned.
+    """
+    options = re.search(r'PYTEST_OPTIONS="(.*?)"', text_of(".ci/run"))
+    assert options
+    words = options[1].replace("$report", "report.xml").split()
+
+    @cache
+    def recipe(test: str) -> str:
+        folder = tmp_path_factory.mktemp("gate")
+        (folder / "pytest.ini").write_text("[pytest]\n")
+        (folder / "test_it.py").write_text(test)
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words, "test_it.py"],
+            cwd=folder,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        (folder / "printed").write_bytes(run.stdout)
+        report = "$(patsubst --junit-xml=%,%,$(filter --junit-xml=%,$(PYTEST_OPTIONS)))"
+        return f"@cat {folder}/printed; cp {folder}/report.xml {report}; exit {run.returncode}"
+
+    return recipe
+
+
 @pytest.mark.parametrize("target", ["test", "test-browser", "test-engines"])
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
+def test_the_gate_fails_unless_every_test_passed(
+    outcome: str, target: str, recipe_for: Callable[[str], str], tmp_path: Path
+) -> None:
     """.ci/run on a small project: its exit code, and that it says why and closes with the test
     runner's line.
     """
@@ -658,23 +695,17 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_
     (tmp_path / ".ci" / "run").write_text(text_of(".ci/run"))
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    (tmp_path / "test_it.py").write_text(test or "")
-    (tmp_path / "test_other.py").write_text("def test_other(): pass")
-    recipe = f"{sys.executable} -m pytest -p no:cacheprovider $(PYTEST_OPTIONS)"
-    recipes = dict.fromkeys(["test", "test-browser", "test-engines"], f"{recipe} test_other.py")
-    recipes[target] = (
-        f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
+    recipes = dict.fromkeys(
+        ["test", "test-browser", "test-engines"], recipe_for("def test_other(): pass")
     )
+    recipes[target] = recipe_for(test) if test is not None else "@echo no spelling today; false"
     (tmp_path / "Makefile").write_text(
         "".join(f"{name}:\n\t{words}\n" for name, words in recipes.items())
     )
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    # Not the whole environment: make and pytest hand their own options down in it. Plugins cost
-    # most of the time of a run with one test.
     run = subprocess.run(
         ["bash", ".ci/run"],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=60,

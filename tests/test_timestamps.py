@@ -98,7 +98,7 @@ def test_digits_of_an_archive_become_a_date_that_exists(
     "text",
     ["", "-", "201", "1" * 19, "2013021x", "\uff12\uff10\uff11\uff13", "+2013", "00000101000000"],
 )
-def test_what_is_no_timestamp_is_refused(text: str) -> None:
+def test_an_invalid_timestamp_is_refused(text: str) -> None:
     with pytest.raises(TimestampError):
         normal_timestamp(text)
 

@@ -69,7 +69,7 @@ def test_a_wheel_holds_the_package_and_all_that_it_reads(wheel: Path) -> None:
     ],
     ids=["tests", "a folder of old", "generated C", "types", "a template", "a module of its own"],
 )
-def test_what_is_wrong_in_a_wheel_is_said(
+def test_faults_of_a_wheel_are_named(
     wheel: Path, more: Iterable[str], fewer: Iterable[str], problem: str
 ) -> None:
     names = (names_in(wheel) | {*more}) - {*fewer}

@@ -118,7 +118,7 @@ def build(
     batches = batches_of(fresh, settings.batch_bytes)
     report = BuildReport(skipped=len(files) - len(fresh))
     names = {file.name for file in files} - {file.name for file in fresh}
-    report.damaged += [one for name, one in known_damage(store).items() if name in names]
+    report.damaged += [damage for name, damage in known_damage(store).items() if name in names]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
@@ -270,19 +270,19 @@ def _run_batch(
     folder.mkdir()
     counts: Counts = Counts()
 
-    def add(some: Counts) -> None:
-        counts.update(some)
-        counted(some)
+    def add(task_counts: Counts) -> None:
+        counts.update(task_counts)
+        counted(task_counts)
 
     wanted = [number, NO_ROW] if number == 0 else [number]
-    row_files = [file for one in wanted for file in rows.by_batch.get(one, ())]
-    given = sum(rows.lines.get(one, 0) for one in wanted)
+    row_files = [file for batch_number in wanted for file in rows.by_batch.get(batch_number, ())]
+    row_count = sum(rows.lines.get(batch_number, 0) for batch_number in wanted)
     without_rows = [file for file in batch if file.name not in rows.names]
     if without_rows:
         step("index")
         indexed = stages.index(without_rows, folder, run)
         add(indexed)
-        given += indexed[Reason.RECORD_INDEXED]
+        row_count += indexed[Reason.RECORD_INDEXED]
         run.fetch(folder / "findings")
         row_files += run.parts(folder / "rows")
     step("filter")
@@ -293,11 +293,11 @@ def _run_batch(
     add(stages.join(folder, run))
     step("invert")
     add(stages.invert(folder, run))
-    if wrong := stages.check(counts, given):
+    if wrong := stages.check(counts, row_count):
         raise PipelineError("rows were lost, which is a bug: " + "; ".join(wrong))
     step("load")
     damaged = damage_in(folder, batch, rows.names)
-    manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds, damaged)
+    manifest = format_manifest(batch, settings.for_store(), counts, row_count, run.seconds, damaged)
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
     run.keep(folder / "graph", batch_name((file.name, file.fingerprint) for file in batch))

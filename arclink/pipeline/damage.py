@@ -55,11 +55,11 @@ def damage_in(
         with_cdx: Names of the files that are read by the rows of a CDX. The other files are
             indexed by reading them.
     """
-    found: dict[str, dict[str, Finding]] = {}
+    findings: dict[str, dict[str, Finding]] = {}
     for part in parts_of(folder / "findings"):
         for line in part.read_bytes().splitlines():
             finding = parse_finding(line)
-            of_file = found.setdefault(finding.file, {})
+            of_file = findings.setdefault(finding.file, {})
             if finding.stage in of_file:
                 of_file[finding.stage].add(finding)
             else:
@@ -67,7 +67,8 @@ def damage_in(
     return [
         damage
         for file in files
-        if (damage := _damage_of(file, found.get(file.name, {}), file.name in with_cdx)) is not None
+        if (damage := _damage_of(file, findings.get(file.name, {}), file.name in with_cdx))
+        is not None
     ]
 
 
@@ -106,8 +107,8 @@ def _cause_with_cdx(finding: Finding, size: int) -> str:
             "is truncated, or the CDX belongs to another version of it; fetch or copy it again, or "
             "use its own CDX or none"
         )
-    other = "another record is there"
-    detail = other if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail
+    mismatch = "another record is there"
+    detail = mismatch if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail
     return (
         f"{named} are not at these places, the first at byte {finding.offset:,} of {size:,} "
         f"({detail}): the CDX "

@@ -62,12 +62,12 @@ def find_archives(inputs: Iterable[str]) -> list[Location]:
     Raises:
         InputError: An input does not exist or has no archive file.
     """
-    found: dict[str, Location] = {}
+    archives: dict[str, Location] = {}
     for text in inputs:
         for path in _expand(text, Path(), ()):
             # A link keeps the name of the link, and duplicates are found by the file it leads to.
-            found.setdefault(str(_resolved(path) if isinstance(path, Path) else path), path)
-    return sorted(found.values(), key=_order)
+            archives.setdefault(str(_resolved(path) if isinstance(path, Path) else path), path)
+    return sorted(archives.values(), key=_order)
 
 
 def _order(path: Location) -> tuple[bool, Sequence[str]]:
@@ -148,24 +148,24 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
     Where the protocol can list files, the URL may also be a folder or a pattern.
     """
     if uses_webhdfs(url) and not url.lower().endswith(LIST_SUFFIXES) and not split_entry(url):
-        for one in find_in_hdfs(url, _SEARCHED):
-            yield from _unpacked(RemotePath(one))
+        for address in find_in_hdfs(url, _SEARCHED):
+            yield from _unpacked(RemotePath(address))
         return
     if url.endswith("/") or (glob.has_magic(url) and scheme_of(url) not in UNLISTED):
         from arclink.archives.remote import find_remote
 
         try:
-            found = [
-                one
-                for one in find_remote(url)
-                if not url.endswith("/") or one.lower().endswith(_SEARCHED)
+            addresses = [
+                address
+                for address in find_remote(url)
+                if not url.endswith("/") or address.lower().endswith(_SEARCHED)
             ]
         except OSError as error:
             raise InputError(f"{url}: cannot be searched: {error.strerror or error}") from error
-        if not found:
+        if not addresses:
             raise InputError(f"{url}: no archive file there; name the files, or a list of them")
-        for one in found:
-            yield from _unpacked(RemotePath(one))
+        for address in addresses:
+            yield from _unpacked(RemotePath(address))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
         yield from _read_list(RemotePath(url), lists)
     elif split_entry(url):
@@ -175,7 +175,7 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
 
 
 def _search(folder: Path) -> Iterator[Location]:
-    found = False
+    has_archives = False
     visited: set[tuple[int, int]] = set()  # links may form a loop
     for where, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         here = os.stat(where)
@@ -185,9 +185,9 @@ def _search(folder: Path) -> Iterator[Location]:
         visited.add((here.st_dev, here.st_ino))
         for name in names:
             if name.lower().endswith(_SEARCHED):
-                found = True
+                has_archives = True
                 yield from _unpacked(Path(where, name).absolute())
-    if not found:
+    if not has_archives:
         raise InputError(
             f"{folder}: no archive file in this folder (expected names: {', '.join(_SEARCHED)})"
         )
@@ -318,9 +318,9 @@ def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Ite
         yield from map(look, paths)
         return
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        rest = iter(paths)
-        while some := list(islice(rest, 64 * AT_ONCE)):
-            yield from threads.map(look, some)
+        remaining = iter(paths)
+        while chunk := list(islice(remaining, 64 * AT_ONCE)):
+            yield from threads.map(look, chunk)
 
 
 def describe(
@@ -405,7 +405,10 @@ def _is_taken(
     size: int,
     mark: str,
 ) -> bool:
-    if any(other != path and other.parts[-depth:] == path.parts[-depth:] for other in namesakes):
+    if any(
+        namesake != path and namesake.parts[-depth:] == path.parts[-depth:]
+        for namesake in namesakes
+    ):
         return True
     stored = known.get(name)
     return stored is not None and (stored.size, stored.fingerprint) != (size, mark)

@@ -51,10 +51,10 @@ def format_manifest(
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in VERSIONS_OF:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions

@@ -111,7 +111,9 @@ def share_rows_by_tasks(
     table = folder / "files"
     table.write_bytes(format_table(files))
     pieces = [
-        piece for some in of_each(lambda path: pieces_of(path, prefixes), cdx) for piece in some
+        piece
+        for of_file in of_each(lambda path: pieces_of(path, prefixes), cdx)
+        for piece in of_file
     ]
     if not pieces:
         return SharedRows()

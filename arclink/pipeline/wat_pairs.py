@@ -33,17 +33,20 @@ def leave_out_described(
     at_hand: dict[str, list[str]] = {}
     for place in [*map(str, paths), *(file.path for file in known.values())]:
         at_hand.setdefault(location_of(place).name, []).append(place)
-    kept: list[Location] = []
+    remaining: list[Location] = []
     reasons = []
     for path in paths:
         described = _first_capture(path) if is_wat(path.name) and path.name not in known else None
         candidates = at_hand.get(described.container.rsplit("/", 1)[-1], []) if described else []
-        file = next((one for one in candidates if described and _holds(one, described)), None)
+        file = next(
+            (candidate for candidate in candidates if described and _holds(candidate, described)),
+            None,
+        )
         if file is None:
-            kept.append(path)
+            remaining.append(path)
         else:
             reasons.append(f"{path} describes {file}, which is in the input itself")
-    return kept, reasons
+    return remaining, reasons
 
 
 def _first_capture(path: Location) -> Described | None:

@@ -30,20 +30,20 @@ def aggregate() -> Response:
     """Answer with the links of one URI in all archives; failed archives are named and not fatal."""
     given = asked_parameters(AGGREGATE)
     form, media_type = accepted_format(request, given)
-    asked = MergedQuery.of(given)
+    merged_query = MergedQuery.of(given)
     here: list[Asked] = []
-    others = _asking_of_app().ask(
-        asked.query, meanwhile=lambda: here.append(_ask_here(asked.query))
+    foreign = _asking_of_app().ask(
+        merged_query.query, meanwhile=lambda: here.append(_ask_here(merged_query.query))
     )
-    found = [*here, *others]
-    reports = [report for _, report in found]
+    answers = [*here, *foreign]
+    reports = [report for _, report in answers]
     if all(report.outcome is Outcome.FAILED for report in reports):
         return problem(
             HTTPStatus.BAD_GATEWAY,
             "No archive answered; try again later.",
             archives=[{"name": report.name, "detail": report.detail} for report in reports],
         )
-    answer = answer_of(merge(findings for findings, _ in found), asked, reports)
+    answer = answer_of(merge(findings for findings, _ in answers), merged_query, reports)
     response = Response(b"".join(form.write(answer)), content_type=content_type(media_type))
     response.vary.add("Accept")
     response.headers["ArcLink-Archives"] = ", ".join(

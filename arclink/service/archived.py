@@ -150,15 +150,15 @@ def web(rest: str) -> Response:
         CaptureError: The capture cannot be read.
     """
     reader = current_reader()
-    found = _TARGET.fullmatch(rest_in_path(request, "/web/", rest))
-    if found is None:
+    target = _TARGET.fullmatch(rest_in_path(request, "/web/", rest))
+    if target is None:
         raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
-    digits, modifier, uri = found[1], found[2], repaired_uri(found[3])
-    asked = _timestamp(digits)
+    digits, modifier, uri = target[1], target[2], repaired_uri(target[3])
+    requested = _timestamp(digits)
     with reader.store.snapshot():
-        memento = capture_at(reader.store, uri, asked) if len(digits) == 14 else None
+        memento = capture_at(reader.store, uri, requested) if len(digits) == 14 else None
         if memento is None:
-            memento = _nearest(reader, uri, asked)
+            memento = _nearest(reader, uri, requested)
         if memento.timestamp != digits or modifier != "id_":
             return lead_to(memento, neighbours_of(reader.store, memento))
         around = neighbours_of(reader.store, memento)
@@ -208,8 +208,8 @@ def _timestamp(digits: str) -> Timestamp:
     return normal_timestamp(digits.ljust(14, "0"))[0]
 
 
-def _nearest(reader: PageReader, uri: str, asked: Timestamp) -> Memento:
-    memento = capture_near(reader.store, uri, asked)
+def _nearest(reader: PageReader, uri: str, requested: Timestamp) -> Memento:
+    memento = capture_near(reader.store, uri, requested)
     if memento is None:
         raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
     return memento
@@ -245,13 +245,13 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     ]
     relations: dict[Memento, list[str]] = {memento: []}
     for relation in ("first", "prev", "next", "last"):
-        other: Memento | None = getattr(around, relation)
-        if other is not None:
-            relations.setdefault(other, []).append(relation)
-    for other, names in relations.items():
+        neighbour: Memento | None = getattr(around, relation)
+        if neighbour is not None:
+            relations.setdefault(neighbour, []).append(relation)
+    for neighbour, names in relations.items():
         words = " ".join([*names, "memento"])
         links.append(
-            f'<{address_of(other)}>; rel="{words}"; datetime="{http_date(other.timestamp)}"'
+            f'<{address_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
         )
     response.headers["Link"] = ", ".join(links)
 
@@ -426,11 +426,11 @@ def cdx() -> Response:
     answer = answer_captures(store_asked(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
-        kept = [
+        parameters = [
             (name, value)
             for name, value in request.args.items(multi=True)
             if name != RESUME_KEY.name
         ]
-        query = urlencode([*kept, (RESUME_KEY.name, answer.resume_key)])
+        query = urlencode([*parameters, (RESUME_KEY.name, answer.resume_key)])
         response.headers["Link"] = f'<?{query}>; rel="next"'
     return response

@@ -80,14 +80,14 @@ def parse_range(header: str, length: int) -> ByteRange | None:
     >>> parse_range("bytes=-3", 10)
     ByteRange(first=7, last=9, length=10)
     """
-    found = _ONE_RANGE.fullmatch(header.strip())
-    if found is None:
+    match = _ONE_RANGE.fullmatch(header.strip())
+    if match is None:
         return None
-    if found[3] is not None:
-        first, last = max(length - int(found[3]), 0), length - 1
+    if match[3] is not None:
+        first, last = max(length - int(match[3]), 0), length - 1
     else:
-        first = int(found[1])
-        last = int(found[2]) if found[2] else max(first, length - 1)
+        first = int(match[1])
+        last = int(match[2]) if match[2] else max(first, length - 1)
         if last < first:
             return None  # wrong syntax (section 14.1.1)
     if first >= length:

@@ -40,20 +40,20 @@ def create_collections(
     register_problems(app)
     watch(app, "")
     app.register_blueprint(site)
-    kept = {name: Stores(where, chosen) for name, where in stores.items()}
+    by_name = {name: Stores(where, chosen) for name, where in stores.items()}
 
     @app.get("/")
     def list_collections() -> Response:
-        states = [(name, _batches(found) is not None) for name, found in kept.items()]
+        states = [(name, _batches(collection) is not None) for name, collection in by_name.items()]
         return rendered("collections.html", collections=states)
 
     @app.get("/robots.txt")
     def robots_txt() -> Response:
-        return Response(robots(kept), content_type="text/plain; charset=utf-8")
+        return Response(robots(by_name), content_type="text/plain; charset=utf-8")
 
     @app.get("/health")
     def check() -> Response:
-        batches = {name: _batches(found) for name, found in kept.items()}
+        batches = {name: _batches(collection) for name, collection in by_name.items()}
         is_well = None not in batches.values()
         response = jsonify(status="ok" if is_well else "away", collections=batches)
         if not is_well:
@@ -63,7 +63,7 @@ def create_collections(
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return expose(kept)
+        return expose(by_name)
 
     @app.get(
         "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, select, "
@@ -72,7 +72,7 @@ def create_collections(
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
-        places = ", ".join(f"/{name}/{resource}" for name in kept)
+        places = ", ".join(f"/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {places}.")
 
     below: dict[str, WSGIApplication] = {

@@ -110,14 +110,14 @@ def affordable(asked: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return asked
-    found = max(1, soft - _SPARE_FILES)
+    most = max(1, soft - _SPARE_FILES)
     _log.warning(
         "%d connections instead of %d: the process may open %d files only; raise it with ulimit -n",
-        found,
+        most,
         asked,
         soft,
     )
-    return found
+    return most
 
 
 class _StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
@@ -165,13 +165,13 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no ty
     def received(self, data: bytes) -> bool:
         """Process received bytes; the time of a request starts with its first byte."""
         before = self.request
-        found: bool = super().received(data)
+        is_complete: bool = super().received(data)
         request = self.request
         if request is None:
             self.began = None
         elif request is not before:
             self.began = time.monotonic()
-        return found
+        return is_complete
 
     def service(self) -> None:
         """Answer one request; the time for the next request starts afterwards."""
@@ -264,7 +264,9 @@ class _Limiter:
             client_address(str(channel.addr[0]), forwarded, self._limits.trusted)
         )
         under_way = sum(
-            1 for other in self._connections() if other.requests and other.client == channel.client
+            1
+            for connection in self._connections()
+            if connection.requests and connection.client == channel.client
         )
         if under_way > self._limits.per_address and not request.error:
             request.error = TooManyRequestsError(
@@ -346,21 +348,21 @@ def network_of(address: str) -> str:
     ('203.0.113.7', '203.0.113.7', '2001:db8::/64')
     """
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return address  # of a socket without an address
-    if found.version == 4:
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ip_network((found, 64), strict=False))
+    if ip.version == 4:
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return str(ip_network((ip, 64), strict=False))
 
 
 def _is_trusted(address: str, trusted: Iterable[Network]) -> bool:
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if found.version == 6 and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    return any(found in network for network in trusted if network.version == found.version)
+    if ip.version == 6 and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return any(ip in network for network in trusted if network.version == ip.version)

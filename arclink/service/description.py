@@ -52,7 +52,7 @@ def docs() -> Response:
 
 def _example(resource: Resource) -> str:
     """Return an example call of a resource with curl."""
-    asked = [
+    parameters = [
         f"{parameter.name}={_VALUES[parameter.name]}"
         for parameter in resource.parameters
         if parameter.is_required
@@ -60,7 +60,8 @@ def _example(resource: Resource) -> str:
     path = resource.path
     for name in ("uri", "time", "name"):
         path = path.replace(f"{{{name}}}", _VALUES[name])
-    return f'curl "{place_of_service().rstrip("/")}{path}{"?" if asked else ""}{"&".join(asked)}"'
+    query = f"?{'&'.join(parameters)}" if parameters else ""
+    return f'curl "{place_of_service().rstrip("/")}{path}{query}"'
 
 
 _VALUES = {
@@ -81,7 +82,9 @@ def _rows(schema: Mapping[str, object]) -> Sequence[tuple[str, str, bool]]:
     properties, required = schema["properties"], schema["required"]
     assert isinstance(properties, Mapping)
     assert isinstance(required, list)
-    return [(name, _type(of), name in required) for name, of in properties.items()]
+    return [
+        (name, _type(value_schema), name in required) for name, value_schema in properties.items()
+    ]
 
 
 def _type(schema: Mapping[str, object]) -> str:

@@ -30,13 +30,13 @@ def explain_uri() -> Response:
         orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]
         + b',"mementos":['
     )
-    found = explain(store_asked(given), uri, span)
+    explanations = explain(store_asked(given), uri, span)
     return Response(
-        chain([head], _items(chain(list(islice(found, 1)), found)), [b"]}\n"]),
+        chain([head], _items(chain(list(islice(explanations, 1)), explanations)), [b"]}\n"]),
         content_type="application/json",
     )
 
 
-def _items(found: Iterator[Explanation]) -> Iterator[bytes]:
-    for number, explanation in enumerate(found):
+def _items(explanations: Iterator[Explanation]) -> Iterator[bytes]:
+    for number, explanation in enumerate(explanations):
         yield (b"," if number else b"") + orjson.dumps(explanation_fields(explanation))

@@ -151,14 +151,14 @@ def _shown(
 
 def _near(store: Answers, surt: Surt) -> Iterator[str]:
     """Yield known URIs of the same host, in the order of their SURTs."""
-    host, found, _ = surt.partition(")")
-    if not found:
+    host, bracket, _ = surt.partition(")")
+    if not bracket:
         return
-    for other in islice(store.surts(Surt(f"{host})")), 10 * MOST_NEAR):
-        memento = next(store.mementos(other), None)
+    for near in islice(store.surts(Surt(f"{host})")), 10 * MOST_NEAR):
+        memento = next(store.mementos(near), None)
         if memento is not None:
             yield printable_uri(memento.original)
             continue
-        inlink = next(store.inlinks(other), None)
-        if inlink is not None and surt_of(inlink.target) == other:
+        inlink = next(store.inlinks(near), None)
+        if inlink is not None and surt_of(inlink.target) == near:
             yield printable_uri(inlink.target)

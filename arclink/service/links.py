@@ -91,9 +91,15 @@ def next_page(cursor: str, followed: str = "") -> str:
     If redirects were followed, the next page is requested for the URI that they led to.
     """
     changed = ("cursor", *((*URI.names, FOLLOW.name) if followed else ()))
-    kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changed]
+    parameters = [
+        (name, value) for name, value in request.args.items(multi=True) if name not in changed
+    ]
     return "?" + urlencode(
-        [*kept, *([(URI.name, printable_uri(followed))] if followed else []), ("cursor", cursor)]
+        [
+            *parameters,
+            *([(URI.name, printable_uri(followed))] if followed else []),
+            ("cursor", cursor),
+        ]
     )
 
 

@@ -63,11 +63,11 @@ def timemap(form: str, rest: str) -> Response:
     start, part = ALL_TIME.first, _PART.fullmatch(uri)
     if part is not None:
         start, uri = timestamp_first("from", part[1]), part[2]
-    found = read_timemap(current_store(), uri, start)
+    answer = read_timemap(current_store(), uri, start)
     place = place_of_service()
     if form == "link":
-        return Response(write_link_timemap(found, replay, place), content_type=LINK_FORMAT)
-    return Response(write_json_timemap(found, replay, place), content_type="application/json")
+        return Response(write_link_timemap(answer, replay, place), content_type=LINK_FORMAT)
+    return Response(write_json_timemap(answer, replay, place), content_type="application/json")
 
 
 def place_of_service() -> str:
@@ -118,7 +118,7 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
 
     Source: RFC 7089, sections 2.1.1 (``Memento-Datetime``) and 2.2 (relation types).
     """
-    in_force = [found.memento for found in answer.in_force]
+    in_force = [capture.memento for capture in answer.in_force]
     if in_force:
         response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
     original = ascii_uri(answer.query.uri)
@@ -133,10 +133,10 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
         f'<{original}>; rel="original"',
         f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
-    for one in in_force[-MOST_LINKS:]:
-        address = uri_m(answer.replay, one.timestamp, one.original)
+    for memento in in_force[-MOST_LINKS:]:
+        address = uri_m(answer.replay, memento.timestamp, memento.original)
         if address is not None:
             links.append(
-                f'<{ascii_uri(address)}>; rel="memento"; datetime="{http_date(one.timestamp)}"'
+                f'<{ascii_uri(address)}>; rel="memento"; datetime="{http_date(memento.timestamp)}"'
             )
     response.headers.add("Link", ", ".join(links))

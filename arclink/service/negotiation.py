@@ -65,9 +65,9 @@ def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]
     return _chosen(request, ROW_FORMAT.of(given), [*_offered(ROW_FORMATS).values()])
 
 
-def _chosen(request: Request, asked: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:
-    if asked is not None:
-        return asked, asked.media_types[0]
+def _chosen(request: Request, preferred: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:
+    if preferred is not None:
+        return preferred, preferred.media_types[0]
     if not request.accept_mimetypes:
         return offered[0], offered[0].media_types[0]
     by_media_type = {media_type: form for form in offered for media_type in form.media_types}

@@ -480,12 +480,12 @@ def _error(about: str, has_retry: bool) -> Mapping[str, object]:
 
 
 def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
-    one: Mapping[str, object] = parameter.form.schema
+    schema: Mapping[str, object] = parameter.form.schema
     if parameter.default is not None and not parameter.is_list:
-        one = {
-            **one,
+        schema = {
+            **schema,
             "default": parameter.form.read(parameter.default)
-            if one.get("type") in ("integer", "boolean")
+            if schema.get("type") in ("integer", "boolean")
             else parameter.default,
         }
     also = f" Also: {', '.join(parameter.also)}." if parameter.also else ""
@@ -496,7 +496,7 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
         "in": "query",
         "description": f"{parameter.about}{also}{allowed}{otherwise}",
         "required": parameter.is_required,
-        "schema": _list_of(one, parameter.default) if parameter.is_list else one,
+        "schema": _list_of(schema, parameter.default) if parameter.is_list else schema,
     }
     if parameter.is_list:
         described |= {"style": "form", "explode": True}
@@ -507,8 +507,8 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
     return described
 
 
-def _list_of(one: Mapping[str, object], default: str | None) -> Mapping[str, object]:
-    several: Mapping[str, object] = {"type": "array", "items": one}
+def _list_of(item_schema: Mapping[str, object], default: str | None) -> Mapping[str, object]:
+    several: Mapping[str, object] = {"type": "array", "items": item_schema}
     return several if default is None else {**several, "default": [default]}
 
 

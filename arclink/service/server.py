@@ -113,8 +113,8 @@ def serve(
         return lambda: run_until_stopped(servers, grace)
 
     def listen_no_more() -> None:
-        for one in listening:
-            one.close()
+        for listener in listening:
+            listener.close()
 
     ready(f"{place}/")
     if workers == 1:
@@ -179,7 +179,8 @@ def servers_on(
     if len(listening) > 1:
         apps.append(create_replay(where, settings))
     return [
-        _server_of(app, one, threads, connections) for app, one in zip(apps, listening, strict=True)
+        _server_of(app, listener, threads, connections)
+        for app, listener in zip(apps, listening, strict=True)
     ]
 
 

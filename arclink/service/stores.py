@@ -104,14 +104,14 @@ class Stores:
         store = self.current()
         definition = self.definition(text)
         subsets = self._local.opened.subsets
-        found = subsets.pop(definition.identity, None)
-        if found is None:
-            found = subset_of(store, definition, self.settings.budget.rows)
-        subsets[definition.identity] = found
+        subset = subsets.pop(definition.identity, None)
+        if subset is None:
+            subset = subset_of(store, definition, self.settings.budget.rows)
+        subsets[definition.identity] = subset
         if len(subsets) > _SUBSETS_KEPT:
             subsets.popitem(last=False)
-        assert isinstance(found, SubsetStore)
-        return found
+        assert isinstance(subset, SubsetStore)
+        return subset
 
     def definition(self, text: str) -> Definition:
         """Return the definition of a subset.
@@ -194,10 +194,10 @@ class Stores:
         if self._path is None:
             return None
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError as error:
             raise StoreError(f"there is no store at {self._path}: {error.strerror}") from error
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 def attach_stores(app: Flask, stores: Stores) -> None:

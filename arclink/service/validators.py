@@ -65,7 +65,7 @@ def _unchanged() -> Response | None:
     except (StoreError, UsageError):
         return None  # the view reports the error
     target = request.environ.get("REQUEST_URI") or request.full_path
-    told = (
+    parts = (
         VERSION,
         repr(stores.settings),
         state,
@@ -74,7 +74,7 @@ def _unchanged() -> Response | None:
         request.headers.get("Accept", ""),
     )
     g.etag = hashlib.sha1(
-        "\n".join(told).encode("utf-8", "surrogatepass"), usedforsecurity=False
+        "\n".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False
     ).hexdigest()[:20]
     if changed is not None and changed < datetime.now(UTC) - _SETTLED:
         g.modified = changed

@@ -114,7 +114,7 @@ def test_counts_are_those_of_the_plain_definition(
     assert answer.extent.is_complete
 
 
-def test_by_day_is_the_paper_s_table_6() -> None:
+def test_counts_by_day_are_those_of_table_6_in_the_paper() -> None:
     pages = [
         Page(B, T2, [link(A, "Vancouver 2010 Olympic Games")]),
         Page(B, T1, [link(A, "vancouver2010.com")]),
@@ -140,7 +140,7 @@ def test_range_time_and_kind_narrow_what_is_counted() -> None:
     assert [one.text for one in ask(store, kind="img@src").anchors] == ["logo"]
 
 
-def test_a_hub_is_counted_as_far_as_the_budget_goes_and_says_so() -> None:
+def test_a_count_of_a_hub_stops_at_the_budget_and_says_so() -> None:
     store = MemoryStore(
         [
             Page(f"http://h{number}.example/", T1, [link(A, "x")], is_shared=False)
@@ -161,7 +161,7 @@ def test_a_limit_cuts_rows_and_the_total_says_how_many_there_are() -> None:
     assert ([one.text for one in answer.anchors], answer.total) == (["a", "b"], 3)
 
 
-def test_a_uri_m_is_told_only_where_a_replay_prefix_is_known() -> None:
+def test_uri_ms_are_written_only_if_a_replay_prefix_is_known() -> None:
     answer = ask(MemoryStore([Page(B, T1, [link(A, "x")])]))
     assert (
         "first_uri_m" not in b"".join(ROW_FORMATS["json"].write(anchors_as_rows(answer))).decode()
@@ -190,7 +190,7 @@ def test_a_wrong_parameter_is_named(name: str, value: str, allowed: str) -> None
     assert raised.value.name == name
 
 
-def test_links_are_counted_at_the_time_that_is_asked_for() -> None:
+def test_links_are_counted_at_the_time_of_the_query() -> None:
     pages = [Page(B, T1, [link(A, "old")]), Page(B, T2, [link(A, "new")]), Page(C, T2, [link(A)])]
     store = MemoryStore(pages)
     assert ask(store).extent.links == 3

@@ -73,14 +73,14 @@ def test_a_member_is_as_old_as_the_oldest_of_its_contents(first: int) -> None:
     assert inlinks(ask(store)) == [(B, "x", (T1, T3)), (C, "x", (T2,))]
 
 
-def test_a_link_that_stands_twice_in_a_page_is_one_member() -> None:
+def test_a_link_that_a_page_has_twice_is_one_member() -> None:
     assert outlinks(ask(MemoryStore([Page(A, T1, [link(B, "x"), link(C), link(B, "x")])]))) == [
         (B, "x", (T1,)),
         (C, "", (T1,)),
     ]
 
 
-def test_kind_text_and_rel_tell_members_apart() -> None:
+def test_links_of_different_kind_text_or_rel_are_different_members() -> None:
     links = [
         link(B, "x"),
         link(B, "y"),
@@ -90,7 +90,7 @@ def test_kind_text_and_rel_tell_members_apart() -> None:
     assert len(outlinks(ask(MemoryStore([Page(A, T1, links)])))) == 4
 
 
-def test_variants_of_a_uri_meet_and_the_answer_says_which_were_used() -> None:
+def test_variants_of_a_uri_share_one_answer_which_names_them() -> None:
     store = MemoryStore(
         [Page("http://a.example/", T1, [link(B)]), Page("https://www.a.example/", T2, [link(B)])]
     )
@@ -118,13 +118,15 @@ def test_a_memento_in_two_batches_is_one() -> None:
     [("out", (1, 0)), ("in", (0, 1)), ("both", (1, 1))],
     ids=["only outlinks", "only inlinks", "both"],
 )
-def test_only_the_direction_asked_for_is_answered(direction: str, counts: tuple[int, int]) -> None:
+def test_an_answer_has_only_the_direction_of_its_query(
+    direction: str, counts: tuple[int, int]
+) -> None:
     store = MemoryStore([Page(A, T1, [link(B)]), Page(B, T1, [link(A)])])
     answer = ask(store, direction=direction)
     assert (len(outlinks(answer)), len(inlinks(answer))) == counts
 
 
-def test_only_the_kinds_asked_for_are_answered() -> None:
+def test_an_answer_has_only_the_kinds_of_its_query() -> None:
     store = MemoryStore(
         [
             Page(A, T1, [link(B), link(C, kind="img@src")]),
@@ -165,7 +167,7 @@ def test_not_captured_differs_from_no_links() -> None:
 class TestAt:
     """The state at a time: per original, the newest memento not after it, whatever its status."""
 
-    def test_the_newest_memento_not_after_it_counts(self) -> None:
+    def test_at_a_time_the_newest_memento_up_to_it_counts(self) -> None:
         store = MemoryStore(
             [Page(A, T1, [link(B, "1")]), Page(A, T2, [link(B, "2")]), Page(A, T3, [link(B, "3")])]
         )
@@ -183,7 +185,7 @@ class TestAt:
             ),
         ],
     )
-    def test_whatever_comes_later_ends_earlier_links_in_both_directions(self, later: Page) -> None:
+    def test_a_later_memento_ends_earlier_links_in_both_directions(self, later: Page) -> None:
         store = MemoryStore([Page(A, T1, [link(B, "1")]), later])
         answer = ask(store, at="2011")
         assert (B, "1", (T1,)) not in outlinks(answer)
@@ -305,7 +307,9 @@ def test_pages_looked_up_for_one_request_are_bounded() -> None:
     assert Counting.asked <= 7
 
 
-def test_a_chunk_of_contents_at_a_time_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_contents_in_small_chunks_changes_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pages = [
         Page(f"http://{host}a.example/", f"20100101{n:06}", [link(B, str(n % 7))])
         for n in range(40)
@@ -333,7 +337,7 @@ def test_unlimited_streams_everything_in_store_order() -> None:
     )
 
 
-def test_a_stream_reads_no_further_than_it_is_read() -> None:
+def test_a_stream_reads_from_the_store_only_what_is_taken_from_it() -> None:
     class Counting(MemoryStore):
         asked = 0
 
@@ -411,7 +415,7 @@ def observed(pages: Sequence[Page], uri: str, direction: Direction) -> Counter[t
 @given(
     st.lists(pages, max_size=6), st.integers(1, 4), st.sampled_from([Budget(), Budget(members=2)])
 )
-def test_every_way_of_answering_says_what_the_pages_say(
+def test_paged_and_streamed_answers_have_the_links_of_the_pages(
     captured: list[Page], limit: int, budget: Budget
 ) -> None:
     # One URI has one record of a payload: that its links depend on the URI is a fact of the

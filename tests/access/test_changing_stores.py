@@ -136,7 +136,7 @@ def test_a_grouped_answer_loses_nothing_that_is_still_there(path: Path, change: 
 
 @pytest.mark.parametrize("change", CHANGES[:3])
 @pytest.mark.parametrize("match_type", ["exact", "host"])
-def test_in_store_order_a_cursor_from_before_links_were_taken_back_is_refused(
+def test_in_store_order_a_cursor_from_before_links_were_removed_is_refused(
     path: Path, change: Change, match_type: str
 ) -> None:
     with pytest.raises(BadParameterError, match="the answer has changed, start again"):
@@ -162,7 +162,7 @@ def test_in_store_order_loading_repeats_and_loses_nothing(path: Path) -> None:
     assert len(seen) - len(set(seen)) <= 1  # the link that another content of the page has, too
 
 
-def test_what_only_other_captures_show_does_not_cost_a_place(path: Path) -> None:
+def test_a_takedown_of_a_page_with_the_same_links_does_not_invalidate_a_cursor(path: Path) -> None:
     again = pages()[0]
     load(Page("http://other.example/", T2, again.links))(path)
     first, rest = first_and_rest(
@@ -173,7 +173,7 @@ def test_what_only_other_captures_show_does_not_cost_a_place(path: Path) -> None
     }  # told before it was forgotten
 
 
-def test_an_embargo_that_lets_go_between_two_pages_hides_nothing(path: Path) -> None:
+def test_an_embargo_that_ends_between_two_pages_hides_nothing(path: Path) -> None:
     load(*(Page(f"http://new{n}.example/", "20260101000000", [link(A, "new")]) for n in range(3)))(
         path
     )
@@ -190,7 +190,7 @@ def test_an_embargo_that_lets_go_between_two_pages_hides_nothing(path: Path) -> 
     assert told(rest) == whole(path)
 
 
-def test_one_answer_is_of_one_day(path: Path) -> None:
+def test_an_embargo_uses_one_day_for_a_whole_answer(path: Path) -> None:
     clock = [datetime(2009, 1, 5, tzinfo=UTC)]
     with EmbargoedStore(open_store(str(path)), Embargo(days=10), lambda: clock[0]) as store:
         with store.snapshot():
@@ -201,7 +201,7 @@ def test_one_answer_is_of_one_day(path: Path) -> None:
         assert list(store.mementos(Surt("example,a)/")))
 
 
-def test_a_store_built_anew_knows_its_own_cursors_only(path: Path) -> None:
+def test_a_rebuilt_store_accepts_only_its_own_cursors(path: Path) -> None:
     def build(path: Path) -> None:
         for file in path.parent.glob("links.db*"):
             file.unlink()
@@ -222,7 +222,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("question", "answer", "asked"), ROWS)
 @pytest.mark.parametrize("change", [*CHANGES[:2], CHANGES[3]])
-def test_counted_rows_begin_anew_after_a_change(
+def test_a_cursor_of_counted_rows_starts_again_after_a_change(
     path: Path,
     change: Change,
     question: Any,  # Any: of several kinds

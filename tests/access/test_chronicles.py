@@ -17,7 +17,7 @@ def chronicle(pages: list[Page], budget: Budget | None = None, uri: str = A) -> 
     return answer_chronicle(MemoryStore(pages), LinkQuery.from_parameters([("uri", uri)]), budget)
 
 
-def test_captures_tell_what_they_know_and_units_without_one_are_missing() -> None:
+def test_each_capture_has_its_state_and_units_without_captures_are_left_out() -> None:
     found = chronicle(
         [
             Page(A, "20100101000000", [link(B, "x"), link(B, "x"), link(C)]),
@@ -53,7 +53,7 @@ def test_a_link_counts_once_in_each_unit_that_shows_it() -> None:
     assert len(list(found.units())) == 15
 
 
-def test_nothing_known_is_an_empty_chronicle() -> None:
+def test_a_page_without_captures_has_an_empty_chronicle() -> None:
     found = chronicle([Page(B, "20100101000000", [link(C)])])
     assert (found.first, found.last, found.total, list(found.units())) == (None, None, 0, [])
 
@@ -88,7 +88,9 @@ def test_what_is_read_is_bounded() -> None:
         ("20100101000000", "20100101000000", Period.DAY, 1),
     ],
 )
-def test_the_unit_keeps_the_axis_short(first: str, last: str, unit: Period, count: int) -> None:
+def test_the_unit_of_time_is_chosen_so_that_the_axis_is_short(
+    first: str, last: str, unit: Period, count: int
+) -> None:
     assert unit_for(Timestamp(first), Timestamp(last)) is unit
     units = list(units_between(Timestamp(first), Timestamp(last), unit))
     assert len(units) == len(set(units)) == count

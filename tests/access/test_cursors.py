@@ -89,7 +89,7 @@ def test_a_cursor_of_another_query_is_refused() -> None:
         pytest.param(["q"], id="too short"),
     ],
 )
-def test_a_made_up_cursor_with_a_right_checksum_is_refused(fields: object) -> None:
+def test_an_invented_cursor_with_a_valid_checksum_is_refused(fields: object) -> None:
     body = orjson.dumps(fields)
     text = base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
     with pytest.raises(CursorError):
@@ -107,7 +107,7 @@ def test_a_made_up_cursor_with_a_right_checksum_is_refused(fields: object) -> No
         pytest.param(InRange(Surt("s"), DONE), Grouped(3), True, id="in a range"),
     ],
 )
-def test_only_a_place_in_store_order_is_lost_when_links_are_taken_away(
+def test_removed_links_invalidate_only_cursors_in_store_order(
     outlinks: Any, inlinks: Any, is_lost: bool
 ) -> None:
     cursor = Cursor(StoreState("v", "p"), outlinks, inlinks)

@@ -32,7 +32,7 @@ STORE = MemoryStore(
 )
 
 
-def test_targets_are_sorted_out_by_what_the_archive_has() -> None:
+def test_targets_are_grouped_by_when_the_archive_captured_them() -> None:
     query = LinkQuery.from_parameters([("uri", A), ("at", THEN), ("direction", "out")])
     found = destinations_of(STORE, answer_link_query(STORE, query).outlinks, Timestamp(THEN))
     assert [

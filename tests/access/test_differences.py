@@ -155,7 +155,7 @@ def test_changes_are_those_of_the_plain_definition(pages: list[Page], times: lis
 @given(
     pages=archives, budget=st.builds(Budget, rows=st.integers(1, 30), look_ups=st.integers(1, 5))
 )
-def test_what_is_told_of_a_hub_is_true_even_if_it_is_not_all(
+def test_changes_of_a_hub_are_true_even_if_they_are_incomplete(
     pages: list[Page], budget: Budget
 ) -> None:
     answer = ask(MemoryStore(pages), T2, T3, budget)
@@ -168,7 +168,7 @@ def test_what_is_told_of_a_hub_is_true_even_if_it_is_not_all(
             }
 
 
-def test_a_link_that_moved_to_a_content_further_on_is_not_taken_for_removed() -> None:
+def test_a_link_that_moved_to_a_later_content_is_not_removed() -> None:
     hosts = [f"http://h{number}.example/" for number in range(20)]
     pages = [Page(host, T1, [link(A, host)]) for host in hosts] + [
         Page(host, T2, [link(A, host), link(C)]) for host in hosts
@@ -178,7 +178,7 @@ def test_a_link_that_moved_to_a_content_further_on_is_not_taken_for_removed() ->
     assert not answer.extents[Direction.IN].is_complete
 
 
-def test_not_captured_is_not_no_link() -> None:
+def test_links_of_a_page_that_was_not_captured_are_unknown() -> None:
     store = MemoryStore([Page(A, T3, [link(B, "x")]), Page(C, T3, [link(A, "y")])])
     answer = ask(store, T2, T3)
     assert set(changes(answer).values()) == {("unknown", "not captured")}
@@ -196,7 +196,7 @@ def test_a_page_that_is_gone_has_lost_its_links_and_the_answer_says_why() -> Non
     assert [(one.memento.status, one.state) for one in answer.after] == [("404", State.NO_PAGE)]
 
 
-def test_a_revisit_told_by_the_server_that_nobody_can_resolve_is_no_missing_page() -> None:
+def test_links_of_a_revisit_by_status_304_without_payload_are_unknown() -> None:
     store = MemoryStore(
         [
             Page(A, T1, [link(B, "x")]),

@@ -139,7 +139,7 @@ def test_the_profile_links_has_the_mementos_as_nodes() -> None:
         ]
 
 
-def test_evidence_that_would_cost_too_much_is_left_out_and_not_empty() -> None:
+def test_evidence_beyond_the_budget_is_left_out_and_not_empty() -> None:
     store = MemoryStore(
         [Page(f"http://h{number}.example/", T1, [link(A, str(number))]) for number in range(9)]
     )

@@ -49,7 +49,7 @@ def test_links_are_counted_by_reason_most_frequent_first() -> None:
     assert explanation_fields(found)["links"] == {"LINK_KEPT": 2, "LINK_SAME_PAGE": 1}
 
 
-def test_a_payload_read_from_another_capture_is_said() -> None:
+def test_an_explanation_names_the_capture_whose_payload_was_read() -> None:
     first, second = explain(MemoryStore([Page(A, T1, [link(B)]), Page(A, T2, [link(B)])]), A)
     assert "from crawl.warc.gz" not in "".join(explanation_lines(first))
     assert f"from crawl.warc.gz at byte {first.memento.offset:,}" in "".join(

@@ -58,7 +58,9 @@ CASES = [
 
 @pytest.mark.parametrize(("filters", "texts"), CASES)
 @pytest.mark.parametrize("limit", ["10", "0"], ids=["grouped", "in store order"])
-def test_only_links_that_pass_are_told(filters: list[str], texts: list[str], limit: str) -> None:
+def test_an_answer_has_only_links_that_pass_its_filters(
+    filters: list[str], texts: list[str], limit: str
+) -> None:
     answer = ask(*filters, limit=limit)
     assert sorted(member.text for member in (*answer.outlinks, *answer.inlinks)) == texts
 
@@ -85,7 +87,7 @@ def test_counts_and_changes_are_of_links_that_pass(filters: list[str], texts: li
         "",
     ],
 )
-def test_what_is_no_filter_is_refused(text: str) -> None:
+def test_an_invalid_filter_is_refused(text: str) -> None:
     if not text:
         assert ask("").query.filters == ()
         return
@@ -99,7 +101,7 @@ def test_filters_are_limited_in_number() -> None:
         ask(*["text:a"] * 21)
 
 
-def test_an_expression_that_ruins_other_engines_takes_no_time() -> None:
+def test_an_expression_that_backtracks_without_end_elsewhere_is_quick() -> None:
     store = MemoryStore([Page(B, T1, [link(A, "a" * 1000) for _ in range(50)])])
     began = time.process_time()
     assert list(ask("~text:(a*)*(a*)*(a|aa)+$b", store=store).inlinks) == []
@@ -188,7 +190,7 @@ MOVED = MemoryStore(
         pytest.param({"uri": A}, A, [], id="not captured"),
     ],
 )
-def test_redirects_are_followed_as_of_the_time_asked_for(
+def test_redirects_are_followed_at_the_time_of_the_query(
     parameters: dict[str, str], uri: str, texts: list[str]
 ) -> None:
     query = LinkQuery.from_parameters(
@@ -206,7 +208,7 @@ def test_redirects_are_followed_as_of_the_time_asked_for(
     )
 
 
-def test_evidence_and_validity_are_told_in_rdf(tmp_path: Path) -> None:
+def test_rdf_has_evidence_and_validity(tmp_path: Path) -> None:
     store = store_of_pages(tmp_path, [Page(A, T1, [link(B, "b")]), Page(A, T2, [])])
     query = LinkQuery.from_parameters(
         [("uri", A), ("direction", "out"), ("evidence", "true"), ("validity", "true")]

@@ -174,7 +174,7 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
         ),
     ],
 )
-def test_table_tells_not_captured_from_no_links(store: MemoryStore, says: str) -> None:
+def test_the_table_distinguishes_not_captured_from_no_links(store: MemoryStore, says: str) -> None:
     table = written(
         "table", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("to", "2010")]))
     ).decode()
@@ -209,7 +209,7 @@ anything = st.text(st.characters(), max_size=20)
 
 @settings(max_examples=50)
 @given(anything, anything)
-def test_json_and_csv_read_back_what_may_be_written(text: str, path: str) -> None:
+def test_links_written_as_json_or_csv_read_back(text: str, path: str) -> None:
     answer = answer_of([member(f"http://x.example/{path}", text, T1)])
     (found,) = json.loads(written("json", answer))["outlinks"]
     (line,) = (json.loads(line) for line in written("jsonl", answer).split(b"\n") if line)

@@ -70,7 +70,7 @@ def test_a_group_says_what_a_link_is_for(kind: str, name: str) -> None:
 
 
 @given(st.lists(WORD, max_size=4))
-def test_words_name_the_union_of_what_each_of_them_names(words: list[str]) -> None:
+def test_several_words_name_the_union_of_their_kinds(words: list[str]) -> None:
     kinds = union_of(map(parse_kinds, words))
     for kind in map(Kind, SAMPLE):
         assert (kind in kinds) is any(kind in parse_kinds(word) for word in words)
@@ -96,12 +96,12 @@ def test_a_query_takes_groups_and_kinds_with_commas_or_repeated() -> None:
     ],
     ids=["no group", "both names"],
 )
-def test_what_names_no_kinds_is_refused(words: list[tuple[str, str]], message: str) -> None:
+def test_a_word_that_names_no_kinds_is_refused(words: list[tuple[str, str]], message: str) -> None:
     with pytest.raises(BadParameterError, match=message):
         LinkQuery.from_parameters([("uri", "a.example"), *words])
 
 
-def test_cursors_and_slices_of_other_kinds_are_others() -> None:
+def test_cursors_and_slices_of_different_kinds_are_different() -> None:
     def fingerprint(word: str) -> str:
         return LinkQuery.from_parameters([("uri", "a.example"), ("kinds", word)]).fingerprint
 
@@ -138,7 +138,7 @@ def test_every_command_that_counts_links_has_the_one_option() -> None:
     }
 
 
-def test_lines_for_people_name_the_kinds() -> None:
+def test_summaries_name_the_kinds() -> None:
     assert kinds_line(ALL_KINDS) == "Links of all kinds count."
     assert kinds_line(Kinds.of("img@src")) == "Links of these kinds count: img@src."
     assert others_line(NAVIGATION, 1200).startswith(

@@ -121,7 +121,7 @@ def test_counts_are_those_of_the_plain_definition(
     assert all(extent.is_complete for extent in answer.extents.values())
 
 
-def test_those_with_most_links_come_first_and_a_limit_cuts_them() -> None:
+def test_rows_with_most_links_come_first_up_to_the_limit() -> None:
     store = MemoryStore([Page(A, T1, [link(OTHER), link(NEWS, "a"), link(NEWS, "b")])])
     answer = answer_level(
         store,
@@ -144,7 +144,7 @@ def test_a_range_is_counted_alone() -> None:
 
 
 @pytest.mark.parametrize("budget", [Budget(look_ups=20), Budget(rows=20)], ids=["look-ups", "rows"])
-def test_a_hub_is_counted_as_far_as_the_budget_goes_and_says_so(budget: Budget) -> None:
+def test_a_count_of_a_hub_stops_at_the_budget_and_says_so(budget: Budget) -> None:
     pages = [
         Page(f"http://h{number}.example/", T1, [link(A)], is_shared=False) for number in range(60)
     ]

@@ -195,7 +195,7 @@ def test_wrong_parameter_is_named_with_what_is_allowed(
         )
     )
 )
-def test_whatever_comes_is_a_query_or_a_bad_parameter(parameters: list[tuple[str, str]]) -> None:
+def test_any_parameters_are_a_query_or_a_bad_parameter(parameters: list[tuple[str, str]]) -> None:
     with suppress(BadParameterError):
         LinkQuery.from_parameters(parameters)
 
@@ -260,7 +260,7 @@ def test_the_pattern_of_a_uri_is_of_the_texts_that_are_read(text: str) -> None:
 @example("http:/a.example")
 @example("HTTPS:a.example/x")
 @example("ftp:/a.example")
-def test_what_is_asked_is_found_under_the_absolute_uri_too(text: str) -> None:
+def test_any_uri_of_a_query_has_the_surt_of_its_absolute_form(text: str) -> None:
     """Other instances are asked for the absolute URI."""
     with suppress(BadParameterError):
         uri, surt = queries.URI.read(text)

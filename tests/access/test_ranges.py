@@ -179,7 +179,7 @@ budgets = st.sampled_from([Budget(), Budget(rows=1, look_ups=1), Budget(rows=30,
 
 @settings(max_examples=60, deadline=None)
 @given(pages, st.sampled_from(MATCH_TYPES), asked, st.integers(1, 4), budgets)
-def test_pages_and_stream_say_what_the_captures_say(
+def test_pages_and_stream_have_the_links_of_the_captures(
     captured: list[Page], match_type: str, asked: dict[str, str], limit: int, budget: Budget
 ) -> None:
     store = MemoryStore(captured)
@@ -212,7 +212,9 @@ def test_the_sqlite_store_gives_the_same_answers(
 
 @settings(max_examples=40, deadline=None)
 @given(pages, st.sampled_from(MATCH_TYPES))
-def test_it_is_the_exact_answers_one_after_the_other(captured: list[Page], match_type: str) -> None:
+def test_an_answer_about_a_range_is_the_answers_about_its_uris_in_order(
+    captured: list[Page], match_type: str
+) -> None:
     store = MemoryStore(captured)
     surts = sorted({surt_of(uri) for uri in WEB if is_asked(uri, match_type)})
     by_surt = {surt_of(uri): uri for uri in WEB}
@@ -284,7 +286,7 @@ def test_work_of_one_request_is_bounded_and_an_empty_page_goes_on() -> None:
     )  # a page costs 20 rows, its capture and its link one each
 
 
-def test_a_stream_reads_no_further_than_it_is_read() -> None:
+def test_a_stream_reads_from_the_store_only_what_is_taken_from_it() -> None:
     class Counting(MemoryStore):
         asked = 0
 
@@ -310,13 +312,13 @@ def test_a_stream_reads_no_further_than_it_is_read() -> None:
         pytest.param(FIRST_OUTLINK, id="of one page"),
     ],
 )
-def test_a_cursor_of_elsewhere_is_refused(position: InRange) -> None:  # type: ignore[type-arg]
+def test_a_cursor_outside_the_range_is_refused(position: InRange) -> None:  # type: ignore[type-arg]
     cursor = encode_cursor(Cursor(STATE, position, DONE), query_of("host").fingerprint)
     with pytest.raises(BadParameterError, match="an answer to the same query"):
         query_of("host", cursor=cursor)
 
 
-def test_a_cursor_of_many_pages_is_refused_for_one() -> None:
+def test_a_query_about_one_page_refuses_a_cursor_of_a_range() -> None:
     exact = LinkQuery.from_parameters([("uri", A)])
     cursor = encode_cursor(Cursor(STATE, InRange(exact.surt, DONE), DONE), exact.fingerprint)
     with pytest.raises(BadParameterError, match="an answer to the same query"):
@@ -325,19 +327,19 @@ def test_a_cursor_of_many_pages_is_refused_for_one() -> None:
 
 
 @pytest.mark.parametrize("match_type", ["host", "domain"])
-def test_a_uri_without_host_has_none_to_match(match_type: str) -> None:
+def test_a_uri_without_a_host_has_no_range_by_host_or_domain(match_type: str) -> None:
     with pytest.raises(BadParameterError, match="this URI has no host"):
         query_of(match_type, "mailto:x@a.example")
     assert query_of("prefix", "mailto:x@a.example").stems == ("mailto:x@a.example",)
 
 
 @pytest.mark.parametrize("name", ["evidence", "validity", "follow"])
-def test_what_is_told_of_one_page_only_is_refused(name: str) -> None:
+def test_parameters_about_one_page_are_refused_for_a_range(name: str) -> None:
     with pytest.raises(BadParameterError, match=f"no {name} with matchType=host: ask for one page"):
         query_of("host", **{name: "true"})
 
 
-def test_counts_and_merged_answers_are_of_one_page() -> None:
+def test_counts_and_merged_answers_take_no_range() -> None:
     with pytest.raises(BadParameterError, match="counts are of one page"):
         LevelQuery.from_parameters([("uri", A), ("level", "host"), ("matchType", "host")])
     with pytest.raises(BadParameterError, match="no matchType of merged links"):
@@ -449,7 +451,7 @@ def test_the_service_answers_page_by_page_and_as_a_stream(client: FlaskClient) -
         pytest.param("matchType=host&level=host", "matchType", id="counts"),
     ],
 )
-def test_the_service_says_what_cannot_be_asked(
+def test_the_service_names_a_wrong_parameter_of_a_range(
     client: FlaskClient, query: str, parameter: str
 ) -> None:
     response = client.get(f"/linkQuery?uri=a.example&{query}")

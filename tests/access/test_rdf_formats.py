@@ -141,7 +141,9 @@ link_members = st.builds(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(link_members, max_size=4), st.lists(link_members, max_size=4))
-def test_in_the_profile_links_a_union_is_a_merge(ours: list[Member], theirs: list[Member]) -> None:
+def test_in_the_profile_links_a_union_of_graphs_merges_answers(
+    ours: list[Member], theirs: list[Member]
+) -> None:
     """No node is blank, an answer merged with itself is itself, and two answers together have the
     links of both, once.
     """
@@ -182,7 +184,7 @@ def test_archives_of_a_merged_answer_are_named(name: str, profile: str) -> None:
         assert [str(when) for when in graph.objects(iraq, TWG.timestamp)] == [T1]
 
 
-def test_names_of_links_do_not_run_into_each_other() -> None:
+def test_different_links_have_different_names() -> None:
     """The four parts are lines, and no part holds a line end."""
     from arclink.access.formats.statements import link_name
     from arclink.model import Kind

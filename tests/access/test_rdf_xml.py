@@ -107,7 +107,7 @@ def test_nasty_texts_and_uris_are_the_same_graph_to_two_readers(text: str) -> No
 
 
 @pytest.mark.parametrize("uri", ODD_URIS)
-def test_odd_uris_are_iris_with_the_original_beside_them(uri: str) -> None:
+def test_odd_uris_become_iris_and_keep_their_original_as_text(uri: str) -> None:
     document = written(answer_of([member(uri, "x", T1)]))
     graphs = read_by_rdflib(document), read_by_oxigraph(document)
     assert isomorphic(*graphs)
@@ -153,7 +153,7 @@ def test_members_stay_in_order() -> None:
     ]
 
 
-def test_types_are_the_paper_s_words_where_it_has_one() -> None:
+def test_types_are_those_of_the_paper_if_it_has_them() -> None:
     kinds = ["a@href", "img@src", "area@href"]
     graph = read_by_rdflib(
         written(
@@ -182,7 +182,7 @@ def _bags(graph: rdflib.Graph) -> Sequence[tuple[str, ...]]:
     ]
 
 
-def test_not_captured_is_told_by_the_number_of_mementos() -> None:
+def test_a_page_that_was_not_captured_has_zero_mementos() -> None:
     graph = read_by_rdflib(
         written(answer_link_query(MemoryStore(), LinkQuery.from_parameters([("uri", A)])))
     )

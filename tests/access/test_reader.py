@@ -13,7 +13,7 @@ from tests.store.graphs import checksum_of, memento, write_batch
 PAGE = UriR("http://page.example/")
 
 
-def test_revisits_that_name_no_capture_show_the_one_before_each_of_them(tmp_path: Path) -> None:
+def test_a_revisit_that_names_no_capture_shows_the_one_before_it(tmp_path: Path) -> None:
     old, new, unnamed = checksum_of("p1"), checksum_of("p2"), checksum_of_reference(PAGE, None)
     captures = [
         ("20100101000000", old),

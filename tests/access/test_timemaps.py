@@ -109,7 +109,7 @@ def test_a_uri_in_link_format_is_ascii_and_cannot_end_the_link(text: str) -> Non
     assert not set('<>"') & set(ascii_uri(f"http://a.example/{text}"))
 
 
-def test_what_is_no_uri_is_refused() -> None:
+def test_an_invalid_uri_is_refused() -> None:
     with pytest.raises(BadParameterError):
         read_timemap(MemoryStore(), "http://a\n/")
 
@@ -124,7 +124,7 @@ def test_what_is_no_uri_is_refused() -> None:
         "https://é.example/",
     ],
 )
-def test_what_is_no_replay_prefix_is_refused(text: str) -> None:
+def test_an_invalid_replay_prefix_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--replay"):
         parse_replay("--replay", text)
 

@@ -137,7 +137,7 @@ def test_a_page_that_was_not_captured_before_was_not_without_the_link() -> None:
     assert list(told(ask(MemoryStore(pages))).values()) == [(None, T2, T2, None)]
 
 
-def test_every_format_that_tells_it_tells_the_same() -> None:
+def test_every_format_with_validity_has_the_same_one() -> None:
     store = MemoryStore([Page(B, T1), Page(B, T2, [link(A, "x")]), Page(B, T3)])
     answer = ask(store)
     expected = {"last_without": T1, "first_with": T2, "last_with": T2, "first_without": T3}
@@ -157,7 +157,7 @@ def test_every_format_that_tells_it_tells_the_same() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(pages=st.lists(read | gone, max_size=9), rows=st.integers(0, 25))
-def test_what_would_cost_too_much_is_left_out_and_the_rest_is_right(
+def test_validities_beyond_the_budget_are_left_out_and_the_others_are_right(
     pages: list[Page], rows: int
 ) -> None:
     store = MemoryStore(pages)

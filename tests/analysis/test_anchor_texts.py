@@ -123,7 +123,7 @@ def test_counts_and_weights_are_those_of_the_plain_definition(
     )
 
 
-def test_a_page_that_was_never_captured_has_words_and_telling_ones_come_first() -> None:
+def test_words_of_a_page_that_was_not_captured_begin_with_the_most_specific() -> None:
     everywhere = [link(f"http://{name}.example/", "Home") for name in "abcdef"]
     archive = [
         Page("http://n.example/", "20100116000000", [*everywhere, link(A, "Winter games 2010")]),
@@ -183,6 +183,6 @@ def test_times_and_kinds_narrow_what_is_counted() -> None:
         ),
     ],
 )
-def test_what_is_no_target_is_said(text: str, level: Level, allowed: str) -> None:
+def test_an_invalid_target_is_named(text: str, level: Level, allowed: str) -> None:
     with pytest.raises(BadParameterError, match=allowed):
         Target.asked(text, level)

@@ -55,7 +55,7 @@ pages = st.builds(
     term=st.sampled_from(Term),
     rows=st.sampled_from([1, 3, 1000]),
 )
-def test_frequencies_are_those_of_plain_sets_however_much_is_sorted_at_once(
+def test_frequencies_are_those_of_plain_sets_for_any_number_of_rows_in_memory(
     archive: list[Page], level: Level, term: Term, rows: int
 ) -> None:
     documents: dict[str, set[str]] = defaultdict(set)
@@ -112,7 +112,7 @@ def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> 
     ) == (4, 1, 1, 2, 0)
 
 
-def test_what_every_target_has_weighs_nothing() -> None:
+def test_a_term_that_every_target_has_weighs_nothing() -> None:
     store = MemoryStore(
         [
             Page(
@@ -157,7 +157,7 @@ def test_the_file_is_used_until_the_store_changes(
         ),
     ],
 )
-def test_a_file_that_cannot_be_used_is_written_anew(
+def test_an_unusable_file_is_written_again(
     damage: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
     kept = FrequencyFile(tmp_path, MemoryStore(PAGES), Level.URI, Term.TEXT)
@@ -168,7 +168,7 @@ def test_a_file_that_cannot_be_used_is_written_anew(
     assert kept.path.read_bytes() == whole
 
 
-def test_a_folder_that_cannot_be_written_is_told_and_does_no_harm(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_gives_a_warning_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[str] = []
     assert (

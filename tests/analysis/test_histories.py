@@ -96,7 +96,7 @@ def read(archive: list[Page], scope: LinkScope) -> tuple[list[PageHistory], Targ
 
 @settings(max_examples=120, deadline=None)
 @given(archive=archives, scope=scopes)
-def test_validities_are_those_of_looking_at_every_capture(
+def test_validities_are_those_of_the_plain_definition(
     archive: list[Page], scope: LinkScope
 ) -> None:
     histories, targets_of = read(archive, scope)
@@ -167,7 +167,7 @@ def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
         pytest.param([Page(WWW, T3, [])], id="another page of the same SURT"),
     ],
 )
-def test_what_was_not_seen_is_not_gone(after: list[Page]) -> None:
+def test_a_link_is_not_gone_until_a_capture_without_it(after: list[Page]) -> None:
     histories, targets_of = read(
         [Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after], LinkScope(Level.URI)
     )
@@ -190,7 +190,7 @@ def test_no_lives_have_an_empty_curve() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(archive=archives, scope=scopes)
-def test_churn_is_what_neighbouring_captures_differ_in(
+def test_churn_is_the_difference_between_consecutive_captures(
     archive: list[Page], scope: LinkScope
 ) -> None:
     expected: dict[tuple[str, str], Churn] = {}
@@ -272,7 +272,7 @@ def test_adoption_adds_up_by_window() -> None:
     ]
 
 
-def test_kinds_that_are_not_asked_for_are_not_counted() -> None:
+def test_only_the_kinds_of_the_query_are_counted() -> None:
     store = MemoryStore([Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])])
     query = LinkQuery.from_parameters([("uri", A), ("kind", "a@href")])
     assert [

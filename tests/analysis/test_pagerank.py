@@ -79,7 +79,7 @@ def test_a_link_of_a_node_to_itself_makes_no_difference_unless_asked() -> None:
     assert rank(with_own, RankOptions(has_self_links=True)).ranks[2] > rank(without).ranks[2] + 0.1
 
 
-def test_what_did_not_converge_says_so() -> None:
+def test_ranks_say_whether_they_converged() -> None:
     found = rank(matrix_of(3, [(0, 1, 1), (1, 0, 1), (2, 0, 1)]), RankOptions(most_iterations=2))
     assert (found.iterations, found.is_converged) == (2, False)
     assert found.residual > 1e-12
@@ -92,7 +92,7 @@ def test_an_empty_graph_has_no_ranks() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"damping": 1.0}, {"damping": 0.0}, {"damping": float("nan")}, {"tolerance": 0.0}]
 )
-def test_options_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
+def test_meaningless_options_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=r"between 0 and 1|above 0"):
         RankOptions(**wrong)  # type: ignore[arg-type]
 
@@ -104,7 +104,7 @@ def slice_of(folder: Path, nodes: list[int]) -> Slice:
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 10])
-def test_the_first_ones_stand_by_rank_and_then_by_name(tmp_path: Path, count: int) -> None:
+def test_the_top_is_sorted_by_rank_and_then_by_name(tmp_path: Path, count: int) -> None:
     one = slice_of(tmp_path, [10, 13, 14, 17, 18])
     ranks = np.array([0.1, 0.3, 0.2, 0.3 + 1e-15, 0.1])
     first = first_ranked(one, ranks, count)
@@ -116,7 +116,7 @@ def test_the_first_ones_stand_by_rank_and_then_by_name(tmp_path: Path, count: in
     assert first.tied == {1: 1, 4: 1}.get(count, 0)
 
 
-def test_the_rank_of_one_node_is_told_where_it_is_there(tmp_path: Path) -> None:
+def test_a_node_has_its_place_and_rank_if_the_graph_has_it(tmp_path: Path) -> None:
     one = slice_of(tmp_path, [10, 13, 14])
     found = place_of(one, np.array([0.1, 0.7, 0.2]), 14)
     assert found is not None
@@ -128,7 +128,7 @@ lists = st.dictionaries(st.integers(0, 15), st.integers(1, 6), max_size=12)
 
 
 @given(one=lists, other=lists)
-def test_agreement_is_kendalls_tau_of_what_both_lists_have(
+def test_agreement_is_kendalls_tau_of_the_shared_entries(
     one: dict[int, int], other: dict[int, int]
 ) -> None:
     """By the definition: equal places are in no order, which takes from what can agree (Kendall

@@ -142,7 +142,7 @@ def test_paths_are_the_best_of_all_ways(
             assert places[-1] == surt_of(D)
 
 
-def test_a_link_seen_too_early_is_no_way_unless_it_is_in_force() -> None:
+def test_a_link_observed_too_early_is_followed_only_if_it_is_in_force() -> None:
     archive = [Page(A, T2, [link(B)]), Page(B, T1, [link(D)])]
     assert ask(archive).hops == ()
     path = ask(archive, usable=Usable.IN_FORCE).hops

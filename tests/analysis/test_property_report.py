@@ -53,7 +53,7 @@ def report(
         return page.read_text("utf-8"), list(csv.DictReader(table)), run.output
 
 
-def test_the_page_is_whole_and_asks_nothing_of_anybody(
+def test_the_page_is_complete_and_loads_nothing(
     report: tuple[str, list[dict[str, str]], str],
 ) -> None:
     page, _, _ = report
@@ -128,9 +128,7 @@ def test_degrees_of_each_window_add_up(demo_store: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["graph.csv", "graph"])
-def test_the_page_is_not_written_over_by_the_table(
-    name: str, demo_store: str, tmp_path: Path
-) -> None:
+def test_the_table_does_not_replace_the_page(name: str, demo_store: str, tmp_path: Path) -> None:
     words = [
         "analyze",
         "properties",
@@ -198,7 +196,7 @@ def test_names_cannot_break_the_page() -> None:
     assert "a &amp; b" in bars(["<b>"], [Series("a & b", [1])])
 
 
-def test_at_one_window_only_the_page_has_no_time(demo_store: str, tmp_path: Path) -> None:
+def test_a_page_of_one_window_has_no_section_through_time(demo_store: str, tmp_path: Path) -> None:
     page = tmp_path / "all.html"
     words = [
         "analyze",

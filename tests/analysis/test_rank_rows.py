@@ -21,7 +21,7 @@ def told(*words: str) -> dict[str, list[dict[str, object]]]:
     return answer
 
 
-def test_each_window_and_the_whole_have_their_first_ones(demo_store: str) -> None:
+def test_each_window_and_the_whole_have_their_top_ranks(demo_store: str) -> None:
     answer = told("--store", demo_store, "--top", "3")
     windows = [str(window["window"]) for window in answer["windows"]]
     assert windows == ["2009-11", "2009-12", "2010-01", "2010-02", "2010-03", "all"]
@@ -47,7 +47,7 @@ def test_windows_are_compared_with_the_next_and_with_the_whole(demo_store: str) 
     assert [(row["overlap"], row["tau"]) for row in whole] == [(10, 1.0)]
 
 
-def test_edges_are_those_that_ranks_follow_and_ties_at_the_end_are_told(demo_store: str) -> None:
+def test_the_answer_counts_edges_that_ranks_follow_and_ties_at_its_end(demo_store: str) -> None:
     hosts = ("--store", demo_store, "--level", "host")
     plain, own = (told(*hosts, "--top", "5", *words)["windows"] for words in ([], ["--self-links"]))
     windows, with_own = ({str(one["window"]): one for one in some} for some in (plain, own))
@@ -81,7 +81,7 @@ def test_one_uri_is_followed_through_time(demo_store: str) -> None:
     assert [row["place"] is None for row in rows] == [False, True, False, False, False, False]
 
 
-def test_a_window_without_captures_is_there_without_nodes(demo_store: str) -> None:
+def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
     answer = told("--store", demo_store, "--by", "2009-11,1999")
     assert [(window["window"], window["nodes"] == 0) for window in answer["windows"]] == [
         ("2009-11", False),
@@ -121,7 +121,7 @@ def test_a_window_without_captures_is_there_without_nodes(demo_store: str) -> No
         pytest.param(["--damping", "1"], "a probability between 0 and 1", id="damping"),
     ],
 )
-def test_what_means_nothing_is_refused_with_what_helps(
+def test_meaningless_options_are_refused_with_a_remedy(
     words: list[str], message: str, demo_store: str
 ) -> None:
     with pytest.raises(UsageError, match=message):

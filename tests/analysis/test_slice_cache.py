@@ -63,7 +63,7 @@ def test_damaged_slices_are_made_again(store: str) -> None:
             assert found == right, f"{path.name}: {name}"
 
 
-def test_what_was_forgotten_is_in_no_slices(store: str) -> None:
+def test_forgotten_captures_are_in_no_slices(store: str) -> None:
     made = open_slices(store, MONTHS)
     CliRunner().invoke(
         group, ["forget", "example,gone)/", "--targets", "--store", store], catch_exceptions=False
@@ -91,7 +91,7 @@ def test_graph_files_give_the_slices_of_a_store(store: str, tmp_path: Path) -> N
     ]
 
 
-def test_where_nothing_can_be_sliced_the_error_says_what_helps(tmp_path: Path) -> None:
+def test_an_error_about_a_store_without_slices_names_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="neither a store nor graph files"):
         open_slices(str(tmp_path / "empty"), MONTHS)

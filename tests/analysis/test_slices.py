@@ -115,7 +115,7 @@ options = st.builds(
 
 
 @pytest.mark.parametrize("weight", Weight)
-def test_whatever_pages_say_is_sliced(weight: Weight, tmp_path: Path) -> None:
+def test_odd_texts_and_uris_of_pages_are_sliced(weight: Weight, tmp_path: Path) -> None:
     texts = ["\x00", "lone \ud800", "x" * 100_000]
     uris = [
         "http://b.example/\x00\n",

@@ -43,7 +43,7 @@ def test_the_table_of_the_textbooks() -> None:
     assert curve.share[35] == curve.share[23]
 
 
-def test_nobody_lives_on_or_nothing_is_known() -> None:
+def test_curves_may_reach_zero_or_have_no_data() -> None:
     assert curve_of([(2, True)]).share.tolist() == [1, 1, 0]
     assert curve_of([(2, False)]).median() is None
     assert curve_of([]).median() is None

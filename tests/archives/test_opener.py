@@ -44,7 +44,7 @@ def test_bytes_are_those_of_the_range(place: str, offset: int, count: int) -> No
         assert source.read(offset, count) == DATA[offset : offset + count]
 
 
-def test_a_stream_reads_on_and_goes_back(place: str) -> None:
+def test_a_stream_reads_forward_and_seeks_backward(place: str) -> None:
     with open_stream(place) as stream:
         assert stream.read(300) == DATA[:300]
         assert stream.read() == DATA[300:]
@@ -66,12 +66,12 @@ def test_a_wacz_says_what_it_holds(wacz: Path) -> None:
     assert indexes_in(str(wacz)) == ["indexes/index.cdxj"]
 
 
-def test_an_entry_lies_where_its_bytes_are(wacz: Path) -> None:
+def test_an_entry_has_the_offset_and_size_of_its_bytes(wacz: Path) -> None:
     entry = find_entry(str(wacz), ENTRY)
     assert wacz.read_bytes()[entry.start : entry.start + entry.size] == DATA
 
 
-def test_what_cannot_be_opened_is_said(wacz: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_named_with_its_cause(wacz: Path, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         open_bytes(str(tmp_path / "gone"))
     with pytest.raises(InputError, match=r"gone\.wacz: cannot be read: No such file"):
@@ -109,7 +109,9 @@ def test_a_directory_that_points_elsewhere_is_noticed(wacz: Path) -> None:
         ("/a/c.wacz", None, "c.wacz"),
     ],
 )
-def test_names_say_where_a_file_is(name: str, parts: tuple[str, str] | None, short: str) -> None:
+def test_a_name_is_split_into_wacz_and_entry(
+    name: str, parts: tuple[str, str] | None, short: str
+) -> None:
     assert split_entry(name) == parts
     assert short_name(name) == short
     assert parts is None or entry_of(*parts) == name

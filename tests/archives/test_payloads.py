@@ -137,7 +137,7 @@ def test_a_coding_that_breaks_off_gives_what_is_there(
 
 
 @coders
-def test_what_is_neither_coded_nor_text_is_an_error(
+def test_a_body_that_is_neither_coded_nor_text_is_an_error(
     tmp_path: Path, name: str, encode: Callable[[bytes], bytes]
 ) -> None:
     with pytest.raises(PayloadError) as raised:
@@ -150,7 +150,7 @@ def test_what_is_neither_coded_nor_text_is_an_error(
     st.binary(max_size=300),
     st.integers(1, 50),
 )
-def test_no_bytes_fail_otherwise(name: str, body: bytes, limit: int) -> None:
+def test_any_bytes_are_decoded_or_returned_unchanged(name: str, body: bytes, limit: int) -> None:
     for start in (b"", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x78\x9c"):
         undone = undo_coding(start + body, name, limit)
         assert undone is None or len(undone[0]) <= limit or undone[0] == start + body
@@ -205,7 +205,7 @@ def test_no_bytes_fail_otherwise(name: str, body: bytes, limit: int) -> None:
         ),
     ],
 )
-def test_headers_are_believed_as_far_as_bytes_bear_them_out(
+def test_a_coding_in_a_header_counts_only_if_the_bytes_have_it(
     tmp_path: Path, headers: list[str], body: bytes
 ) -> None:
     payload = decode_payload(stored(tmp_path, body, *headers))
@@ -233,7 +233,9 @@ def test_a_wrong_crc_keeps_the_text(tmp_path: Path) -> None:
         (b"fffffffffffffffff\r\nx", (b"fffffffffffffffff\r\nx", True)),
     ],
 )
-def test_chunks(body: bytes, expected: tuple[bytes, bool]) -> None:
+def test_chunks_are_joined_up_to_the_first_that_is_damaged(
+    body: bytes, expected: tuple[bytes, bool]
+) -> None:
     assert undo_chunks(body) == expected
 
 
@@ -242,7 +244,7 @@ def test_chunks_of_any_size_are_undone(data: bytes, size: int) -> None:
     assert undo_chunks(chunked(data, size)) == (data, True)
 
 
-def test_what_the_crawler_cut_is_truncated_and_what_we_cut_is_cut(tmp_path: Path) -> None:
+def test_a_payload_is_truncated_by_its_crawler_or_cut_by_us(tmp_path: Path) -> None:
     payload = decode_payload(stored(tmp_path, PAGE, fields=("WARC-Truncated: length",)))
     assert (payload.body, payload.cut, payload.truncated) == (PAGE, False, True)
     payload = decode_payload(stored(tmp_path, PAGE), limit=100)
@@ -290,7 +292,7 @@ def test_a_body_that_breaks_off_has_no_digest(tmp_path: Path) -> None:
     assert raised.value.reason is Reason.PAYLOAD_DAMAGED
 
 
-def test_redirects_meet_by_status_and_target_only() -> None:
+def test_redirects_of_equal_status_and_target_share_a_checksum() -> None:
     one = redirect_checksum("301", "http://h/")
     assert one == "redirect:ECG2CCANTAREQLGW5YG5ZXTZIPN2OPOD"
     assert (

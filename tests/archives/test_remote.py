@@ -152,7 +152,7 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
         pytest.param("{site}data", "is not a WARC or ARC file", id="something else"),
     ],
 )
-def test_what_cannot_be_read_is_said(place: str, message: str, site: Site) -> None:
+def test_an_unreadable_place_is_named_with_its_cause(place: str, message: str, site: Site) -> None:
     with pytest.raises(InputError, match=message):
         ArchiveFile(place.format(site=site.url))
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_read_is_said(place: str, message: str, site: Site) -> No
         ("gs://bucket/x.warc.gz", r"what it needs \(No module"),
     ],
 )
-def test_a_driver_that_is_not_installed_is_said(
+def test_a_driver_that_is_not_installed_is_named(
     url: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacks(*_: object, **__: object) -> None:
@@ -191,7 +191,9 @@ def test_a_driver_that_is_not_installed_is_said(
         ("a://", "a", None),
     ],
 )
-def test_names_say_where_a_file_is(place: str, scheme: str | None, name: str | None) -> None:
+def test_a_place_has_its_scheme_and_short_name(
+    place: str, scheme: str | None, name: str | None
+) -> None:
     if name is None:
         assert scheme_of(place) is None, "a scheme has two letters: C:// is a drive"
         return
@@ -348,7 +350,7 @@ def test_a_build_whose_files_cannot_be_reached_loads_nothing(
     assert report.counts[Reason.PAYLOAD_READ] == 1
 
 
-def test_a_wacz_elsewhere_is_read_where_it_stands(
+def test_a_remote_wacz_is_read_without_a_copy(
     shared_data: Path, site: Site, tmp_path: Path
 ) -> None:
     with zipfile.ZipFile(site.folder / "c.wacz", "w") as zipped:
@@ -385,7 +387,7 @@ def test_a_zipnum_cluster_elsewhere_is_read_block_by_block(site: Site) -> None:
     ]
 
 
-def test_files_elsewhere_of_one_name_are_told_apart(site: Site) -> None:
+def test_remote_files_of_one_name_are_distinguished(site: Site) -> None:
     for folder in ("one", "two"):
         (site.folder / folder).mkdir()
         (site.folder / folder / "x.warc.gz").write_bytes(
@@ -403,9 +405,7 @@ def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
     assert find_cdx([f"file://{tmp_path}/a.cdx"]) == [tmp_path / "a.cdx"]
 
 
-def test_a_row_finds_its_file_elsewhere_by_as_much_of_its_path_as_it_takes(
-    site: Site, tmp_path: Path
-) -> None:
+def test_a_row_finds_its_remote_file_by_the_end_of_its_path(site: Site, tmp_path: Path) -> None:
     """As rows of Common Crawl name their files; here two of one name."""
     rows, inputs = [], []
     for name in ("one", "two"):
@@ -462,7 +462,7 @@ def test_places_that_can_be_listed_are_searched() -> None:
         system.rm("/bucket", recursive=True)
 
 
-def test_who_has_only_files_of_his_own_loads_no_driver() -> None:
+def test_a_build_of_local_files_imports_no_driver() -> None:
     """It would cost each command 0.25 seconds."""
     modules = (
         "arclink.cli.build, arclink.pipeline.build, arclink.pipeline.inputs, arclink.rows.cdx_files"

@@ -65,7 +65,7 @@ def test_any_bytes_are_read_or_refused(
     [("a.wacz", "archive/gone.warc.gz"), ("gone.wacz", NAMES[0])],
     ids=["entry", "WACZ"],
 )
-def test_what_is_gone_is_missing_as_any_other_file(tmp_path: Path, file: str, entry: str) -> None:
+def test_a_missing_wacz_or_entry_is_a_missing_file(tmp_path: Path, file: str, entry: str) -> None:
     (tmp_path / "a.wacz").write_bytes(zipped())
     with pytest.raises(MissingFileError, match="gone"):
         ArchiveFile(f"{tmp_path / file}!/{entry}")

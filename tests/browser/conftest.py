@@ -175,22 +175,25 @@ class Seen:
 def what_does_not_apply(page: "Page", *, has_script: bool = True) -> list[str]:
     """Return the parts of the page's own style and script without effect: empty if all have one."""
     found: dict[str, Any] = page.evaluate(
-        """() => ({
+        """async (hasScript) => ({
             font: getComputedStyle(document.body).fontFamily,
             links: document.querySelectorAll('link[rel=stylesheet]').length,
             sheets: [...document.styleSheets].filter(sheet => sheet.cssRules.length > 0).length,
-            scripts: document.querySelectorAll('script[src]').length,
-            isPrepared: typeof prepare === 'function',
-        })"""
+            // A module runs once: to import it again only says whether that went well.
+            failures: !hasScript ? [] : (await Promise.all(
+                [...document.querySelectorAll('script[type=module]')].map(
+                    script => import(script.src).then(() => '', error => String(error))
+                )
+            )).filter(Boolean),
+        })""",
+        has_script,
     )
     wrong = []
     if "system-ui" not in found["font"]:  # which no browser takes by itself
         wrong.append(f"the style does not apply: the font is {found['font']}")
     if not found["links"] or found["sheets"] != found["links"]:
         wrong.append(f"{found['sheets']} of {found['links']} style sheets are there")
-    if has_script and found["scripts"] and not found["isPrepared"]:
-        wrong.append("the script did not run")
-    return wrong
+    return wrong + [f"the script did not run: {failure}" for failure in found["failures"]]
 
 
 def look_again(page: "Page", addresses: list[str], *, has_script: bool) -> list[str]:

@@ -361,7 +361,7 @@ def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: s
         "no collection",
     ],
 )
-def test_what_went_wrong_is_told_with_a_way_on(
+def test_an_error_page_says_what_is_wrong_and_leads_on(
     browser: "Browser", service: Service, address: str, status: int, says: str, way_on: str
 ) -> None:
     with looking(browser, service, may_fail=True) as page:

@@ -81,7 +81,7 @@ def test_words_of_a_host_that_others_wrote(store: str) -> None:
     assert told["documents"] == 17
 
 
-def test_counts_are_kept_where_it_is_said(store: str, tmp_path: Path) -> None:
+def test_counts_are_kept_in_the_folder_of_the_option_cache(store: str, tmp_path: Path) -> None:
     first = analyze(store, "anchors", OPENING, "--cache", str(tmp_path / "kept"))
     assert [path.name for path in (tmp_path / "kept").iterdir()] == [
         "document-frequencies-uri-text"
@@ -105,7 +105,7 @@ def test_a_page_that_was_never_captured_has_words(store: str) -> None:
     assert "tf idf" in table
 
 
-def test_decay_tells_a_row_for_each_month_and_what_it_rests_on(store: str) -> None:
+def test_decay_has_a_row_for_each_month_and_the_number_of_links_at_risk(store: str) -> None:
     told = json.loads(
         analyze(store, "decay", "--level", "uri", "--kinds", "a@href", "--format", "json")
     )
@@ -143,7 +143,7 @@ def test_churn_adds_up_over_hosts(store: str) -> None:
     assert some == [row for row in rows if row["host"].endswith("kalvik2010.example")]
 
 
-def test_spread_tells_who_was_first_and_how_many_there_are(store: str) -> None:
+def test_spread_names_the_first_and_counts_all(store: str) -> None:
     table = analyze(store, "spread", OPENING)
     assert "7 pages link to it" in table
     assert table.splitlines()[5].startswith("2009-11-22 06:00:05")
@@ -156,7 +156,7 @@ def test_spread_tells_who_was_first_and_how_many_there_are(store: str) -> None:
     ]
 
 
-def test_a_path_is_told_link_by_link(store: str) -> None:
+def test_a_path_is_printed_link_by_link(store: str) -> None:
     table = analyze(store, "path", "http://snowblind.blog.example/", "http://lyzhnya.example/")
     assert table.startswith("3 links, arriving 2009-11-22 06:01:53; ")
     arguments = (
@@ -208,7 +208,9 @@ def test_a_path_is_told_link_by_link(store: str) -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_said(store: str, arguments: tuple[str, ...], text: str) -> None:
+def test_an_answer_without_results_says_why(
+    store: str, arguments: tuple[str, ...], text: str
+) -> None:
     assert text in analyze(store, *arguments)
 
 
@@ -252,7 +254,7 @@ def test_what_is_not_there_is_said(store: str, arguments: tuple[str, ...], text:
         pytest.param(("decay", "--kinds", "links"), "element and attribute", id="kind"),
     ],
 )
-def test_what_is_wrong_is_named(store: str, arguments: tuple[str, ...], message: str) -> None:
+def test_a_wrong_argument_is_named(store: str, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         analyze(store, *arguments)
 

@@ -220,7 +220,7 @@ def text(path: Path, words: str) -> Path:
         pytest.param(["dance"], 2, "No such command", id="unknown command"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_a_wrong_call_has_its_message_and_exit_code(
     words: list[str], code: int, message: str, run: Run, archive: Path, store: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -238,7 +238,7 @@ def test_what_is_wrong_is_said(
     assert ended == code
 
 
-def test_a_port_in_use_is_said(run: Run, store: Path) -> None:
+def test_a_port_in_use_is_named(run: Run, store: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -302,7 +302,9 @@ def test_a_file_that_is_no_archive_is_passed_over_and_named(
     assert " kept" in out
 
 
-def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -> None:
+def test_a_cdx_of_other_files_is_an_error_and_makes_no_store(
+    run: Run, archive: Path, tmp_path: Path
+) -> None:
     cdx = text(
         tmp_path / "other.cdx",
         "org,a)/ 20100101000000 http://a.org/ text/html 200 AAA - - 10 0 other.warc.gz\n",
@@ -349,7 +351,7 @@ def test_a_stage_names_what_it_passes_over(
     assert "odd.warc.gz is not a WARC or ARC file" in err
 
 
-def test_filter_of_what_is_no_cdx_fails(run: Run, tmp_path: Path) -> None:
+def test_filter_fails_on_a_file_that_is_not_a_cdx(run: Run, tmp_path: Path) -> None:
     code, _, err = run(
         "filter", text(tmp_path / "notes.md", "these are notes\n"), "--folder", tmp_path / "w"
     )
@@ -357,7 +359,7 @@ def test_filter_of_what_is_no_cdx_fails(run: Run, tmp_path: Path) -> None:
     assert "notes.md: not a CDX or CDXJ file" in err
 
 
-def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_printed_with_escapes(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.warc")).write_bytes(b"")
     code, _, err = run("build", tmp_path, "--store", tmp_path / "l.db")
     assert code == 1
@@ -365,7 +367,7 @@ def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("runner", ["local", "inline"])
-def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_path: Path) -> None:
+def test_a_full_disk_is_named_with_its_folder_and_a_remedy(runner: str, tmp_path: Path) -> None:
     """A limit on the size of files replaces a full disk: writes beyond it fail in the same
     places.
     """
@@ -389,7 +391,7 @@ def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["table", "csv"])
-def test_a_reader_that_leaves_ends_an_answer_without_a_word(
+def test_a_closed_pipe_ends_an_answer_without_a_message(
     name: str, archive: Path, store: Path
 ) -> None:
     truth = [json.loads(line) for line in (archive / "truth.jsonl").read_text("utf-8").splitlines()]

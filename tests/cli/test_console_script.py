@@ -11,7 +11,7 @@ import pytest
 SCRIPT = Path(sys.executable).with_name("arclink")
 
 
-def test_folders_of_the_caller_are_not_taken_for_ours(tmp_path: Path) -> None:
+def test_folders_named_like_our_packages_are_not_imported(tmp_path: Path) -> None:
     """``jobs`` and ``service`` are common names of folders; the script's own folder comes first on
     the path, not the caller's.
     """
@@ -32,7 +32,7 @@ def test_folders_of_the_caller_are_not_taken_for_ours(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def test_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe_early_is_not_an_error(tmp_path: Path) -> None:
     """As in ``arclink links … | head``."""
     subprocess.run(
         [SCRIPT, "demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],

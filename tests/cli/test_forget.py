@@ -92,7 +92,9 @@ def breaches(store: Path) -> list[Violation]:
         pytest.param(["--import", "none.jsonl"], "cannot be read", id="no list"),
     ],
 )
-def test_a_wrong_call_says_what_is_right(store: Path, arguments: list[str], message: str) -> None:
+def test_a_wrong_call_gets_a_message_with_the_remedy(
+    store: Path, arguments: list[str], message: str
+) -> None:
     with pytest.raises(UsageError, match=message):
         run(store, *arguments)
     assert run(store, "--list") == "nothing was forgotten.\n"
@@ -108,19 +110,19 @@ def test_a_wrong_call_says_what_is_right(store: Path, arguments: list[str], mess
         '{"prefix": "a", "time": "", "from": "x"}',
     ],
 )
-def test_a_line_of_another_kind_is_no_takedown(store: Path, tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_not_a_takedown_is_refused(store: Path, tmp_path: Path, line: str) -> None:
     (tmp_path / "list").write_text(f"\n{line}\n")
     with pytest.raises(UsageError, match="line 2: not a takedown"):
         run(store, "--import", str(tmp_path / "list"))
 
 
-def test_a_store_that_is_missing_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_store_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no store at"):
         run(tmp_path / "links.db", SITE)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_says_what_would_go_and_changes_nothing(store: Path) -> None:
+def test_a_dry_run_counts_what_would_be_removed_and_changes_nothing(store: Path) -> None:
     before = captures(store, SITE)
     assert before > 10
     assert run(store, SITE, "--dry-run").startswith(f"{SITE}: {before} mementos, ")
@@ -130,7 +132,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(store: Path) -> None:
     assert breaches(store) == []
 
 
-def test_the_list_says_what_when_why_and_how_much(store: Path) -> None:
+def test_the_list_has_the_scope_date_reason_and_counts_of_each_takedown(store: Path) -> None:
     run(store, SITE, "--to", "2010", "--reason", "letter of the owner", "--no-clean")
     (line,) = run(store, "--list").splitlines()
     assert line[:4].isdigit()
@@ -139,7 +141,7 @@ def test_the_list_says_what_when_why_and_how_much(store: Path) -> None:
     assert line.endswith("  letter of the owner")
 
 
-def test_a_service_forgets_without_being_started_again(store: Path) -> None:
+def test_a_running_service_forgets_without_a_restart(store: Path) -> None:
     client = create_app(str(store)).test_client()
     asked = {"uri": PAGE, "direction": "out", "format": "json"}
     assert client.get("/linkQuery", query_string=asked).get_json()["outlinks"] != []
@@ -147,7 +149,7 @@ def test_a_service_forgets_without_being_started_again(store: Path) -> None:
     assert client.get("/linkQuery", query_string=asked).get_json()["outlinks"] == []
 
 
-def test_the_same_files_again_bring_nothing_back(
+def test_building_the_same_files_again_restores_nothing_forgotten(
     archive: Path, store: Path, tmp_path: Path
 ) -> None:
     run(store, SITE, "--targets")
@@ -168,7 +170,7 @@ def test_the_same_files_again_bring_nothing_back(
 @pytest.mark.parametrize(
     "site", ["example,aurora-daily", "example,kalvik2010)/press", "example,lyzhnya"]
 )
-def test_a_store_that_forgot_is_the_store_that_is_built_without(
+def test_forgetting_gives_the_store_that_is_built_without_the_captures(
     archive: Path, store: Path, tmp_path: Path, site: str
 ) -> None:
     run(store, site)

@@ -46,7 +46,9 @@ def test_the_body_is_the_default(store: Path) -> None:
     assert get(store, "a.example", "--at", "2015") == b"<p>text"
 
 
-def test_what_cannot_be_read_is_an_error_with_the_file(store: Path, tmp_path: Path) -> None:
+def test_a_capture_that_cannot_be_read_is_an_error_with_its_file(
+    store: Path, tmp_path: Path
+) -> None:
     with pytest.raises(CaptureError, match="oldest capture"):
         get(store, A, "--at", "2009")
     other = store_of(tmp_path, [RECORD])

@@ -116,7 +116,9 @@ def test_a_full_disk_leaves_nothing_and_names_the_path(
     assert left <= {"links.db", "n", "links.db.takedowns", *cache}
 
 
-def test_few_open_files_are_enough_or_named(archive: Path, tmp_path: Path) -> None:
+def test_a_limit_of_open_files_is_enough_or_named_in_the_error(
+    archive: Path, tmp_path: Path
+) -> None:
     def limit(files: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
@@ -141,7 +143,7 @@ def test_few_open_files_are_enough_or_named(archive: Path, tmp_path: Path) -> No
 NAME = b"l\xe9.db"
 
 
-def test_a_name_that_is_not_utf_8_is_a_name(archive: Path, tmp_path: Path) -> None:
+def test_every_command_takes_paths_that_are_not_utf_8(archive: Path, tmp_path: Path) -> None:
     store = os.fsencode(tmp_path) + b"/" + NAME
     out = os.fsencode(tmp_path) + b"/o\xe9."
     for arguments in (

@@ -70,9 +70,7 @@ def test_an_icon_leads_the_ranks_only_if_resources_count(site: str) -> None:
     assert leader(site) == HUB
 
 
-def test_graphs_and_parquet_have_what_a_reader_can_follow_and_nquads_and_links_all(
-    site: str, tmp_path: Path
-) -> None:
+def test_exports_have_the_kinds_of_their_format_by_default(site: str, tmp_path: Path) -> None:
     found = {}
     for form in ("graphml", "gexf", "arcs", "parquet", "csv", "nquads"):
         level = () if form in ("parquet", "csv", "nquads") else ("--level", "uri")
@@ -120,7 +118,7 @@ ANALYSES = [
 
 
 @pytest.mark.parametrize("words", ANALYSES, ids=[words[0] for words in ANALYSES])
-def test_an_analysis_names_its_kinds_and_says_if_there_are_only_others(
+def test_an_analysis_names_its_kinds_and_says_if_all_links_are_of_others(
     words: tuple[str, ...], pictures: str, site: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "properties.html"

@@ -52,7 +52,7 @@ def test_the_second_call_builds_nothing(
     assert Path(served[0]).is_file()
 
 
-def test_the_cache_is_for_files_as_they_are(archive: Path) -> None:
+def test_the_cache_depends_on_names_and_times_of_files(archive: Path) -> None:
     before = cache_of([str(archive)])
     assert cache_of([f"file://{archive}"]) == before
     found = archive.stat()

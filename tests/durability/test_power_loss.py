@@ -124,7 +124,7 @@ def check_losses(disk: Path, graphs: Path, states: list[object], folder: Path, l
     assert lost > losses / 4, "the test must disturb"
 
 
-def test_some_losses_of_power(
+def test_stores_survive_a_sample_of_power_losses(
     disk: Path, graphs: Path, states: list[object], tmp_path: Path
 ) -> None:
     check_losses(disk, graphs, states, tmp_path, 40)

@@ -180,7 +180,7 @@ def test_an_error_says_which_side_refuses_a_certificate(
         raise AssertionError(said("stats", "--store", url + given))
 
 
-def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:
+def test_a_cluster_that_does_not_answer_is_an_error_in_time(cassandra: Cassandra) -> None:
     """A node that is stopped, not ended: its connections stay open. Afterwards the same service
     answers again.
     """

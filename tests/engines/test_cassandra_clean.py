@@ -115,7 +115,7 @@ def test_nothing_of_what_was_forgotten_is_left_in_any_row(
         assert canonical(another) == answers
 
 
-def test_of_a_hub_what_is_left_is_found_when_its_first_rows_are_cleaned(
+def test_remaining_links_of_a_hub_are_found_after_its_first_rows_are_cleaned(
     cassandra: Cassandra, graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sees that the first bucket is full looks for the next: also when all that was in the

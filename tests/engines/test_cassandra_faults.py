@@ -212,7 +212,7 @@ def test_without_a_quorum_the_error_says_how_many_replicas_are_missing(
         assert "QUORUM needs 2 replicas of the data, and 1 are up" in done.stderr
 
 
-def test_pages_of_a_hub_are_pages_like_others(
+def test_inlinks_of_a_hub_continue_after_any_of_them(
     cassandra: Cassandra, graphs_of_batches: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hub is spread over partitions, and any of its inlinks is found without reading those before

@@ -175,7 +175,9 @@ def test_tasks_that_were_killed_change_nothing(
     assert_same(rows_of(url), expected)
 
 
-def test_a_child_asks_whatever_its_parents_threads_had_locked(cassandra: Cassandra) -> None:
+def test_a_forked_task_queries_although_threads_of_its_parent_held_locks(
+    cassandra: Cassandra,
+) -> None:
     """Tasks are forks of the driver, and at that moment its threads may be at work in its
     connections.
     """

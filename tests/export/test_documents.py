@@ -103,7 +103,7 @@ def test_networkx_reads_gexf_with_its_spells(
         assert min(days) == of_node[0][0]
 
 
-def test_gexf_at_a_time_is_still(exported: Export, store: Path) -> None:
+def test_gexf_of_one_time_is_static(exported: Export, store: Path) -> None:
     path, _ = exported("gexf", at="20100213")
     graph = nx.read_gexf(path, version="1.3")
     assert graph.graph["mode"] == "static"

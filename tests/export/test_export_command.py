@@ -24,7 +24,7 @@ def run(store: Path, *options: object) -> Result:
     return CliRunner().invoke(group, ["export", "--store", str(store), *map(str, options)])
 
 
-def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path) -> None:
+def test_the_summary_counts_what_was_written_and_left_out(store: Path, tmp_path: Path) -> None:
     path = tmp_path / "links.gexf"
     done = run(
         store,
@@ -98,7 +98,7 @@ def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path)
         ),
     ],
 )
-def test_what_cannot_be_is_refused(parameters: dict[str, str], message: str) -> None:
+def test_impossible_options_are_refused(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(BadParameterError, match=message):
         ExportQuery.from_parameters(parameters.items())
 
@@ -114,7 +114,7 @@ def test_a_window_without_captures_says_when_there_are_some(store: Path, tmp_pat
 
 
 @pytest.mark.parametrize("form", ["csv", "nquads", "graphml", "gexf"])
-def test_a_gap_between_captures_is_told_with_its_ends(
+def test_a_gap_between_captures_is_named_with_its_ends(
     form: str, store: Path, tmp_path: Path
 ) -> None:
     query = ExportQuery.from_parameters(
@@ -218,7 +218,9 @@ with arclink.open(sys.argv[1]) as graph:
 """
 
 
-def test_exports_made_elsewhere_on_earth_are_the_same_bytes(store: Path, tmp_path: Path) -> None:
+def test_the_time_zone_of_the_machine_changes_no_byte_of_an_export(
+    store: Path, tmp_path: Path
+) -> None:
     forms = [form.value for form in ExportFormat]
     for zone in ("UTC", "Pacific/Auckland"):
         folder = tmp_path / zone

@@ -65,7 +65,7 @@ def test_a_graph_has_the_true_links(
         assert found == true_edges(truth, level, kinds=parse_kinds(word))
 
 
-def test_names_that_share_a_hash_are_kept_apart(
+def test_names_that_share_a_hash_stay_different_nodes(
     store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = graphs._NameRuns._hash
@@ -173,7 +173,7 @@ def test_significance_is_the_integral_of_the_paper(rows: list[tuple[int, int, in
         assert found == pytest.approx(min(values), abs=1e-5)
 
 
-def test_each_cut_leaves_what_it_says(store: Path) -> None:
+def test_each_cut_reports_the_links_and_nodes_that_it_removes(store: Path) -> None:
     whole = edges_of(store, level="host")
     query = ExportQuery.from_parameters(
         [("format", "graphml"), ("min-count", "3"), ("core", "2"), ("top", "6")]

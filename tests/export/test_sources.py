@@ -48,7 +48,7 @@ def test_a_source_is_written_as_a_target_would_be(page: str, expected: str) -> N
     assert serialised(UriR(page)) == expected == Base(UriR("http://x/"), None).resolve(page)
 
 
-def test_sources_of_parquet_join_with_targets_and_are_there_as_written(
+def test_sources_of_parquet_join_with_targets_and_keep_their_original_spelling(
     store: MemoryStore, tmp_path: Path
 ) -> None:
     path = written(store, "parquet", tmp_path)

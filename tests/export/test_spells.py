@@ -80,7 +80,7 @@ def shown(day: int | None) -> str:
         ),
     ],
 )
-def test_the_story_of_a_page(
+def test_spells_of_links_follow_the_captures_of_a_page(
     pages: Sequence[Page], observed: list[tuple[str, str]], in_force: list[tuple[str, str]]
 ) -> None:
     store = MemoryStore(pages)
@@ -88,7 +88,7 @@ def test_the_story_of_a_page(
     assert spells_at_uris(store, spells="in-force")[HERE, THERE] == in_force
 
 
-def test_a_window_knows_nothing_of_what_is_outside() -> None:
+def test_spells_of_a_window_use_only_its_captures() -> None:
     store = MemoryStore(
         [page("20100101"), page("20100201"), page("20100301"), page("20100401", has=False)]
     )
@@ -96,7 +96,7 @@ def test_a_window_knows_nothing_of_what_is_outside() -> None:
     assert found == {(HERE, THERE): [("2010-02-01", "2010-03-01")]}
 
 
-def test_a_link_is_in_force_on_the_days_that_a_question_at_them_says(store: Path) -> None:
+def test_spells_in_force_agree_with_queries_at_each_day(store: Path) -> None:
     with open_store(str(store)) as opened:
         query = ExportQuery.from_parameters(
             [("format", "gexf"), ("level", "uri"), ("spells", "in-force")]

@@ -93,7 +93,7 @@ def test_counts_are_those_of_the_rows(
     assert told.tally.left_out == without > 0
 
 
-def test_a_least_count_is_told_with_what_it_took(exported: Export) -> None:
+def test_a_least_count_is_reported_with_the_links_that_it_removed(exported: Export) -> None:
     path, told = exported("csv", level="domain")
     counts = [int(row["count"]) for row in rows_of(path)]
     small = [count for count in counts if count < 6]
@@ -167,7 +167,7 @@ done for the sake of spreadsheets.
 """
 
 
-def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
+def test_odd_texts_and_uris_read_back_from_tables(tmp_path: Path) -> None:
     store = MemoryStore(
         [
             Page(
@@ -191,7 +191,7 @@ def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
     }
 
 
-def test_nquads_say_of_a_page_what_its_answer_says(
+def test_nquads_have_the_statements_of_the_answer_about_a_page(
     exported: Export, store: Path, truth: list[TrueMemento]
 ) -> None:
     path, _ = exported("nquads")

@@ -79,7 +79,7 @@ def test_the_estimate_of_open_elements_is_never_too_small(seed: int) -> None:
         pytest.param(b"<table><tr><frameset>", id="a table"),
     ],
 )
-def test_what_a_frameset_ignores_closes_nothing(unit: bytes) -> None:
+def test_tags_that_a_frameset_ignores_close_no_element(unit: bytes) -> None:
     page = b"<frameset>" + unit * 200
     assert depth_of(page) > 200
     assert max(count for _, count in bounds._open_elements(page)) >= 200

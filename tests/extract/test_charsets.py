@@ -99,7 +99,7 @@ def test_a_declared_charset_is_used(charset: str, codec: str, text: str, is_told
 @pytest.mark.parametrize(
     ("codec", "text"), [(codec, text) for _, codec, text, is_told in LANGUAGES if is_told]
 )
-def test_an_undeclared_charset_is_told_by_the_bytes(codec: str, text: str) -> None:
+def test_an_undeclared_charset_is_found_from_the_bytes(codec: str, text: str) -> None:
     body = ("<body>" + f"<p>{text}</p>" * 2).encode(codec)
     decoded = decode_html(body, None)
     assert decoded.text == body.decode(codec)
@@ -214,7 +214,9 @@ def test_utf16_is_found_by_mark_header_and_pattern(codec: str) -> None:
         ),
     ],
 )
-def test_charsets_of_odd_pages(body: bytes, header: str | None, expected: DecodedHtml) -> None:
+def test_an_odd_page_has_its_text_charset_and_notes(
+    body: bytes, header: str | None, expected: DecodedHtml
+) -> None:
     decoded = decode_html(body, header)
     if expected.text == "\ufffd<a":
         assert str(decoded.text).endswith("<a")
@@ -222,7 +224,7 @@ def test_charsets_of_odd_pages(body: bytes, header: str | None, expected: Decode
         assert decoded == expected
 
 
-def test_the_declaration_is_found_behind_a_long_script() -> None:
+def test_a_declaration_after_a_long_script_is_found() -> None:
     body = b"<html><head><script>" + b"x = 1;\n" * 600 + b"</script><meta charset=koi8-r>\xe4"
     assert decode_html(body, None).charset == "koi8-r"
 
@@ -240,7 +242,7 @@ def test_the_declaration_is_found_behind_a_long_script() -> None:
         '<meta charset="koi8-r"',
     ],
 )
-def test_what_is_no_declaration_declares_nothing(markup: str) -> None:
+def test_text_that_resembles_a_declaration_declares_nothing(markup: str) -> None:
     assert declared_in(f"<html>{markup}".encode()) is None
 
 
@@ -250,7 +252,7 @@ HTML5LIB_EXCEPTIONS = {
 
 
 @pytest.mark.parametrize("name", ["tests1.dat", "tests2.dat"])
-def test_html5lib_encodings(shared_data: Path, name: str) -> None:
+def test_charsets_are_those_of_the_html5lib_tests(shared_data: Path, name: str) -> None:
     cases = re.split(rb"(?m)^#data\n", (shared_data / "html" / name).read_bytes())[1:]
     others = set()
     for number, case in enumerate(cases, 1):
@@ -298,14 +300,14 @@ def test_the_prescan_of_hostile_pages_takes_linear_time(piece: bytes) -> None:
     assert time.process_time() - start < 0.5
 
 
-def test_nul_is_left_to_the_parser() -> None:
+def test_nul_characters_stay_for_the_parser() -> None:
     decoded = decode_html(b'<a href="x\0y">t</a>', "utf-8")
     link = LexborHTMLParser(decoded.text).css_first("a")
     assert link is not None
     assert link.attributes["href"] == "x\ufffdy"
 
 
-def test_real_pages_are_taken_as_they_are() -> None:
+def test_a_utf8_page_is_not_copied() -> None:
     page = (
         b'<!DOCTYPE html><html><head><title>x</title><meta charset="utf-8">'
         + b"<p>hello world</p>\n" * 2000
@@ -509,7 +511,7 @@ def test_no_short_text_of_latin_script_is_read_as_another_script(
     "text",
     ["1½ cups", "3 × 4 ¼", "20 m²", "£5 ¢7", "© 2004", "nº 5, 1ª", "à", "É", "où", "´", "±1"],
 )
-def test_single_signs_are_no_evidence_for_another_script(text: str) -> None:
+def test_single_symbols_do_not_suggest_another_script(text: str) -> None:
     assert read_undeclared(text.encode("cp1252")) == text
 
 
@@ -518,7 +520,7 @@ def test_one_letter_is_enough_among_charsets_of_latin_script(text: str) -> None:
     assert read_undeclared(text.encode("cp1250")) == text
 
 
-def test_bytes_that_are_no_text_are_left_to_the_default() -> None:
+def test_bytes_that_are_not_text_have_the_default_charset() -> None:
     body = bytes(range(1, 32)) + "Широкая".encode("cp1251")
     assert decode_html(body, None).charset == "windows-1252"
 

@@ -109,9 +109,7 @@ INDEX = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><site
         ),
     ],
 )
-def test_every_kind_is_found_with_the_title_it_stands_under(
-    feed: str, links: list[RawLink]
-) -> None:
+def test_every_kind_is_found_with_the_title_of_its_entry(feed: str, links: list[RawLink]) -> None:
     assert is_feed(feed)
     for given_as in (feed, feed.encode(), "\ufeff\n" + feed):
         found = links_of(given_as)
@@ -189,7 +187,7 @@ def test_other_documents_are_read_as_html(document: str) -> None:
         ),
     ],
 )
-def test_a_broken_feed_is_read_as_far_as_it_goes(
+def test_a_broken_feed_is_read_up_to_the_error(
     feed: str, links: list[RawLink], counts: dict[Reason, int]
 ) -> None:
     found = extract_feed_links(feed)
@@ -398,7 +396,7 @@ def test_the_feeds_of_a_real_crawl_have_a_link_per_item(shared_data: Path) -> No
         assert all(link[2] for link in links)
 
 
-def test_namespaces_after_the_thousandth_are_not_heeded() -> None:
+def test_namespaces_after_the_thousandth_are_ignored() -> None:
     many = " ".join(f"xmlns:n{number}='x'" for number in range(2_000))
     atom = "xmlns:late='http://www.w3.org/2005/Atom'"
     reading = feeds._Reading(Limits(), DEFAULT_KINDS)

@@ -146,7 +146,7 @@ REQUEST = warc("http://h/", b"GET / HTTP/1.0\r\n\r\n", record_type="request")
         pytest.param([], False, id="end"),
     ],
 )
-def test_metadata_is_found_behind_its_page(
+def test_metadata_after_its_page_is_found(
     behind: list[bytes], is_found: bool, is_gzip: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.warc"

@@ -221,7 +221,7 @@ def test_every_kind_of_link_is_found_as_written(html: str, links: list[RawLink])
         pytest.param("<link href=''>", "LINK_EMPTY", id="link"),
     ],
 )
-def test_what_leads_nowhere_is_counted_and_not_kept(html: str, reason: str) -> None:
+def test_references_that_lead_nowhere_are_counted_and_not_kept(html: str, reason: str) -> None:
     page = extract_links(html)
     assert page.links == []
     assert names(page) == {reason: 1}
@@ -230,7 +230,7 @@ def test_what_leads_nowhere_is_counted_and_not_kept(html: str, reason: str) -> N
 @pytest.mark.parametrize(
     "reference", ["javascript/x", "datab", "about/us", "Dir/x", "javascript", "a#b", "/#", "?"]
 )
-def test_what_only_looks_like_no_address_is_kept(reference: str) -> None:
+def test_references_that_resemble_a_script_or_data_uri_are_kept(reference: str) -> None:
     assert [link[1] for link in extract_links(f'<a href="{reference}">x</a>').links] == [reference]
 
 
@@ -278,7 +278,9 @@ def test_what_only_looks_like_no_address_is_kept(reference: str) -> None:
         ),
     ],
 )
-def test_same_page_depends_on_the_base(html: str, base: str | None, counts: dict[str, int]) -> None:
+def test_whether_a_link_stays_on_its_page_depends_on_the_base(
+    html: str, base: str | None, counts: dict[str, int]
+) -> None:
     page = extract_links(html)
     assert page.base == base
     assert names(page) == counts
@@ -446,7 +448,7 @@ def test_refresh_is_read_as_the_standard_says(
 
 
 @given(st.text(alphabet="15.;, \n\tuUrRlL='\"x"))
-def test_refresh_is_read_like_the_second_way(content: str) -> None:
+def test_refresh_is_read_like_the_plain_implementation(content: str) -> None:
     expected = read_refresh(content)
     assert parse_refresh(content) == (None if expected is None else tuple(expected))
 
@@ -521,7 +523,7 @@ def test_srcset_is_read_as_the_standard_says(value: str, references: list[str]) 
         )
     ).map("".join)
 )
-def test_srcset_is_read_like_the_second_way(value: str) -> None:
+def test_srcset_is_read_like_the_plain_implementation(value: str) -> None:
     assert list(parse_srcset(value)) == list(read_candidates(value))
 
 
@@ -590,7 +592,7 @@ sound_pages = st.lists(
 
 @given(pages)
 @example("<a href=x><table><tr><td><a href=#y>text<base href=/d/>")
-def test_the_short_way_for_plain_links_finds_what_the_long_way_finds(html: str) -> None:
+def test_the_fast_path_for_plain_links_finds_what_the_general_one_finds(html: str) -> None:
     # With another kind of <a> switched on, its links are read like those of all other elements.
     assert extract_links(html) == extract_links(html, kinds=DEFAULT_KINDS | {Kind("a@data-href")})
 
@@ -617,7 +619,7 @@ def test_any_input_gives_links_that_fit_a_line(html: bytes | str) -> None:
         assert not any(c < " " or "\x7f" <= c <= "\x9f" for c in text + (rel or ""))
 
 
-def test_counts_hold_only_what_no_page_uri_is_needed_for() -> None:
+def test_counts_have_only_reasons_that_need_no_page_uri() -> None:
     page = extract_links("<a href=b>x</a><a href='http://['>y</a>")
     assert len(page.links) == 2
     assert Reason.LINK_KEPT not in page.counts

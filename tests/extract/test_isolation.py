@@ -33,13 +33,15 @@ def extractor(monkeypatch: pytest.MonkeyPatch) -> IsolatedExtractor:
     return IsolatedExtractor(Limits())
 
 
-def test_links_come_back_as_they_are(extractor: IsolatedExtractor) -> None:
+def test_links_from_a_child_process_are_those_of_the_extractor(
+    extractor: IsolatedExtractor,
+) -> None:
     assert extractor.extract(PAGE) == extract_links(PAGE)
     extractor.close()
 
 
 @pytest.mark.parametrize("page", [b"crash", b"hang", b"swell"])
-def test_the_next_page_is_parsed_as_if_nothing_had_been(
+def test_a_page_that_kills_its_child_does_not_harm_the_next(
     extractor: IsolatedExtractor, page: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert extractor.extract(PAGE).links

@@ -40,7 +40,7 @@ def srcset(candidates: int) -> str:
         ),
     ],
 )
-def test_text_that_many_links_share(page: str) -> None:
+def test_a_text_that_many_links_share_is_cut(page: str) -> None:
     found = links_of(page)
     assert len(found.written) > LINKS - 99
     assert size_of(found) < Limits().repeated + SLACK
@@ -48,21 +48,21 @@ def test_text_that_many_links_share(page: str) -> None:
 
 
 @pytest.mark.costly
-def test_text_that_many_links_of_a_wat_share() -> None:
+def test_a_text_that_many_links_of_a_wat_share_is_cut() -> None:
     link = WrittenLink(Kind("img@srcset"), srcset(LINKS), TEXT * 1_000, "")
     found = collect_links([link], Limits())
     assert len(found.written) == LINKS
     assert size_of(found) < Limits().repeated + SLACK
 
 
-def test_what_few_links_share_is_kept() -> None:
+def test_a_text_that_few_links_share_is_kept() -> None:
     found = extract_links(f"<img alt={TEXT} srcset='{srcset(1_000)}'>")
     assert {link[2] for link in found.links} == {TEXT}
     assert found.counts == {}
 
 
 @pytest.mark.parametrize("inner", ["<link>x</link>", "<description>&lt;a href=x></description>"])
-def test_base_of_a_feed(inner: str) -> None:
+def test_links_of_a_feed_with_a_long_base_are_limited(inner: str) -> None:
     base = "http://h/" + "b" * 60_000 + "/"
     found = links_of(
         f"<rss><channel><item xml:base='{base}'>{inner * 2_000}</item></channel></rss>"
@@ -74,7 +74,7 @@ def test_base_of_a_feed(inner: str) -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("which", ["base", "address"])
-def test_long_base_of_a_page(which: str) -> None:
+def test_links_of_a_page_with_a_long_base_are_limited(which: str) -> None:
     long = "http://h/" + "b" * 60_000 + "/"
     base, original = (long, "http://h/") if which == "base" else (None, long)
     links = [format_link(("a@href", str(number), "", None)) for number in range(10_000)]

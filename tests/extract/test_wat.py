@@ -51,7 +51,7 @@ def test_json_of_many_tiny_values_is_refused_before_it_is_parsed(
     assert caught.value.reason is Reason.RECORD_DAMAGED
 
 
-def test_what_common_crawl_says_of_a_page(tmp_path: Path) -> None:
+def test_a_page_in_a_wat_of_common_crawl_has_its_links(tmp_path: Path) -> None:
     found = described(tmp_path, COMMON_CRAWL)
     capture = found.capture
     assert (found.container, found.place) == ("CC-MAIN-1.warc.gz", 1024)
@@ -82,7 +82,7 @@ def test_what_common_crawl_says_of_a_page(tmp_path: Path) -> None:
     }
 
 
-def test_what_the_internet_archive_says_of_an_arc_record(shared_data: Path) -> None:
+def test_a_wat_of_the_internet_archive_describes_arc_records(shared_data: Path) -> None:
     with (
         ArchiveFile(str(shared_data / "aut/example.arc.gz.wat.gz")) as wat,
         ArchiveFile(str(shared_data / "aut/example.arc.gz")) as arc,
@@ -168,7 +168,7 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
+def test_requests_and_metadata_in_a_wat_of_common_crawl_are_no_captures(tmp_path: Path) -> None:
     """Its record about a capture has the capture's URI and a time of its own; requests and crawl
     metadata are described, too.
     """
@@ -338,7 +338,7 @@ def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
     assert counts[Reason.PAYLOAD_NO_DIGEST] == 1
 
 
-def test_where_checksums_are_not_trusted_the_wat_has_to_do(tmp_path: Path) -> None:
+def test_a_wat_is_read_although_checksums_are_not_trusted(tmp_path: Path) -> None:
     rows, counts = extracted(write(tmp_path, COMMON_CRAWL), Rules(checksum=False))
     assert [relation for relation, _ in rows] == [b"digested", b"pages"]
     assert counts[Reason.PAYLOAD_READ] == 1

@@ -61,7 +61,7 @@ def targets(page: bytes | str) -> list[str]:
         ),
     ],
 )
-def test_what_is_closed_in_its_start_tag_hides_no_links(page: str, links: list[str]) -> None:
+def test_an_element_closed_in_its_start_tag_hides_no_links(page: str, links: list[str]) -> None:
     assert targets(with_end_tags(page)) == links
     assert with_end_tags(page.encode()) == with_end_tags(page)
 
@@ -79,7 +79,9 @@ def test_the_text_of_a_link_ends_where_xml_ends_it() -> None:
         ("text/html", []),  # nor does a browser find any
     ],
 )
-def test_what_a_page_is_served_as_decides(mime: str, links: list[str], tmp_path: Path) -> None:
+def test_the_media_type_of_a_page_decides_how_it_is_parsed(
+    mime: str, links: list[str], tmp_path: Path
+) -> None:
     path = tmp_path / "a.warc"
     page = (
         b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><a '

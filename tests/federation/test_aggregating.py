@@ -102,7 +102,7 @@ def test_three_archives_are_merged_link_by_link(archives: Archives, others: dict
     assert [archive["outcome"] for archive in answer["archives"]] == ["answered"] * 3
 
 
-def test_archives_of_parts_tell_what_the_archive_of_all_tells(archives: Archives) -> None:
+def test_archives_of_parts_answer_like_the_archive_of_the_whole(archives: Archives) -> None:
     whole = client_of(str(archives.stores["whole"]))
     at_two = 0
     for uri in (archives.uri, "http://www.kalvik2010.example/", "http://aurora-daily.example/"):
@@ -321,7 +321,7 @@ def test_pages_without_end_are_cut_and_the_answer_is_partial() -> None:
     assert "more than the 5 links of 5 pages" in report.detail
 
 
-def test_what_came_before_the_time_was_over_is_kept() -> None:
+def test_answers_before_the_deadline_are_kept() -> None:
     class Stuck(Pages):
         hangs_from = 3
 
@@ -343,7 +343,7 @@ def test_an_instance_that_hangs_is_not_asked_by_ever_more_threads() -> None:
     assert "busy with 1 requests" in report.detail
 
 
-def test_who_asks_does_not_wait_for_a_thread_that_cannot_be_ended(
+def test_a_query_does_not_wait_for_a_thread_that_cannot_be_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As in a name service that does not answer."""
@@ -505,7 +505,7 @@ def test_a_wrong_parameter_is_a_problem(client: FlaskClient, query: str, paramet
     assert (response.status_code, json.loads(response.data)["parameter"]) == (400, parameter)
 
 
-def test_when_nobody_answers_it_is_a_502_that_says_why() -> None:
+def test_a_502_says_why_no_instance_answered() -> None:
     def away() -> MemoryStore:
         raise StoreError("gone")
 

@@ -49,7 +49,7 @@ def test_an_answer_is_fresh_as_long_as_both_sides_allow(
     assert cache.fresh("u") is None
 
 
-def test_an_old_answer_is_asked_after_and_renewed() -> None:
+def test_an_old_answer_is_validated_and_renewed() -> None:
     clock = Clock()
     cache = AnswerCache(10_000, 300, clock)
     cache.keep("u", answer(b"body", etag='"1"', last_modified="Sat, 21 Nov 2026 10:00:00 GMT"))

@@ -109,7 +109,7 @@ def test_every_name_becomes_some_text(name: str, asked: str) -> None:
     assert isinstance(absolute_name(name, UriR(asked)), str)
 
 
-def test_our_own_formats_tell_the_same() -> None:
+def test_our_own_formats_read_back_as_the_same_answer() -> None:
     """JSON and RDF/XML of one answer, read back, give the same members, except for
     values that the listing cannot express.
     """
@@ -166,7 +166,7 @@ def test_a_document_that_is_no_listing_says_why(document: bytes, says: str) -> N
 )
 @example(document=b'<rdf:Description xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>')
 @pytest.mark.parametrize("reads", ["listing", "JSON"])
-def test_no_document_does_anything_else(document: bytes, reads: str) -> None:
+def test_any_document_is_an_answer_or_an_instance_error(document: bytes, reads: str) -> None:
     try:
         told = (
             parse_listing(document, QUERY.uri)
@@ -274,7 +274,7 @@ GOOD = {"uri": B, "kind": "a@href", "text": "x", "timestamps": [T1]}
     ],
     ids=str,
 )
-def test_a_link_that_cannot_be_meant_is_passed_over_and_counted(changed: dict[str, object]) -> None:
+def test_an_unusable_link_of_an_answer_is_left_out_and_counted(changed: dict[str, object]) -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011"), ("kind", "a@href")])
     found, refused = accepted_findings(told(GOOD, {**GOOD, **changed}), query, "x")
     assert (len(found.links), of_links(refused)) == (1, 1)
@@ -305,7 +305,7 @@ IN = {"uri": B, "kind": "a@href", "text": "x", "timestamps": [T1], "targets": [A
         pytest.param({"text": None}, {"MALFORMED_LINK": 1}, id="text"),
     ],
 )
-def test_a_lie_of_a_link_to_a_page_is_refused_by_name(
+def test_a_false_inlink_is_refused_with_its_reason(
     lie: dict[str, object], refused: dict[str, int]
 ) -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011")])
@@ -564,7 +564,7 @@ def test_a_summary_that_cannot_be_is_replaced_by_what_the_links_show(mementos: o
         "=http://@",
     ],
 )
-def test_what_is_no_instance_is_a_usage_error(text: str) -> None:
+def test_an_invalid_instance_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="--instance"):
         parse_instance(text)
 

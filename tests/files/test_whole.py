@@ -30,7 +30,7 @@ with written_whole([Path(sys.argv[1])]) as (place,):
 """
 
 
-def test_what_a_killed_process_left_goes_with_the_next_one(tmp_path: Path) -> None:
+def test_the_next_process_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
     path.write_bytes(b"before")
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
@@ -45,7 +45,7 @@ def test_what_a_killed_process_left_goes_with_the_next_one(tmp_path: Path) -> No
     assert path.read_bytes() == b"after"
 
 
-def test_what_is_being_written_is_not_taken_for_left_over(tmp_path: Path) -> None:
+def test_a_file_in_progress_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
     with folder_next_to(path) as one, folder_next_to(path) as other:
         assert one != other

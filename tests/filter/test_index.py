@@ -266,7 +266,7 @@ def test_large_records_are_digested_in_bounded_memory(tmp_path: Path) -> None:
     assert captures[0].length == os.path.getsize(path)
 
 
-def test_what_is_no_archive_stops_the_index(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_stops_the_index(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         list(index_archive(str(tmp_path / "missing"), "missing", Counter()))
 

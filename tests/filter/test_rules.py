@@ -275,12 +275,12 @@ def test_the_selection_is_by_surt_prefix_and_time(
         ),
     ],
 )
-def test_rules_that_cannot_be_are_named(text: str, message: str) -> None:
+def test_impossible_rules_are_named(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Rules.from_json(text)
 
 
-def test_what_json_does_not_name_has_its_default() -> None:
+def test_rules_missing_in_json_have_their_defaults() -> None:
     assert Rules.from_json('{"read_redirects": false}') == Rules(read_redirects=False)
 
 

@@ -220,7 +220,7 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
         ),
     ],
 )
-def test_a_row_that_does_not_say_what_it_holds_is_read_by_itself(
+def test_a_row_without_checksum_or_status_has_a_pointer_of_its_own(
     line: bytes, kind: PointerKind
 ) -> None:
     found = Filtered([line])

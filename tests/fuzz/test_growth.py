@@ -13,7 +13,7 @@ def test_cost_grows_with_the_size(name: str, seed: int) -> None:
 
 
 @pytest.mark.costly
-def test_a_square_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quadratic_growth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def square(data: bytes) -> int:
         return sum(data.count(b"x") for _ in range(len(data) // 400))
 

@@ -72,7 +72,7 @@ FINDS = [
 
 
 @pytest.mark.parametrize(("check", "data"), FINDS)
-def test_what_fuzzing_found_holds_now(check: Check, data: bytes) -> None:
+def test_earlier_findings_of_fuzzing_stay_fixed(check: Check, data: bytes) -> None:
     check(data)
 
 

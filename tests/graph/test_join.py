@@ -216,7 +216,7 @@ def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: Drawn, flush_at
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(payloads, max_size=5))
-def test_how_often_postings_are_flushed_changes_nothing(drawn: Drawn) -> None:
+def test_the_number_of_flushes_of_postings_changes_no_inlink(drawn: Drawn) -> None:
     pages = pages_of(drawn)
     often, once = joined(pages, 1)[0], joined(pages, 30_000)[0]
     assert sorted(map(repr, flat_inlinks(often))) == sorted(map(repr, flat_inlinks(once)))
@@ -276,7 +276,7 @@ def test_a_link_reads_back(link: tuple[str, str, str, str | None]) -> None:
     )
 
 
-def test_a_separator_in_a_reference_is_what_url_parsing_makes_of_it() -> None:
+def test_a_separator_in_a_reference_is_percent_encoded_as_in_urls() -> None:
     assert parse_link(format_link(("a@href", "x\x1fy", "", None)))[1] == "x%1Fy"
     assert ada_url.join_url("http://h/", "x\x1fy") == "http://h/x%1Fy"
 

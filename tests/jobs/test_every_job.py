@@ -40,7 +40,7 @@ def test_a_job_gives_the_same_on_every_runner(
 
 
 @pytest.mark.parametrize(("runner", "cores"), [("inline", 1), ("local", 1), ("local", 3)])
-def test_relations_come_to_folders_of_their_own(
+def test_each_relation_is_written_to_its_own_folder(
     runner: str, cores: int, inputs: Inputs, tmp_path: Path
 ) -> None:
     run = JobRunner("inline", 1, tmp_path / "tasks")
@@ -95,7 +95,7 @@ def test_rows_of_no_relation_are_an_error(inputs: Inputs, tmp_path: Path) -> Non
         run.split(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
 
 
-def test_what_a_job_left_there_before_is_gone(inputs: Inputs, tmp_path: Path) -> None:
+def test_earlier_output_in_the_folder_is_removed(inputs: Inputs, tmp_path: Path) -> None:
     (tmp_path / "out" / "mementos").mkdir(parents=True)
     (tmp_path / "out" / "mementos" / "part-00077").write_bytes(b"of a build that was killed\n")
     run = JobRunner("local", 1, tmp_path / "tasks")

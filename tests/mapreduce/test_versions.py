@@ -41,7 +41,7 @@ def test_another_version_is_named_with_both_numbers(name: str, wanted: str) -> N
         pytest.param(b"", b"", id="nothing"),
     ],
 )
-def test_the_tab_that_streaming_adds_is_taken_off(
+def test_the_tab_that_streaming_adds_is_removed(
     value: bytes, written: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY_COLUMNS, "2")

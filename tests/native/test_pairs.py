@@ -155,7 +155,7 @@ pieces_of_html = st.sampled_from(
     st.sampled_from([1, 2, 3, 1000]),
     st.sampled_from([500, 2000, 10**9]),
 )
-def test_what_makes_a_page_expensive(page: str, attributes: int, memory: int) -> None:
+def test_costs_of_a_page_are_equal_in_both_forms(page: str, attributes: int, memory: int) -> None:
     in_python, compiled = TALLY
     html = page.encode()
     assert compiled(html, attributes, memory) == in_python(html, attributes, memory)
@@ -165,7 +165,7 @@ HAS_FEW_TAGS = pair("bounds.has_few_tags")
 
 
 @given(st.lists(pieces_of_html, max_size=30).map("".join), st.integers(0, 20), st.integers(1, 300))
-def test_whether_a_page_has_few_tags(page: str, most: int, repeated: int) -> None:
+def test_the_test_for_few_tags_is_equal_in_both_forms(page: str, most: int, repeated: int) -> None:
     in_python, compiled = HAS_FEW_TAGS
     html = page.encode() * repeated
     assert compiled(html, most * repeated) == in_python(html, most * repeated)
@@ -183,7 +183,7 @@ pieces_that_nest = st.sampled_from(
 
 
 @given(st.lists(pieces_that_nest, max_size=30).map("".join))
-def test_how_much_a_page_nests(page: str) -> None:
+def test_the_nesting_of_a_page_is_equal_in_both_forms(page: str) -> None:
     in_python, compiled = NESTING
     assert compiled(page.encode()) == in_python(page.encode())
 
@@ -211,7 +211,7 @@ anchors = st.builds(
     st.integers(0, 5),
     st.integers(0, 5),
 )
-def test_links_of_a_page(page: str, most: int, longest: int) -> None:
+def test_links_of_a_page_are_equal_in_both_forms(page: str, most: int, longest: int) -> None:
     def taken(walk: Function) -> tuple[list[str], list[tuple[object, ...]]]:
         root = LexborHTMLParser(page).root
         assert root is not None
@@ -340,7 +340,7 @@ DAYS = (
 )
 
 
-def test_days_of_the_calendar() -> None:
+def test_plain_rows_have_days_of_the_calendar_only() -> None:
     end = b" http://h/ text/html 200 C2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 7 5 f.warc"
     days = [f"{year}{month}{day}" for year in DAYS[0] for month in DAYS[1] for day in DAYS[2]]
     for time in [day + "235959" for day in days] + [
@@ -373,7 +373,9 @@ def mapped(
 
 
 @given(st.lists(lines, max_size=25), rule_sets, st.integers(1, 5))
-def test_captures_on_their_way_to_the_shuffle(rows: list[bytes], rules: Rules, block: int) -> None:
+def test_captures_for_the_shuffle_are_equal_in_both_forms(
+    rows: list[bytes], rules: Rules, block: int
+) -> None:
     in_python, compiled = TAKE
     assert mapped(compiled, rows, rules, block) == mapped(in_python, rows, rules, block)
 
@@ -392,7 +394,9 @@ EARLIEST = pair("shuffle.earliest")
 
 
 @given(st.lists(captures, max_size=8))
-def test_the_earliest_captures_of_a_payload(some: list[tuple[bytes, ...]]) -> None:
+def test_the_earliest_captures_of_a_payload_are_equal_in_both_forms(
+    some: list[tuple[bytes, ...]],
+) -> None:
     in_python, compiled = EARLIEST
     assert compiled(iter(some)) == in_python(iter(some))
 
@@ -406,7 +410,7 @@ def test_a_run_of_captures_is_one_value(
 
 
 @given(st.lists(lines, max_size=25), rule_sets)
-def test_captures_from_the_shuffle(rows: list[bytes], rules: Rules) -> None:
+def test_captures_from_the_shuffle_are_equal_in_both_forms(rows: list[bytes], rules: Rules) -> None:
     in_python, compiled = REDUCE_GROUPS
     pairs = sorted(mapped(TAKE[0], rows, rules, 3)[0])
 
@@ -422,7 +426,7 @@ def test_captures_from_the_shuffle(rows: list[bytes], rules: Rules) -> None:
 
 
 @pytest.mark.parametrize("reduce", REDUCE_GROUPS)
-def test_a_reducer_need_not_want_all_values(reduce: Function) -> None:
+def test_a_reducer_may_leave_values_unread(reduce: Function) -> None:
     def first_value(key: bytes, values: Iterator[bytes], _: Counter[Reason]) -> Iterator[Pair]:
         yield key, next(values)
 
@@ -441,7 +445,7 @@ POSITIONS = pair("block_links.positions_of")
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6))
-def test_positions_of_links_in_a_block(lists: list[list[int]]) -> None:
+def test_positions_of_links_in_a_block_are_equal_in_both_forms(lists: list[list[int]]) -> None:
     in_python, compiled = POSITIONS
     assert compiled(lists, 6) == in_python(lists, 6)
 
@@ -497,7 +501,7 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
 
 
 @given(st.lists(st.tuples(places, links_of_pages), max_size=4))
-def test_links_of_a_block(pages: list[tuple[str, list[str]]]) -> None:
+def test_links_of_a_block_are_equal_in_both_forms(pages: list[tuple[str, list[str]]]) -> None:
     in_python, compiled = NUMBER_LINKS
     assert numbered(compiled, pages) == numbered(in_python, pages)
 
@@ -514,7 +518,9 @@ def test_links_of_a_block(pages: list[tuple[str, list[str]]]) -> None:
         )
     )
 )
-def test_postings_of_blocks(blocks: list[list[tuple[bytes, bytes, list[int]]]]) -> None:
+def test_postings_of_blocks_are_equal_in_both_forms(
+    blocks: list[list[tuple[bytes, bytes, list[int]]]],
+) -> None:
     def held(hold: Function, rows: Function) -> list[bytes]:
         postings: dict[bytes, dict[bytes, list[bytes]]] = {}
         for number, block in enumerate(blocks):
@@ -554,7 +560,7 @@ heads = st.lists(parts_of_heads, max_size=20).map(b"".join)
 @given(st.builds(bytes.__add__, beginnings, heads))
 @example(b"WARC/1.0\r\nA : b: c \r\nnone\r\nA:\r\n\r\nbody")
 @example(b"WARC/1.1\nA: b\nA: b\n\n")
-def test_plain_warc_heads(data: bytes) -> None:
+def test_plain_warc_heads_are_equal_in_both_forms(data: bytes) -> None:
     in_python, compiled = PLAIN_WARC_HEAD
     assert compiled(data) == in_python(data)
 
@@ -562,7 +568,7 @@ def test_plain_warc_heads(data: bytes) -> None:
 @given(st.builds(bytes.__add__, status_lines, heads), st.integers(0, 5), st.integers(0, 60))
 @example(b"HTTP/1.1 200 OK\r\nA : b: c \r\nnone\r\nA:\r\n\r\nbody", 0, 60)
 @example(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 0, 25)
-def test_plain_http_heads(data: bytes, begin: int, stop: int) -> None:
+def test_plain_http_heads_are_equal_in_both_forms(data: bytes, begin: int, stop: int) -> None:
     data = b"#" * begin + data
     in_python, compiled = PLAIN_HTTP_HEAD
     assert compiled(data, begin, stop) == in_python(data, begin, stop)
@@ -577,7 +583,7 @@ numbers_of_any_size = st.one_of(st.integers(0, 300), st.integers(0, 2**62))
 
 
 @given(st.lists(st.lists(numbers_of_any_size, max_size=5), max_size=60), st.integers(0, 2))
-def test_rows_of_numbers(rows: list[list[int]], more: int) -> None:
+def test_rows_of_numbers_are_equal_in_both_forms(rows: list[list[int]], more: int) -> None:
     numbers = np.array([number for row in rows for number in row] + [7] * more, dtype=np.int64)
     ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
     in_python, compiled = (pack(numbers, ends) for pack in PACK_NUMBER_ROWS)
@@ -614,7 +620,7 @@ STRINGS_AT = pair("byte_layouts.strings_at")
     ),
     st.data(),
 )
-def test_some_of_many_strings(strings: list[str], data: st.DataObject) -> None:
+def test_chosen_strings_are_equal_in_both_forms(strings: list[str], data: st.DataObject) -> None:
     packed = "\n".join(strings).encode()
     borders, compiled_borders = (borders_of(packed) for borders_of in BORDERS_OF)
     assert compiled_borders.tolist() == borders.tolist()
@@ -632,7 +638,7 @@ def test_some_of_many_strings(strings: list[str], data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("function", STRINGS_AT)
-def test_a_string_that_is_no_utf_8(function: Function) -> None:
+def test_a_string_that_is_not_utf_8_is_refused(function: Function) -> None:
     with pytest.raises(UnicodeDecodeError):
         function(b"a\n\xff", np.array([-1, 1, 3]), np.array([1]))
 
@@ -646,7 +652,7 @@ groups_of_numbers = st.lists(
 
 
 @given(st.lists(groups_of_numbers, min_size=1, max_size=6))
-def test_inlinks_of_a_row(groups: list[list[int]]) -> None:
+def test_inlinks_of_a_row_are_equal_in_both_forms(groups: list[list[int]]) -> None:
     first = min(number for group in groups for number in group)
     counts = pack_numbers([len(group) for group in groups])
     steps = pack_numbers(
@@ -698,7 +704,7 @@ sources_of_a_head = st.lists(
     st.booleans(),
     st.booleans(),
 )
-def test_contents_of_the_links_to_a_target(
+def test_contents_of_inlinks_are_equal_in_both_forms(
     links: list[list[Any]], has_repeats: bool, is_odd: bool
 ) -> None:
     def grouped(group: Function) -> object:
@@ -716,7 +722,9 @@ def test_contents_of_the_links_to_a_target(
     ("block", "position"),
     [("a", -1), ("a", 5), ("a", 2**63), ("b", -1), ("b", 3), ("b", -(2**63) - 1), ("e", 0)],
 )
-def test_a_content_that_is_not_there(function: Function, block: str, position: int) -> None:
+def test_a_missing_content_is_an_error_that_names_its_block(
+    function: Function, block: str, position: int
+) -> None:
     with pytest.raises(LookupError, match=block):
         function([["k", "t", None, [[block, [position]]]]], blocks_of_a_batch, False, None)
 
@@ -732,7 +740,7 @@ UNPACK_SHA1 = pair("byte_layouts.unpack_sha1")
         st.text(),
     )
 )
-def test_a_checksum_as_bytes(digest: str) -> None:
+def test_bytes_of_a_checksum_are_equal_in_both_forms(digest: str) -> None:
     packed = PACK_SHA1[1](digest)
     assert packed == PACK_SHA1[0](digest)
     if packed:

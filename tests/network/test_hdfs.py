@@ -112,7 +112,9 @@ def hdfs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     thread.join()
 
 
-def test_what_a_server_breaks_off_is_asked_for_again_from_there(hdfs: ThreadingHTTPServer) -> None:
+def test_a_response_that_breaks_off_is_continued_by_another_request(
+    hdfs: ThreadingHTTPServer,
+) -> None:
     with HdfsBytes("hdfs://cluster/fickle") as file:
         assert file.read(0, len(DATA)) == DATA
     assert Names.opened == [("/fickle", 0), ("/fickle", BLOCK), ("/fickle", 2 * BLOCK)]
@@ -129,7 +131,7 @@ def test_a_server_that_breaks_off_again_and_again_is_an_error_that_says_where(
     assert len(Names.opened) == len(PAUSES) + 1
 
 
-def test_another_data_node_is_asked_for_what_was_on_one_that_is_gone(
+def test_a_block_of_a_data_node_that_is_gone_is_read_from_another(
     hdfs: ThreadingHTTPServer,
 ) -> None:
     """The NameNode goes on naming it for minutes, always the same one for a block."""
@@ -137,13 +139,13 @@ def test_another_data_node_is_asked_for_what_was_on_one_that_is_gone(
     assert b"".join(system.read(path)) == DATA
 
 
-def test_what_was_on_a_data_node_alone_that_is_gone_is_an_error(hdfs: ThreadingHTTPServer) -> None:
+def test_a_block_whose_only_data_node_is_gone_is_an_error(hdfs: ThreadingHTTPServer) -> None:
     system, path = WebHdfs.of("hdfs://cluster/lost")
     with pytest.raises(InputError, match=r"/lost in HDFS cannot be read at byte 0: .*refused"):
         b"".join(system.read(path))
 
 
-def test_a_short_step_forwards_reads_on_and_a_long_one_asks_anew(
+def test_a_short_step_forward_reads_on_and_a_long_one_sends_a_request(
     hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.network.hdfs.LARGEST_GAP", BLOCK)
@@ -203,7 +205,7 @@ def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch)
         HdfsBytes("hdfs://cluster/a")
 
 
-def test_an_archive_file_in_hdfs_is_looked_at_once(
+def test_an_archive_file_in_hdfs_is_examined_once(
     hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its size, its beginning and its end are 5 requests for both questions: is it an archive file,

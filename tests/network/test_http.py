@@ -25,7 +25,7 @@ def test_an_error_names_the_url_and_the_remedy() -> None:
     assert failed.value.failure is NetworkFailure.REFUSED
 
 
-def test_a_redirect_is_the_answer_itself() -> None:
+def test_a_redirect_is_returned_and_not_followed() -> None:
     with (
         playing(sends(response(b"", "x/y", "302 Found", "Location: http://127.0.0.1:1/"))) as url,
         HttpClient(5) as client,
@@ -46,7 +46,7 @@ def test_a_body_above_its_limit_is_refused(length: bytes) -> None:
     assert failed.value.failure is NetworkFailure.TOO_LARGE
 
 
-def test_a_read_is_short_at_the_end_alone() -> None:
+def test_a_read_before_the_end_is_never_short() -> None:
     with (
         playing(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabcd")) as url,
         HttpClient(5) as client,

@@ -12,7 +12,7 @@ A = "http://a.example/"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, MOST_LISTED + 5])
-def test_the_captures_around_one(count: int) -> None:
+def test_a_capture_has_its_neighbours_in_time(count: int) -> None:
     start = datetime(2001, 1, 1)
     timestamps = [
         Timestamp(f"{start + timedelta(hours=number):%Y%m%d%H%M%S}") for number in range(count)

@@ -122,7 +122,7 @@ def test_not_modified_shows_the_capture_that_it_refers_to(
         assert (page.memento.timestamp, page.shown.timestamp) == (T2, T1)
 
 
-def test_a_revisit_whose_payload_nobody_holds_is_an_error(tmp_path: Path) -> None:
+def test_a_revisit_without_its_payload_is_an_error(tmp_path: Path) -> None:
     records = [Record(A, T1, ONE), revisit(B, T2, b"<p>missing")]
     with graph_of(tmp_path, records) as graph:
         with pytest.raises(CaptureError, match=r"payload not at hand.*crawl\.warc\.gz") as raised:
@@ -130,7 +130,7 @@ def test_a_revisit_whose_payload_nobody_holds_is_an_error(tmp_path: Path) -> Non
         assert raised.value.reason is Reason.PAYLOAD_NOT_AT_HAND
 
 
-def test_forgotten_and_hidden_captures_give_no_byte_to_others(tmp_path: Path) -> None:
+def test_forgotten_and_hidden_captures_give_no_bytes_to_revisits(tmp_path: Path) -> None:
     """A revisit of a forgotten capture cannot be read, although its bytes are still in the file."""
     path = store_of(tmp_path, [Record(A, T1, ONE), revisit(B, T2, ONE, **REFERS)])
     with open_store(str(path), create=True) as store:
@@ -231,7 +231,7 @@ def test_a_file_that_is_replaced_while_it_is_open_is_opened_again(tmp_path: Path
         pytest.param(None, "no such folder or path index", id="missing"),
     ],
 )
-def test_a_place_that_is_none_is_named(tmp_path: Path, text: str | None, message: str) -> None:
+def test_an_invalid_place_is_named(tmp_path: Path, text: str | None, message: str) -> None:
     place = tmp_path / "paths.txt"
     if text is not None:
         place.write_text(text)
@@ -361,7 +361,7 @@ def test_every_capture_has_the_bytes_and_headers_that_warcio_reads(
     assert count > 50
 
 
-def test_text_of_a_page_with_its_links(tmp_path: Path) -> None:
+def test_the_text_of_a_page_has_its_links(tmp_path: Path) -> None:
     html = (
         b"<title>T</title><base href='/x/'><h1>News</h1><p>See <a href=y>m\xf6re</a>"
         b"<a href='javascript:alert(1)'>click</a><script>no</script><ul><li>one</ul>"

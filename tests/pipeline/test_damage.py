@@ -84,7 +84,7 @@ def build(folder: Path, settings: BuildSettings = ALONE, **files: bytes) -> Buil
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_is_named(
+def test_damage_of_a_file_is_named_with_its_offset(
     tmp_path: Path,
     settings: BuildSettings,
     data: bytes,
@@ -178,7 +178,7 @@ def test_a_file_is_named_again_until_it_changes_and_then_read_again(tmp_path: Pa
         pytest.param({Reason.ROW_MALFORMED: 1, Reason.ROW_KEPT: 1}, False, id="one could"),
     ],
 )
-def test_no_link_of_input_that_should_have_given_some_needs_a_person(
+def test_input_that_should_have_links_but_gave_none_needs_attention(
     counts: dict[Reason, int], expected: bool
 ) -> None:
     assert BuildReport(batches=1, counts=Counter(counts)).needs_a_person is expected

@@ -49,7 +49,7 @@ def test_folders_globs_files_and_lists_name_archives(archives: Path) -> None:
         pytest.param("bad.txt", "bad.txt, line 2: .*gone.warc", id="list names a missing file"),
     ],
 )
-def test_what_is_not_there_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_missing_input_is_named(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.txt").write_text("\ngone.warc\n")
     with pytest.raises(InputError, match=message):
@@ -72,7 +72,7 @@ def test_remote_files_are_described_concurrently_and_in_order(
     assert [file.fingerprint for file in files] == [path.name for path in paths]
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(archives: Path) -> None:
+def test_files_of_one_name_are_distinguished_by_their_folders(archives: Path) -> None:
     paths = find_archives([str(archives)])
     assert [file.name for file in describe(paths, {})] == [
         "y.WARC",
@@ -114,7 +114,7 @@ def test_a_folder_that_links_to_itself_is_searched_once(archives: Path) -> None:
     assert find_archives([str(archives)]) == before
 
 
-def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_list_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(b"caf\xe9.warc.gz\n")
     with pytest.raises(InputError, match=r"list\.txt: not a list file: byte 3 is not UTF-8"):
         find_archives([str(tmp_path / "list.txt")])
@@ -140,7 +140,7 @@ def test_a_list_may_be_named_twice(archives: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["in a folder", "by a glob", "by its name"])
-def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_refused(how: str, archives: Path) -> None:
     odd = archives / "b" / os.fsdecode(b"caf\xe9.warc")
     odd.write_bytes(b"")
     given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[
@@ -151,7 +151,7 @@ def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["in a folder", "by a glob", "by its name"])
-def test_a_link_to_nothing_is_said_to_be_one(how: str, archives: Path) -> None:
+def test_the_error_about_a_broken_link_names_its_target(how: str, archives: Path) -> None:
     odd = archives / "b" / "gone.warc"
     odd.symlink_to("/mnt/crawls/gone.warc")
     given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[
@@ -163,13 +163,13 @@ def test_a_link_to_nothing_is_said_to_be_one(how: str, archives: Path) -> None:
         find_archives([str(given)])
 
 
-def test_a_link_to_itself_is_said_to_lead_nowhere(archives: Path) -> None:
+def test_the_error_about_a_link_to_itself_names_it(archives: Path) -> None:
     (archives / "b" / "loop.warc").symlink_to("loop.warc")
     with pytest.raises(InputError, match=r"loop\.warc: a link to loop\.warc, which does not exist"):
         find_archives([str(archives)])
 
 
-def test_a_file_that_may_not_be_read_is_no_foreign_one(
+def test_an_unreadable_file_is_an_error_and_not_skipped(
     archives: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -180,7 +180,7 @@ def test_a_file_that_may_not_be_read_is_no_foreign_one(
         leave_out_foreign([archives / "a/x.warc.gz", archives / "b/z.arc.gz"])
 
 
-def test_what_is_no_file_is_passed_over_by_name(archives: Path) -> None:
+def test_input_that_is_not_a_file_is_skipped_and_named(archives: Path) -> None:
     """Opening a FIFO for reading waits until another process writes to it."""
     (archives / "a/x.warc.gz").write_bytes(b"")
     os.mkfifo(archives / "b/pipe.warc.gz")
@@ -208,7 +208,7 @@ def test_a_fifo_alone_is_refused(how: str, tmp_path: Path) -> None:
         leave_out_foreign(find_archives([str(given)]))
 
 
-def test_a_folder_that_cannot_be_listed_is_no_empty_one(
+def test_a_folder_that_cannot_be_listed_is_an_error(
     archives: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scandir = os.scandir
@@ -233,7 +233,7 @@ def test_a_folder_that_cannot_be_listed_is_no_empty_one(
         pytest.param("-", "-", id="a dash"),
     ],
 )
-def test_a_name_that_no_row_can_hold_is_refused(name: str, shown: str, tmp_path: Path) -> None:
+def test_a_name_with_separators_of_rows_is_refused(name: str, shown: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(b"")
     with pytest.raises(InputError, match=rf"{shown}: its name has a tab.*rename it, or use"):
@@ -243,7 +243,7 @@ def test_a_name_that_no_row_can_hold_is_refused(name: str, shown: str, tmp_path:
     assert file.name == "link.warc"
 
 
-def test_such_a_name_in_a_wacz_is_refused(tmp_path: Path) -> None:
+def test_a_name_with_separators_of_rows_in_a_wacz_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.wacz", "w") as packed:
         packed.writestr("archive/a\tb.warc", b"")
     with pytest.raises(InputError, match=r"a\\tb\.warc: its name has a tab.*pack the WACZ again"):

@@ -72,7 +72,9 @@ def test_a_known_payload_is_found_where_its_file_is_now(
         assert graph_of(opened) == graph_of(whole)
 
 
-def test_a_payload_no_longer_at_hand_is_said_to_be_unknown(demo: Path, tmp_path: Path) -> None:
+def test_a_payload_that_is_no_longer_at_hand_is_reported_as_unknown(
+    demo: Path, tmp_path: Path
+) -> None:
     names = sorted(path.name for path in demo.glob("*.warc.gz"))
     copies = tmp_path / "copies"
     copies.mkdir()
@@ -94,7 +96,7 @@ def test_a_payload_no_longer_at_hand_is_said_to_be_unknown(demo: Path, tmp_path:
                 )
 
 
-def test_a_store_that_moves_while_it_is_built_is_no_quiet_loss(demo: Path, tmp_path: Path) -> None:
+def test_a_store_that_is_moved_during_a_build_is_an_error(demo: Path, tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     with open_store(str(path), create=True) as opened:
         path.rename(tmp_path / "moved.db")
@@ -240,7 +242,7 @@ def test_html_at_the_name_of_an_image_is_read(is_on: bool, with_cdx: bool, tmp_p
     assert report.counts[Reason.LINK_KEPT] == is_on
 
 
-def test_a_store_of_before_the_rule_of_mime_types_goes_on_with_it_off(tmp_path: Path) -> None:
+def test_a_store_older_than_the_rule_of_mime_types_keeps_it_off(tmp_path: Path) -> None:
     """It has no word of the rule, and its graph is that of the rule switched off."""
     off = replace(ALONE, rules=Rules(mime_before_extension=False))
     assert "mime_before_extension" not in off.for_store()["rules"]

@@ -9,7 +9,7 @@ from arclink.pipeline.progress import SHARES, Lines
 from arclink.reasons import Reason
 
 
-def test_the_shares_of_the_stages_are_a_whole() -> None:
+def test_the_shares_of_the_stages_add_up_to_one() -> None:
     assert sum(SHARES.values()) == pytest.approx(1.0)
 
 

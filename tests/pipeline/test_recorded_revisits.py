@@ -102,7 +102,7 @@ def test_the_payload_replaces_recorded_links_in_any_order(folder: Path, tmp_path
         assert list(opened.inlinks(Surt("example,old)/"))) == []
 
 
-def test_so_does_a_payload_that_has_a_checksum_only_when_it_is_read(
+def test_a_payload_without_a_checksum_in_its_row_replaces_recorded_links(
     folder: Path, tmp_path: Path
 ) -> None:
     (folder / "a.warc").write_bytes(recorded("http://h.example/a/", 1, "http://old.example/"))
@@ -180,7 +180,9 @@ def test_revisits_that_the_rules_leave_out_have_no_links(
     assert report.counts[Reason.PAYLOAD_NOT_AT_HAND] == 1
 
 
-def test_it_is_counted_and_explained_and_needs_the_option(folder: Path, tmp_path: Path) -> None:
+def test_recorded_links_are_counted_explained_and_read_only_with_the_option(
+    folder: Path, tmp_path: Path
+) -> None:
     (folder / "a.warc").write_bytes(recorded("http://h.example/a", 1, "http://o.example/"))
     report = build_store(folder, tmp_path / "l.db", settings())
     assert report.counts[Reason.PAYLOAD_RECORDED] == 1

@@ -88,7 +88,7 @@ def test_pieces_of_a_file_are_shared_out_as_the_whole(
     assert len(found[NO_ROW]) == 1, "the header"
 
 
-def test_files_of_one_name_are_told_apart_by_the_folders_that_rows_name(
+def test_files_of_one_name_are_distinguished_by_the_folders_in_rows(
     share: Share, tmp_path: Path
 ) -> None:
     path = tmp_path / "all.cdx"
@@ -111,7 +111,7 @@ def test_a_row_without_date_gets_that_of_its_record(share: Share, tmp_path: Path
     assert line.split()[1] == "20100102030405"
 
 
-def test_characters_that_would_divide_a_line_do_not(share: Share, tmp_path: Path) -> None:
+def test_control_characters_do_not_split_a_row(share: Share, tmp_path: Path) -> None:
     """Lines of a task travel in blocks; what filter reads in them stays the same."""
     end = "text/html 200 AAA - - 10 0 a.arc"
     path = tmp_path / "all.cdx"
@@ -191,13 +191,13 @@ def test_rows_of_few_batches_are_written_before_many_are_held() -> None:
     [b"<html>\n\n", b"\x7fELF\0\0\n", b"\n\n", b"notes about the crawl\nof 2010\n"],
     ids=["HTML", "binary", "blank", "text"],
 )
-def test_what_is_no_cdx_is_named(text: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_cdx_is_named(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "odd.cdx").write_bytes(text)
     with pytest.raises(InputError, match=r"odd\.cdx: not a CDX or CDXJ file"):
         check_rows([tmp_path / "odd.cdx"])
 
 
-def test_a_cdx_that_holds_no_capture_is_one(tmp_path: Path) -> None:
+def test_a_cdx_without_captures_is_valid(tmp_path: Path) -> None:
     (tmp_path / "empty.cdx").write_bytes(b"")
     (tmp_path / "header.cdx").write_text(ROWS[0] + "\n")
     (tmp_path / "header.cdxj").write_text("!OpenWayback-CDXJ 1.0\n")

@@ -99,7 +99,7 @@ def test_every_measured_job_is_in_the_plan(engine: str) -> None:
     assert planned * 3600 * 800 * USE == pytest.approx(measured)
 
 
-def test_the_papers_example_is_what_its_equations_say() -> None:
+def test_the_example_of_the_paper_follows_from_its_equations() -> None:
     """A billion mementos on 100 nodes: "within 2 days"."""
     hours = dict(paper_hours(Collection(1_000_000_000), PlannedCluster(100)))
     assert hours == {"filter": pytest.approx(0.2444, abs=1e-4), "extract": pytest.approx(55)}
@@ -138,7 +138,7 @@ def test_the_command_says_hours_and_bytes() -> None:
     "words",
     [["--captures", "0"], ["--nodes", "0"], ["--read", "0"], ["--read", "1.5"], ["--links", "-1"]],
 )
-def test_what_cannot_be_is_refused(words: list[str]) -> None:
+def test_impossible_numbers_are_refused(words: list[str]) -> None:
     result = CliRunner().invoke(group, ["plan", "--captures", "1", "--nodes", "1", *words])
     assert result.exit_code != 0
 

@@ -97,7 +97,7 @@ def test_graph_files_are_copied_only_for_a_store_of_this_machine(
     assert runner.fetched == fetched
 
 
-def test_a_batch_on_an_engine_is_told_from_others_without_its_files(tmp_path: Path) -> None:
+def test_a_batch_on_an_engine_has_its_own_identity_without_its_files(tmp_path: Path) -> None:
     """Its identity follows from sizes and from the engine's checksums."""
     identities = []
     for payloads in (b"payload\n", b"payload\n", b"daoylap\n", b"longer payload\n"):

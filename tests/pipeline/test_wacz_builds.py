@@ -237,7 +237,7 @@ def test_a_damaged_byte_in_a_stored_index_is_noticed(wacz: Path, tmp_path: Path)
         )
 
 
-def test_lines_of_a_wacz_index_that_are_none_are_counted(wacz: Path, tmp_path: Path) -> None:
+def test_malformed_lines_of_a_wacz_index_are_counted(wacz: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wacz) as first:
         rows = first.read("indexes/index.cdxj").splitlines(keepends=True)
     damaged = with_index(

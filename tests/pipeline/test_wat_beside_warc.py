@@ -43,7 +43,7 @@ def graph_at(path: Path) -> set[tuple[object, ...]]:
         return graph_of(store)
 
 
-def test_the_archive_file_is_read_and_its_wat_passed_over(
+def test_the_archive_file_is_read_and_its_wat_is_skipped(
     both: Path, of_the_file: set[tuple[object, ...]], tmp_path: Path
 ) -> None:
     done = CliRunner().invoke(
@@ -57,14 +57,14 @@ def test_the_archive_file_is_read_and_its_wat_passed_over(
     assert graph_at(tmp_path / "cli.db") == of_the_file
 
 
-def test_of_both_in_one_batch_the_archive_file_is_read(
+def test_in_one_batch_the_archive_file_is_read_and_its_wat_is_not(
     both: Path, of_the_file: set[tuple[object, ...]], tmp_path: Path
 ) -> None:
     build_store(both, tmp_path / "both.db", BuildSettings(cores=2))
     assert graph_at(tmp_path / "both.db") == of_the_file
 
 
-def test_a_wat_stays_where_its_archive_file_is_not(both: Path) -> None:
+def test_a_wat_without_its_archive_file_is_read(both: Path) -> None:
     (both / NAMES[0]).write_bytes((both / NAMES[0]).read_bytes()[:700])  # another file of this name
     assert leave_out_described(find_archives([str(both)]), {}) == (find_archives([str(both)]), [])
     (both / NAMES[0]).unlink()
@@ -72,14 +72,14 @@ def test_a_wat_stays_where_its_archive_file_is_not(both: Path) -> None:
     assert leave_out_described([wat], {}) == ([wat], [])
 
 
-def test_a_wat_of_a_file_that_the_store_has_is_passed_over(both: Path) -> None:
+def test_a_wat_of_a_file_that_the_store_has_is_skipped(both: Path) -> None:
     wat = both / NAMES[1]
     stored = {NAMES[0]: KnownFile(NAMES[0], str(both / "gone" / NAMES[0]), 1, "x")}
     paths, reasons = leave_out_described([wat], stored)
     assert (paths, len(reasons)) == ([], 1)
 
 
-def test_a_wat_that_the_store_has_is_known_again(both: Path) -> None:
+def test_a_wat_that_the_store_has_is_recognized(both: Path) -> None:
     stored = {NAMES[1]: KnownFile(NAMES[1], str(both / NAMES[1]), 1, "x")}
     paths = find_archives([str(both)])
     assert leave_out_described(paths, stored) == (paths, [])
@@ -133,7 +133,7 @@ def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_
     assert graphs[0] == graphs[1] == graphs[2]
 
 
-def test_a_damaged_capture_at_another_place_has_the_links_that_the_wat_of_the_payload_tells(
+def test_a_damaged_capture_at_another_place_has_the_links_in_the_wat_of_its_payload(
     tmp_path: Path,
 ) -> None:
     wat = write(tmp_path, changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST))

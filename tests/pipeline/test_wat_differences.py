@@ -133,7 +133,7 @@ def documented() -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_the_documented_differences_are_those_there_are(
+def test_the_documented_differences_are_the_actual_ones(
     pair: str, shared_data: Path, demos: Demos
 ) -> None:
     warc, _ = read(demos.real(shared_data / PAIRS[pair][0]))

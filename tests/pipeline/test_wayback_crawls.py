@@ -108,7 +108,7 @@ def test_without_the_option_captures_are_taken_literally_and_counted(tmp_path: P
     assert report.counts[Reason.NOTE_WAYBACK_URI] == 5
 
 
-def test_a_store_is_built_one_way_or_the_other(tmp_path: Path) -> None:
+def test_a_store_built_without_the_option_refuses_it_later(tmp_path: Path) -> None:
     built(tmp_path, ALONE, with_cdx=False)
     with pytest.raises(StoreError, match="unwrapped wayback"):
         built(tmp_path, UNWRAPPING, with_cdx=False)

@@ -403,7 +403,7 @@ ROW = "k 20140103030321 http://h/ text/html 200 S - - 7 5 f"
         ),
     ],
 )
-def test_what_is_no_capture_is_named(line: str, reason: Reason, message: str) -> None:
+def test_a_row_that_is_not_a_capture_is_named(line: str, reason: Reason, message: str) -> None:
     with pytest.raises(CdxError, match=message) as error:
         parse_row(line)
     assert error.value.reason is reason
@@ -523,7 +523,7 @@ def test_a_header_that_cannot_be_followed_is_refused(header: bytes, message: str
         ),
     ],
 )
-def test_a_revisit_that_does_not_say_of_what_is_seen(capture: Capture, is_unmodified: bool) -> None:
+def test_a_revisit_by_status_304_is_recognized(capture: Capture, is_unmodified: bool) -> None:
     assert capture.is_unmodified is is_unmodified
 
 
@@ -649,7 +649,7 @@ def test_nothing_is_the_same_as_in_the_row_before_the_first(name: str, value: st
     agree([f"org,example)/ 20140103030321 {{{json}}}".encode()])
 
 
-def test_many_kinds_of_rows_in_turns_are_told_apart() -> None:
+def test_rows_of_many_kinds_in_turns_are_distinguished() -> None:
     kinds = [
         (f"{top}/{sub}{number}", status, record_type)
         for top in ("text", "image")

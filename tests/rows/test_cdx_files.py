@@ -49,7 +49,7 @@ def test_folders_and_collections_name_their_cdx_files(tmp_path: Path) -> None:
     assert find_cdx([str(tmp_path / "cluster")]) == [cluster]
 
 
-def test_what_is_no_cdx_is_said(tmp_path: Path) -> None:
+def test_a_place_without_a_cdx_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"gone\.cdx: no such file"):
         find_cdx([str(tmp_path / "gone.cdx")])
@@ -60,7 +60,7 @@ def test_what_is_no_cdx_is_said(tmp_path: Path) -> None:
         find_cdx([str(tmp_path / "x.wacz")])
 
 
-def test_a_truncated_gzip_is_no_quiet_end(tmp_path: Path) -> None:
+def test_a_truncated_gzip_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.cdx.gz"
     path.write_bytes(gzip.compress(b"\n".join([ROW] * 100))[:-30])
     with pytest.raises(InputError, match=r"x\.cdx\.gz: cannot be read as a CDX file"):
@@ -101,7 +101,7 @@ def test_lines_are_bounded_wherever_blocks_end(sizes: list[int], has_end: bool) 
     assert list(bounded_lines(io.BytesIO(data), LEAST_BOUND)) == expected
 
 
-def test_a_fifo_is_no_cdx(tmp_path: Path) -> None:
+def test_a_fifo_is_refused_as_cdx(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.cdx")
     with pytest.raises(UsageError, match=r"x\.cdx: it is a FIFO.*write it to a file"):
         find_cdx([str(tmp_path / "x.cdx")])
@@ -184,7 +184,7 @@ def test_a_header_that_does_not_suffice_is_refused_not_misread(
         pytest.param(" CDX b a v g", "2014 http://h/ 7 f", 7, id="place once inflated only"),
     ],
 )
-def test_of_two_places_the_one_in_the_file_is_read(
+def test_of_two_offsets_the_one_in_the_compressed_file_is_used(
     header: str, row: str, offset: int, tmp_path: Path
 ) -> None:
     _, line = read_usual_lines(write(tmp_path / "odd.cdx", header.encode(), row.encode()))
@@ -239,7 +239,7 @@ def test_a_row_gets_the_name_its_file_has_here(row: bytes, renamed: bytes) -> No
 
 
 @given(st.binary())
-def test_renaming_never_fails(line: bytes) -> None:
+def test_any_line_can_be_given_another_file_name(line: bytes) -> None:
     try:
         before = parse_row(line)
     except CdxError:

@@ -122,7 +122,7 @@ def test_an_archived_redirect_stays_in_the_archive(client: FlaskClient) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-def test_a_coding_is_named_only_if_the_bytes_have_it(client: FlaskClient) -> None:
+def test_content_encoding_is_sent_only_if_the_bytes_have_it(client: FlaskClient) -> None:
     packed = client.get(f"/web/{T1}id_/http://b.example/packed")
     assert (packed.data, packed.headers["Content-Encoding"]) == (GZIPPED, "gzip")
     claimed = client.get(f"/web/{T1}id_/http://b.example/claimed")
@@ -200,7 +200,7 @@ EVERY_ANSWER = (
 )
 
 
-def test_after_forget_nothing_comes_back_from_anywhere(tmp_path: Path) -> None:
+def test_after_a_takedown_no_resource_returns_a_forgotten_byte(tmp_path: Path) -> None:
     """Neither from a resource, nor from a client's cache by its ETag."""
     path = store_of(tmp_path, RECORDS)
     client = client_of(str(path))
@@ -400,7 +400,9 @@ def test_rows_are_filtered_and_sorted(client: FlaskClient) -> None:
         pytest.param("", "uri", id="no URI"),
     ],
 )
-def test_rows_that_cannot_be_asked_for(client: FlaskClient, query: str, parameter: str) -> None:
+def test_a_wrong_parameter_of_rows_is_named(
+    client: FlaskClient, query: str, parameter: str
+) -> None:
     response = client.get(f"/cdx?{query}")
     assert (response.status_code, response.get_json()["parameter"]) == (400, parameter)
 

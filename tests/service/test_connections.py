@@ -84,7 +84,7 @@ def said_before_the_end(connection: socket.socket) -> bytes:
     return said
 
 
-def test_two_hundred_half_open_requests_shut_nobody_out() -> None:
+def test_two_hundred_half_open_requests_do_not_block_other_clients() -> None:
     """From ten addresses, with another byte every tenth of a second; the service has a hundred
     connections.
     """
@@ -188,7 +188,7 @@ def test_a_slow_answer_is_waited_for() -> None:
         asking.close()
 
 
-def test_one_address_has_its_share_only_and_the_newest_of_it() -> None:
+def test_an_address_keeps_only_its_newest_connections_up_to_its_share() -> None:
     limits = Connections(most=50, per_address=10)
     with serving(limits) as port, opener(port) as connect:
         many = [connect() for _ in range(30)]
@@ -218,7 +218,7 @@ class Held(MemoryStore):
         return super().last_batch()
 
 
-def test_an_answer_under_way_does_not_give_way_to_a_new_connection() -> None:
+def test_a_new_connection_does_not_end_an_answer_in_progress() -> None:
     store = Held()
     limits = Connections(per_address=2)
     with serving(limits, lambda: store) as port, opener(port) as connect:

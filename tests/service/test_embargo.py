@@ -203,7 +203,7 @@ def test_a_hidden_part_of_the_web_is_passed_over_in_one_step(prefix: str) -> Non
     assert Asked.questions <= 10
 
 
-def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(
+def test_a_cursor_does_not_show_whether_a_hidden_content_exists(
     clients: tuple[FlaskClient, FlaskClient, Scans, Scans],
 ) -> None:
     hiding, never, hidden_store, shown_store = clients
@@ -263,7 +263,7 @@ def test_a_revisit_of_a_hidden_payload_has_no_links() -> None:
     assert b"told in secret" not in answer.data
 
 
-def test_a_revisit_of_a_hidden_payload_does_not_tell_what_became_of_that() -> None:
+def test_a_revisit_of_a_hidden_payload_does_not_show_how_that_was_read() -> None:
     secret = Page("http://secret.example/", T1, None, reason="PAYLOAD_DAMAGED")
     revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
     hiding = client_of(
@@ -287,7 +287,7 @@ class Counting(MemoryStore):
         return super().scan_mementos(span, prefix)
 
 
-def test_counts_do_not_outlive_a_takedown_but_a_full_memory(
+def test_kept_counts_survive_a_full_cache_and_end_with_a_takedown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("arclink.store.filtered._KEPT", 1)
@@ -304,7 +304,7 @@ def test_counts_do_not_outlive_a_takedown_but_a_full_memory(
     assert store.stats().mementos == 2
 
 
-def test_a_validator_does_not_cost_a_look_at_the_whole_store() -> None:
+def test_an_etag_does_not_need_a_scan_of_the_store() -> None:
     class Whole(Counting):
         def sums(self) -> StoreSums:
             return replace(super().sums(), links=42)
@@ -328,7 +328,7 @@ def test_the_example_that_is_announced_is_not_hidden() -> None:
     assert example_uri(store, Embargo(prefixes=(HIDDEN,))) == "http://z.example/"
 
 
-def test_a_date_does_not_hide_what_an_embargo_lets_go(tmp_path: Path) -> None:
+def test_a_304_by_date_does_not_hide_captures_whose_embargo_ended(tmp_path: Path) -> None:
     load_pages(tmp_path / "links.db", tmp_path / "graph", [[Page(A, T1, [link(B)])]])
     hiding = client_of(str(tmp_path / "links.db"), Settings(embargo=Embargo(days=30)))
     path = f"/linkQuery?uri={A}"

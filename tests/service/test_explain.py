@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from tests.service.conftest import T1, A, B, C
 
 
-def test_explain_says_what_became_of_each_capture(client: FlaskClient) -> None:
+def test_explain_has_the_reason_of_each_capture(client: FlaskClient) -> None:
     answer = client.get(f"/explain?uri={C.replace('&', '%26')}").get_json()
     (memento,) = answer["mementos"]
     assert (answer["uri"], memento["reason"], memento["reason_text"]) == (

@@ -48,7 +48,7 @@ def test_an_origin_of_the_list_reads_answers_and_errors(path: str) -> None:
 @pytest.mark.parametrize(
     "origin", [OTHER, "null", "https://app.example.evil.example", "", APP + "/"]
 )
-def test_another_origin_does_not_and_caches_know(origin: str) -> None:
+def test_another_origin_is_refused_and_caches_vary_by_origin(origin: str) -> None:
     response = shared(APP).get(QUESTION, headers={"Origin": origin} if origin else {})
     assert of_sharing(response.headers) == set()
     assert "Origin" in response.vary
@@ -132,7 +132,7 @@ def test_an_origin_is_written_as_browsers_do(text: str, origin: str) -> None:
         "https://é.example",
     ],
 )
-def test_what_is_no_origin_is_a_usage_error(text: str, tmp_path: Path) -> None:
+def test_an_invalid_origin_is_a_usage_error(text: str, tmp_path: Path) -> None:
     call = ["serve", "--store", str(tmp_path / "links.db"), "--cors-origin", text]
     result = CliRunner().invoke(group, call)
     assert isinstance(result.exception, UsageError)

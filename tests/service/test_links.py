@@ -99,7 +99,7 @@ def test_format_wins_over_accept(client: FlaskClient) -> None:
     )
 
 
-def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None:
+def test_a_406_names_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/linkQuery?uri={A}", headers={"Accept": "image/png"})
     assert (response.status_code, response.content_type) == (406, "application/problem+json")
     assert json.loads(response.data)["formats"] == [

@@ -197,7 +197,7 @@ def serving(where: Path) -> Iterator[int]:
     assert (process.returncode, said) == (0, [])
 
 
-def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
+def test_a_store_is_loaded_while_many_clients_send_queries(where: Path) -> None:
     """Answers are of whole batches, the loader comes to its end, and the log is cut although
     clients read at all times.
     """
@@ -288,7 +288,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[bytes], set[float]]]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_tells_one_state_of_the_store_too(
+def test_a_command_reads_one_state_of_the_store_too(
     command: str, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options, count = COMMANDS[command]

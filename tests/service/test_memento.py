@@ -119,7 +119,7 @@ def test_without_a_replay_prefix_there_is_no_timemap_in_link_format() -> None:
     assert all("uri" not in one for one in answer["mementos"]["list"])
 
 
-def test_what_is_no_uri_is_a_problem(client: FlaskClient) -> None:
+def test_an_invalid_uri_is_a_problem(client: FlaskClient) -> None:
     response = client.get("/timemap/json/http://a.example/%00")
     assert response.status_code == 200  # an escape is no control character
     response = client.get(f"/timemap/json/http://a.example/{'x' * 65536}")

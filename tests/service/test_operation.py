@@ -35,7 +35,7 @@ ESCAPE = "\x1b"
 # Validators
 
 
-def test_an_answer_is_not_given_twice_while_the_store_is_the_same(
+def test_an_answer_is_a_304_while_the_store_is_unchanged(
     client: FlaskClient, store: MemoryStore
 ) -> None:
     path = f"/linkQuery?uri={A}&format=json"
@@ -70,7 +70,9 @@ def test_each_question_and_format_has_its_own_validator(client: FlaskClient) -> 
 
 
 @pytest.mark.parametrize("path", ["/linkQuery?uri=", "/nothing", "/health", "/metrics"])
-def test_what_is_no_answer_of_the_store_is_not_stored(client: FlaskClient, path: str) -> None:
+def test_responses_that_are_not_answers_of_the_store_are_not_cached(
+    client: FlaskClient, path: str
+) -> None:
     response = client.get(path, headers={"If-None-Match": "*"})
     assert "ETag" not in response.headers
     assert response.status_code != 304
@@ -118,6 +120,7 @@ STORED = [
     f"/timemap/json/{A}",
     "/static/arclink.css",
     "/static/page.js",
+    "/static/fetch_page.js",
 ]
 
 
@@ -320,12 +323,12 @@ def start():
         pytest.param("signal.SIG_IGN", 1, id="killed, since it took too long"),
     ],
 )
-def test_a_supervisor_ends_as_its_workers_do(handler: str, code: int) -> None:
+def test_a_supervisor_has_the_exit_code_of_its_workers(handler: str, code: int) -> None:
     ended, said = supervised(STOPS_ITS_PARENT.format(handler))
     assert (ended, "during the stop" in said) == (code, code == 1)
 
 
-def test_whoever_is_late_may_still_wake_a_server_that_has_ended() -> None:
+def test_waking_or_stopping_a_server_that_has_ended_does_no_harm() -> None:
     server = make_server(MemoryStore, "127.0.0.1", 0, 1)
     thread = threading.Thread(target=server.run)
     thread.start()

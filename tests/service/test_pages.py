@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import urljoin
 
 import pytest
 from flask.testing import FlaskClient
+from jinja2 import Environment
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from arclink.access.examples import any_example, example_pages
@@ -16,7 +18,7 @@ from arclink.service.server import example_uri
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.protocols import GraphStore
-from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
+from tests.service.conftest import NASTY, PAGES, T1, T2, A, B, C, client_of
 from tests.store.memory_store import MemoryStore, Page, link
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -214,6 +216,23 @@ def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(
     assert not html.css("[style], style, iframe, object, embed, base")
 
 
+@pytest.mark.parametrize("path", [f"/?uri={A}", "/select", f"/browse/20100101000000/{A}"])
+def test_the_script_of_a_page_and_what_it_imports_are_served_as_javascript(
+    client: FlaskClient, path: str
+) -> None:
+    """Browsers refuse a module of another media type."""
+    (element,) = LexborHTMLParser(client.get(path).data).css("script")
+    assert element.attributes["type"] == "module"
+    addresses = [element.attributes["src"] or ""]
+    for address in addresses:
+        with client.get(address) as response:
+            assert (response.status_code, response.mimetype) == (200, "text/javascript"), address
+            script = response.get_data(as_text=True)
+        imported = re.findall(r'^import .* from "(.*)";$', script, re.MULTILINE)
+        addresses += [urljoin(address, name) for name in imported]
+    assert addresses[1:] == ["/static/fetch_page.js"]
+
+
 HOSTILE = [
     Page(
         A,
@@ -265,6 +284,20 @@ def test_a_hostile_question_stays_a_text(client: FlaskClient, query: str) -> Non
     html = LexborHTMLParser(response.data)
     assert response.status_code in (200, 400)
     assert [node.attributes.get("src") for node in html.css("script")] == ["/static/page.js"]
+
+
+def test_applications_of_one_process_compile_templates_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = client.get(f"/?uri={A}").data
+    compiled: list[str | None] = []
+
+    def compiling(self: Environment, source: str, name: str | None = None, *_: object) -> None:
+        compiled.append(name)
+
+    monkeypatch.setattr(Environment, "compile", compiling)
+    assert client_of(lambda: MemoryStore(PAGES)).get(f"/?uri={A}").data == first
+    assert compiled == []
 
 
 def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -> None:
@@ -383,7 +416,7 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         ),
     ],
 )
-def test_the_page_says_what_is_the_matter(
+def test_an_error_page_says_what_is_wrong(
     client: FlaskClient, query: str, status: int, says: str
 ) -> None:
     response = client.get(f"/{query}")
@@ -393,7 +426,7 @@ def test_the_page_says_what_is_the_matter(
     assert html.css_first("form[role=search] input[name=uri]") is not None
 
 
-def test_what_is_not_known_leads_to_what_is(client: FlaskClient) -> None:
+def test_the_page_of_an_unknown_uri_leads_to_known_ones(client: FlaskClient) -> None:
     assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == [
         "?uri=http%3A%2F%2Fx.example%2Fa%7Cb"
     ]
@@ -404,7 +437,7 @@ def lost() -> GraphStore:
     raise StoreError("the disk /dev/secret is gone")
 
 
-def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
+def test_the_page_about_a_missing_store_keeps_the_query() -> None:
     client = client_of(lost)
     for query in ("", f"?uri={A}&view=graph&at=2010"):
         response = client.get(f"/{query}")
@@ -440,7 +473,7 @@ def test_errors_are_pages_for_browsers_and_problems_for_programs(
         assert client.get(path, headers=accept).mimetype == "application/problem+json"
 
 
-def test_an_unknown_parameter_is_told_all_there_are(client: FlaskClient) -> None:
+def test_the_error_about_an_unknown_parameter_names_all_parameters(client: FlaskClient) -> None:
     for path in ("linkQuery", "anchors", "diff"):
         assert "format" in client.get(f"/{path}?uri={A}&unheard=of").get_json()["allowed"]
 
@@ -455,7 +488,7 @@ def test_browsers_find_an_icon(client: FlaskClient) -> None:
 # At a glance
 
 
-def test_a_glance_tells_captures_hosts_and_words_on_one_axis(client: FlaskClient) -> None:
+def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}")
     assert words(html.css_first(".known")).startswith(
         "Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen, of all kinds."
@@ -526,14 +559,14 @@ def test_parameters_of_links_show_links_without_saying_so(client: FlaskClient) -
     assert [words(node) for node in html.css(".views [aria-current=page]")] == ["Links"]
 
 
-def test_more_links_are_a_link_away(client: FlaskClient) -> None:
+def test_more_links_are_on_the_next_page(client: FlaskClient) -> None:
     following = page(client, hrefs(page(client, f"?uri={A}&limit=1"), ".paging a[rel=next]")[0])
     assert "script" in words(following.css("table.links")[1])
     first = page(client, hrefs(following, ".paging a[rel=first]")[0])
     assert cells(first.css("table.links")[1])[0][0] == "News"
 
 
-def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
+def test_the_page_shows_when_links_came_and_went(client: FlaskClient) -> None:
     rows = {
         row[1]: row[2]
         for row in cells(
@@ -544,7 +577,7 @@ def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
     assert rows[C].endswith("unknown when it appeared; removed by 2010-01-30 00:30:05")
 
 
-def test_evidence_tells_file_offset_and_checksum(client: FlaskClient) -> None:
+def test_evidence_has_file_offset_and_checksum(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&direction=out&evidence=true")
     assert re.search(
         r"2009-11-03 01:13:07 crawl\.warc\.gz at byte [\d,]+ [0-9A-F]{32}",
@@ -594,7 +627,7 @@ def test_time_can_be_walked_through_without_a_script(client: FlaskClient) -> Non
 # Words, changes, graph, hosts, captures
 
 
-def test_words_are_told_through_time_or_by_period_and_host(client: FlaskClient) -> None:
+def test_words_are_shown_through_time_or_by_period_and_host(client: FlaskClient) -> None:
     together = page(client, f"?uri={A}&view=words")
     official = next(
         row for row in cells(together.css("table.told")[0]) if row[0] == "Official site"
@@ -628,7 +661,7 @@ def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(
     ]
 
 
-def test_a_link_whose_page_was_not_captured_is_not_told_to_have_come(client: FlaskClient) -> None:
+def test_a_link_whose_page_was_not_captured_before_is_not_shown_as_new(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
     assert [words(node) for node in html.css(".tally li")] == [
         "0 added",
@@ -722,7 +755,7 @@ def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
     assert [row[0] for row in cells(second)] == ["b.example", "c.example", "x.example"]
 
 
-def test_captures_tell_what_became_of_each_and_lead_on(client: FlaskClient) -> None:
+def test_captures_show_their_reasons_and_lead_on(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=captures")
     rows = cells(html.css("table.told")[0])
     assert [row[0] for row in rows] == [f"2009-11-03 01:13:07{A}", f"2010-01-30 00:30:05{A}"]
@@ -769,7 +802,9 @@ def test_every_view_leads_to_the_others_and_to_its_downloads(
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_page_can_be_found_round_by_ear(client: FlaskClient, view: str) -> None:
+def test_every_page_has_names_and_headings_for_screen_readers(
+    client: FlaskClient, view: str
+) -> None:
     html = page(client, f"?uri={A}&view={view}")
     assert html.css_first("html").attributes["lang"] == "en"  # type: ignore[union-attr]
     assert len(html.css("h1")) == len(html.css("main")) == 1
@@ -809,7 +844,7 @@ def test_a_page_with_more_links_than_may_be_read_says_so(view: str) -> None:
         assert re.search("nly the first|more links than|too long to group", told), told
 
 
-def test_much_is_drawn_by_units_of_time() -> None:
+def test_many_captures_are_drawn_by_units_of_time() -> None:
     many = MemoryStore(
         [
             Page(A, f"20{year:02}{month:02}{day:02}000000", [link(B)])
@@ -826,14 +861,14 @@ def test_much_is_drawn_by_units_of_time() -> None:
 
 
 @pytest.mark.parametrize("time", ["20100215120000", "00010101000000", "99991231235959"])
-def test_a_single_capture_does_not_fill_the_picture(time: str) -> None:
+def test_the_bar_of_a_single_capture_is_narrow(time: str) -> None:
     html = page(client_of(lambda: MemoryStore([Page(A, time, [link(B)])])), f"?uri={A}")
     (bar,) = html.css(".history rect.out")
     assert float((bar.attributes["width"] or "").rstrip("%")) < 7
     assert 2 <= len(html.css(".history .labels text")) <= 7
 
 
-def test_ends_of_the_calendar_have_a_place(store: MemoryStore) -> None:
+def test_pages_show_captures_at_both_ends_of_the_calendar(store: MemoryStore) -> None:
     store.add([Page(A, "99991231235959", [link(B)]), Page(A, "00010101000000", [link(B)])])
     client = client_of(lambda: store)
     views: Sequence[str] = [*VIEWS, "links&at=9999", "graph&at=1"]

@@ -152,7 +152,7 @@ def test_the_replay_has_a_name_of_its_own_and_its_policies_arrive(proxy: int) ->
     assert get(proxy, "/worker.js")[0] == 404
 
 
-def test_who_asks_too_often_is_told_so_unless_they_have_a_key(proxy: int) -> None:
+def test_too_many_requests_are_refused_unless_they_have_a_key(proxy: int) -> None:
     friends = {
         status for status, _, _ in get_often(proxy, "/health", 60, X_Api_Key="change-this-key")
     }

@@ -132,6 +132,6 @@ def test_an_operator_names_both_origins() -> None:
         ("https://a.example/path", "https://links.example/", "--browse-origin"),
     ],
 )
-def test_origins_that_cannot_be_are_refused(origin: str, public: str, says: str) -> None:
+def test_impossible_origins_are_refused(origin: str, public: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         replay_origin(origin, public)

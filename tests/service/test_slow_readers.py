@@ -20,7 +20,7 @@ LINKS = 8_000
 """Some 8 MB of an answer: more than what waits in the sockets and in the server."""
 
 
-def test_who_does_not_read_is_left_and_the_next_one_is_answered(
+def test_a_client_that_does_not_read_is_disconnected_and_the_next_is_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "PATIENCE", 1)
@@ -46,7 +46,7 @@ def test_who_does_not_read_is_left_and_the_next_one_is_answered(
         other.close()
 
 
-def test_a_reader_that_takes_a_byte_now_and_then_is_left_too(
+def test_a_client_that_reads_a_byte_at_a_time_is_disconnected_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "PATIENCE", 2)

@@ -38,7 +38,7 @@ def test_the_page_for_people_says_that_the_store_is_away() -> None:
     assert response.headers["Retry-After"] == "30"
 
 
-def test_a_store_that_fails_while_it_is_read_is_opened_anew() -> None:
+def test_a_store_that_fails_while_it_is_read_is_reopened() -> None:
     class Failing(MemoryStore):
         def mementos(self, *arguments, **named):  # type: ignore[no-untyped-def]  # passed on as it comes
             raise StoreError("disk I/O error")

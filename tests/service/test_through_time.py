@@ -60,7 +60,7 @@ def test_rows_come_as_csv_and_json_lines_too(client: FlaskClient, path: str) -> 
 @pytest.mark.parametrize(
     "path", [f"/anchors?uri={A}&format=json", f"/diff?uri={A}&from={T1}&to={T2}"]
 )
-def test_uri_ms_are_told_with_a_replay_prefix_only(path: str) -> None:
+def test_uri_ms_are_written_only_if_a_replay_prefix_is_known(path: str) -> None:
     assert (
         f"https://w.example/web/{T1}/{B}".encode()
         in client_of(lambda: MemoryStore(PAGES), REPLAY).get(path).data
@@ -87,7 +87,7 @@ def test_a_wrong_parameter_is_a_problem_that_names_it(
     assert response.get_json()["parameter"] == parameter
 
 
-def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None:
+def test_a_406_names_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/anchors?uri={A}", headers={"Accept": "text/turtle"})
     assert (response.status_code, response.get_json()["formats"]) == (406, ["json", "jsonl", "csv"])
 

@@ -234,7 +234,7 @@ class AnswersContract(Contract):
 
     @slowly
     @given(graph=graphs())
-    def test_inlinks_go_on_behind_any_of_them_and_never_change_places(self, graph: Graph) -> None:
+    def test_inlinks_continue_after_any_of_them_and_never_change_order(self, graph: Graph) -> None:
         with self.empty() as (store, _, folder):
             before: dict[Surt, list[Inlink]] = {}
             for number in range(len(graph.batches)):
@@ -284,7 +284,7 @@ class ScansContract(Contract):
             [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
         ),
     )
-    def test_a_whole_scan_tells_every_content_and_memento_once(
+    def test_a_whole_scan_has_every_content_and_memento_once(
         self, graph: Graph, span: Span
     ) -> None:
         with self.empty() as (store, dictionary, folder):
@@ -327,7 +327,7 @@ class BuildsContract(Contract):
 
     @slowly
     @given(graph=graphs())
-    def test_what_is_known_is_told_in_the_order_asked(self, graph: Graph) -> None:
+    def test_known_contents_come_in_the_order_of_the_query(self, graph: Graph) -> None:
         with self.empty() as (store, dictionary, folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder)
@@ -382,7 +382,7 @@ class TakedownsContract(Contract):
 
     @slowly
     @given(graph=graphs(), what=forgotten, before=st.integers(0, 5), data=st.data())
-    def test_a_store_forgets_as_a_dictionary_does_whenever_it_is_told(
+    def test_a_store_forgets_as_a_dictionary_does_at_any_time(
         self, graph: Graph, what: Forgotten, before: int, data: st.DataObject
     ) -> None:
         other = Takedown(data.draw(forgotten), "", "2026-11-22T00:00:00Z")

@@ -173,7 +173,7 @@ def test_a_restore_without_a_list_is_refused(store: Path, backup: Path, tmp_path
     assert [takedown.what.prefix for takedown in listed(store)] == [SITE]
 
 
-def test_a_restore_without_a_list_needs_a_word(store: Path, backup: Path) -> None:
+def test_a_restore_without_a_list_needs_an_option(store: Path, backup: Path) -> None:
     before = graph(store)
     back_up(store, backup)
     lose(store)
@@ -292,7 +292,7 @@ def test_a_store_is_backed_up_while_it_is_built_and_served(
 
 
 @pytest.mark.parametrize("verb", ["backup", "restore"])
-def test_killed_at_any_moment_it_leaves_the_old_file_or_the_new_one(
+def test_a_killed_backup_or_restore_leaves_the_old_file_or_the_new_one(
     verb: str, disk: Path, store: Path, backup: Path, tmp_path: Path
 ) -> None:
     back_up(store, backup)
@@ -376,7 +376,7 @@ def test_a_store_that_is_there_is_replaced_only_on_request(store: Path, backup: 
     assert captures(store, SITE) == 0
 
 
-def test_the_record_of_a_store_that_is_replaced_counts_without_a_list(
+def test_takedowns_in_a_replaced_store_are_applied_without_a_list(
     store: Path, backup: Path
 ) -> None:
     back_up(store, backup)
@@ -386,7 +386,7 @@ def test_the_record_of_a_store_that_is_replaced_counts_without_a_list(
     assert captures(store, SITE) == 0
 
 
-def test_a_backup_in_cassandra_is_told_where_to_read() -> None:
+def test_the_error_about_a_backup_in_cassandra_names_the_page_about_it() -> None:
     with pytest.raises(UsageError, match=r"docs/how-to/operations\.md"):
         CliRunner().invoke(
             backup_command, ["b.db", "--store", "cassandra://a/links"], catch_exceptions=False
@@ -420,7 +420,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(verb: str, store: Path, backup:
     assert [name for name in names_in(target.parent) if name.startswith(".")] == []
 
 
-def test_what_is_next_to_a_store_is_right_after_a_restore(store: Path, backup: Path) -> None:
+def test_files_next_to_a_store_are_valid_after_a_restore(store: Path, backup: Path) -> None:
     back_up(store, backup)
     with open_store(str(store)) as opened:
         before = opened.state()

@@ -133,7 +133,7 @@ def test_takedowns_of_an_earlier_backup_stay_listed(
     assert back_up(store, built / "graph", backup)[2] == 1
 
 
-def test_a_restore_needs_a_list_of_later_takedowns_or_a_word(tmp_path: Path) -> None:
+def test_a_restore_needs_a_list_of_later_takedowns_or_an_option(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--no-later-takedowns"):
         check_lists([], is_list_needed=True)
     check_lists([], is_list_needed=False)

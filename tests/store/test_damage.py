@@ -69,7 +69,7 @@ def test_damage_is_named_or_not_in_the_answers(path: Path) -> None:
     assert named > NUMBER * 0.8
 
 
-def test_every_bit_of_the_file_header_counts(path: Path) -> None:
+def test_any_changed_bit_of_the_file_header_is_named(path: Path) -> None:
     whole = path.read_bytes()
     copy = path.with_name("header.db")
     asked, right = answers(path)
@@ -143,7 +143,7 @@ def test_an_error_names_file_and_page(path: Path) -> None:
     assert int(str(raised.value).partition("at byte ")[2].split()[0]) % PAGE_BYTES == 0
 
 
-def test_outlinks_that_are_hidden_are_missed_by_a_look_up(path: Path, tmp_path: Path) -> None:
+def test_the_test_notices_outlinks_that_a_look_up_misses(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     copy.write_bytes(path.read_bytes())
     with closing(connect(copy)) as connection:
@@ -190,7 +190,7 @@ class TestOldStores:
         copy.write_bytes(old.read_bytes())
         return copy
 
-    def test_one_is_read_and_loaded_into(self, copy: Path) -> None:
+    def test_a_store_without_checksums_is_read_and_loaded_into(self, copy: Path) -> None:
         _, before = answers(copy)
         make_store(copy, batches=3)
         with SqliteStore(copy) as store:
@@ -203,7 +203,7 @@ class TestOldStores:
         assert result.exit_code == 0
         assert f"arclink convert --store {copy}" in result.stdout
 
-    def test_converted_it_has_checksums_and_the_same_answers(self, copy: Path) -> None:
+    def test_a_converted_store_has_checksums_and_the_same_answers(self, copy: Path) -> None:
         asked, right = answers(copy)
         with SqliteStore(copy) as reader:
             assert [question(reader) for _, question in asked] == right
@@ -222,7 +222,7 @@ class TestOldStores:
         assert [one.faults for one in outcome] == [[]] * len(outcome)
         assert not convert(copy)
 
-    def test_a_broken_one_is_not_converted(self, copy: Path) -> None:
+    def test_a_broken_store_is_not_converted(self, copy: Path) -> None:
         with closing(connect(copy)) as connection:
             connection.execute("UPDATE outlinks SET data = x'00' WHERE first = 1")
         result = CliRunner().invoke(convert_command, ["--store", str(copy)])

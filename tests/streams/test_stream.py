@@ -231,7 +231,7 @@ def test_a_long_record_that_breaks_off_is_left_out_of_warc(tmp_path: Path) -> No
     assert b'"lost":{"PAYLOAD_DAMAGED":1}' in found
 
 
-def test_text_is_what_people_read(tmp_path: Path) -> None:
+def test_text_is_the_visible_text_of_a_page(tmp_path: Path) -> None:
     image = (b"HTTP/1.1 200 OK", b"Content-Type: image/png")
     page = Record(A, T1, b"<title>T</title><h1>Head</h1><p>One <b>two</b>")
     store = store_of(tmp_path, [page, Record(B, T1, b"\x89PNG", image)])
@@ -293,7 +293,9 @@ def _batch(folder: Path, store: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_batch_in_the_middle_costs_and_repeats_nothing(tmp_path: Path, order: str) -> None:
+def test_a_batch_between_two_parts_of_a_stream_loses_and_repeats_nothing(
+    tmp_path: Path, order: str
+) -> None:
     records = [Record(f"http://{name}.example/", time) for name in "abcdnx" for time in (T1, T3)]
     store = store_of(tmp_path, records)
     before = identities_in(store)
@@ -312,7 +314,7 @@ def test_a_batch_in_the_middle_costs_and_repeats_nothing(tmp_path: Path, order: 
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_batch_during_an_open_stream_costs_and_repeats_nothing(
+def test_a_batch_during_an_open_stream_loses_and_repeats_nothing(
     tmp_path: Path, order: str
 ) -> None:
     records = [Record(f"http://{name}.example/", time) for name in "abcdnx" for time in (T1, T3)]
@@ -512,7 +514,7 @@ def test_a_graph_streams_captures(demos: Demos) -> None:
             graph.at("2010").stream()
 
 
-def test_a_store_that_fails_in_the_middle_is_said_in_the_end(demos: Demos) -> None:
+def test_a_store_that_fails_in_the_middle_is_named_at_the_end(demos: Demos) -> None:
     with open_store(str(demos.store())) as graph:
         reader = PageReader(graph)
         stream = CaptureStream(reader, query_of())

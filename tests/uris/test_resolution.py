@@ -537,7 +537,9 @@ def test_a_content_without_relative_links_is_one_vertex_everywhere() -> None:
 
 
 @pytest.mark.parametrize("scope", list(Scope)[1:])
-def test_pages_that_differ_in_one_field_are_apart_from_its_scope_on(scope: Scope) -> None:
+def test_pages_that_differ_in_one_field_share_contents_of_narrower_scopes_only(
+    scope: Scope,
+) -> None:
     page = UriR("http://h/a/b?q")
     others = [
         "https://h/a/b?q",
@@ -574,6 +576,6 @@ def test_an_original_that_is_no_url_has_a_vertex_of_its_own(original: str) -> No
 
 
 @given(st.text(), st.sampled_from(Scope))
-def test_a_vertex_gives_its_checksum_back(digest: str, scope: Scope) -> None:
+def test_the_checksum_can_be_read_from_a_vertex(digest: str, scope: Scope) -> None:
     checksum = normal_checksum(digest)
     assert checksum_of(content_id(checksum, UriR("http://h.example/a/b?c"), scope)) == checksum

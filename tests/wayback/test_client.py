@@ -50,9 +50,7 @@ def test_a_contact_is_named_to_the_archive(archive: FakeArchive) -> None:
     assert "lib@example.org" in archive.agents.pop()
 
 
-def test_a_passing_trouble_is_waited_for_longer_each_time(
-    archive: FakeArchive, client: Client, waits: Waits
-) -> None:
+def test_pauses_between_attempts_grow(archive: FakeArchive, client: Client, waits: Waits) -> None:
     archive.pages = [PAGE]
     archive.faults[PATH] = [refuse(500), hang_up]
     assert client.get(archive.base + PATH[4:], 100).status == 200
@@ -60,7 +58,7 @@ def test_a_passing_trouble_is_waited_for_longer_each_time(
     assert client.requests == 3
 
 
-def test_a_wait_that_is_asked_for_is_kept(
+def test_the_client_waits_as_long_as_the_server_demands(
     archive: FakeArchive, client: Client, waits: Waits
 ) -> None:
     archive.pages = [PAGE]
@@ -99,7 +97,7 @@ def test_a_wait_that_is_too_long_ends_the_run(
         ),
     ],
 )
-def test_what_never_gets_better_has_a_reason(
+def test_a_lasting_failure_has_a_reason(
     archive: FakeArchive, client: Client, fault: object, reason: Reason
 ) -> None:
     archive.faults[PATH] = [fault] * 3  # type: ignore[list-item]
@@ -149,7 +147,7 @@ def test_a_server_that_keeps_the_reader_waiting_is_told_to_close(archive: FakeAr
     assert archive.closings == [False, True, True, True, True]
 
 
-def test_an_answer_that_breaks_off_elsewhere_each_time_is_none(
+def test_an_answer_that_breaks_off_at_different_bytes_is_refused(
     archive: FakeArchive, client: Client
 ) -> None:
     archive.faults[PATH] = [break_off(b"<p>he", 8), break_off(b"<p>", 8), break_off(b"<p>h", 8)]
@@ -225,7 +223,7 @@ def test_retry_after_is_read_in_both_forms(value: str, seconds: float | None) ->
 
 
 @pytest.mark.parametrize("address", ["ftp://h/", "h.example", "http://", "http://h:port/", ""])
-def test_what_is_no_address_is_said_so(address: str) -> None:
+def test_an_invalid_address_is_named(address: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
         origin_of(address)
 

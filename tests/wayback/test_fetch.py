@@ -187,7 +187,9 @@ def test_the_rules_and_the_time_decide_what_is_asked_for(
     assert fetched(report.counts) == {"FETCH_STORED": 1, "FETCH_DUPLICATE": 1}
 
 
-def test_images_can_be_what_is_wanted(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
+def test_images_are_fetched_if_the_rules_select_them(
+    archive: FakeArchive, client: Client, tmp_path: Path
+) -> None:
     archive.pages = PAGES
     run(
         archive,
@@ -377,7 +379,7 @@ def test_a_page_that_was_not_modified_is_not_asked_for(
     )
 
 
-def test_checksums_that_are_not_trusted_share_nothing(
+def test_without_trusted_checksums_every_capture_is_fetched(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
     archive.pages = PAGES
@@ -394,7 +396,9 @@ def test_a_capture_that_is_listed_twice_is_one(
     assert report.counts[Reason.ROW_REPEATED] == 4
 
 
-def test_entries_end_in_a_reason(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
+def test_each_entry_of_a_list_has_a_reason(
+    archive: FakeArchive, client: Client, tmp_path: Path
+) -> None:
     archive.pages = PAGES
     report = run(archive, client, tmp_path, SITE, "http://nowhere.example/", "not a URI")
     assert {reason.name for reason in report.counts if reason.group == "entries"} == {
@@ -461,7 +465,7 @@ def test_files_are_kept_to_a_size(archive: FakeArchive, client: Client, tmp_path
         pytest.param(FetchSettings(), "2", "--wayback", id="archive"),
     ],
 )
-def test_a_folder_is_of_one_archive_and_one_set_of_rules(
+def test_a_folder_of_another_archive_or_other_rules_is_refused(
     archive: FakeArchive,
     client: Client,
     tmp_path: Path,
@@ -484,9 +488,7 @@ def test_a_file_that_was_shortened_is_noticed(
         run(archive, client, tmp_path)
 
 
-def test_a_state_that_is_none_is_noticed(
-    archive: FakeArchive, client: Client, tmp_path: Path
-) -> None:
+def test_a_damaged_state_is_noticed(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
     (tmp_path / "fetch.db").write_text(
         "This is no database, but a text that is long enough to be taken for one." * 20
     )
@@ -576,7 +578,7 @@ def call(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_command_says_what_became_of_everything_and_what_comes_next(
+def test_the_command_counts_all_outcomes_and_names_the_next_command(
     archive: FakeArchive, tmp_path: Path
 ) -> None:
     archive.pages = PAGES
@@ -609,7 +611,7 @@ def test_the_command_says_what_became_of_everything_and_what_comes_next(
     assert "holds 3 links (repeats on a page count) of 3 contents" in built.stdout
 
 
-def test_the_build_is_told_the_same_rules(archive: FakeArchive, tmp_path: Path) -> None:
+def test_the_command_for_the_build_has_the_same_rules(archive: FakeArchive, tmp_path: Path) -> None:
     """With others it would look for payloads that were not asked for."""
     archive.pages = PAGES
     (tmp_path / "rules.json").write_text('{"statuses": ["200"]}')
@@ -657,7 +659,7 @@ def test_a_wrong_call_says_what_is_wrong(
     assert not (tmp_path / "f").exists()
 
 
-def test_what_is_left_is_an_exit_code(archive: FakeArchive, tmp_path: Path) -> None:
+def test_unfetched_captures_give_exit_code_1(archive: FakeArchive, tmp_path: Path) -> None:
     archive.pages = PAGES
     archive.faults[f"/web/20130101000000id_/{SITE}"] = [hang_up]
     words = [

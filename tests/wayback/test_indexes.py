@@ -56,7 +56,7 @@ def test_an_index_may_have_nothing(body: bytes) -> None:
     [b"<html><body>Not an index</body></html>", b'{"message": "no"}', b'[{"a": 1}]', b"[1, 2"],
     ids=["a page", "another object", "an array of objects", "half an array"],
 )
-def test_what_is_no_index_is_told(body: bytes) -> None:
+def test_a_page_that_is_not_an_index_is_named(body: bytes) -> None:
     with pytest.raises(FetchError) as caught:
         parse_index(body)
     assert caught.value.reason is Reason.ENTRY_NO_INDEX
@@ -81,7 +81,7 @@ def test_common_crawls_rows_are_read() -> None:
     assert parse_index(row).captures[0].original == "https://example.org/"
 
 
-def test_a_status_that_is_none_is_not_known() -> None:
+def test_an_invalid_status_is_unknown() -> None:
     """pywb writes 0 for a 204: its reader of HTTP expects a body."""
     row = (
         b'org,h)/ 20240501094835 {"url": "https://h.example/", "mime": "unk", "status": "0", '
@@ -130,7 +130,7 @@ def test_an_entry_is_what_cdx_servers_take(text: str, entry: Entry) -> None:
     "text",
     ["", "*", "word", "http://", "http://h.example/a b", "http://*.h.example/*", "/path/x.html"],
 )
-def test_what_is_no_entry_is_refused(text: str) -> None:
+def test_an_invalid_entry_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a URI"):
         parse_entry(text)
 
@@ -155,12 +155,12 @@ def test_a_timemap_is_read() -> None:
     assert answer.next_timemaps == ["http://a.example/web/timemap/link/2/http://h.example/"]
 
 
-def test_a_page_is_no_timemap() -> None:
+def test_a_web_page_is_refused_as_timemap() -> None:
     with pytest.raises(FetchError, match="not a TimeMap"):
         parse_timemap(b"<html>", BASE, memento_uris(BASE))
 
 
-def test_a_time_in_another_language_is_none() -> None:
+def test_a_time_in_another_language_is_refused() -> None:
     assert memento_time("So, 26 Jan 2014") == ""
 
 

@@ -107,7 +107,7 @@ def test_another_payload_from_near_by_is_not_taken(archive: FakeArchive, replay:
     assert fails(replay, capture_of(PAGE)) is Reason.FETCH_OTHER_MEMENTO
 
 
-def test_another_time_without_a_digest_to_tell_is_not_taken(
+def test_a_capture_of_another_time_without_a_digest_is_refused(
     archive: FakeArchive, replay: Replay
 ) -> None:
     archive.faults[PATH] = [redirect(f"/web/20100101000009id_/{URI}")]
@@ -128,7 +128,7 @@ def test_another_time_without_a_digest_to_tell_is_not_taken(
         pytest.param(f"/web/20100101000000id_/{URI}", Reason.FETCH_TOO_MANY_HOPS, id="itself"),
     ],
 )
-def test_where_replay_must_not_lead(
+def test_redirects_of_replay_to_other_captures_are_refused(
     archive: FakeArchive, replay: Replay, location: str, reason: Reason
 ) -> None:
     archive.faults[PATH] = [redirect(location)] * 10
@@ -152,7 +152,7 @@ def test_https_of_the_same_host_is_another_host(archive: FakeArchive, replay: Re
         pytest.param(400, Reason.FETCH_NO_MEMENTO, id="an error"),
     ],
 )
-def test_what_the_archive_says_has_a_reason(
+def test_each_error_of_the_archive_has_a_reason(
     archive: FakeArchive, client: Client, status: int, reason: Reason
 ) -> None:
     archive.faults[PATH] = [refuse(status)]

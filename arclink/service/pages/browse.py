@@ -107,7 +107,7 @@ def show_page_then(
     """
     at = query.at
     assert at is not None
-    times = sorted({one.memento.timestamp for one in chronicle.captures})
+    times = sorted({captured.memento.timestamp for captured in chronicle.captures})
     here = None if shown is None else shown.timestamp
     earlier = [time for time in times if here is not None and time < here]
     later = [time for time in times if here is not None and time > here]
@@ -243,33 +243,38 @@ def _own_links(
         LinkQuery.from_parameters(_query(query.uri, "out", here, MOST_TARGETS)),
         settings.budget,
     )
-    found = destinations_of(store, answer.outlinks, at)
-    pages = [one for one in found if not one.is_resource]
-    parts = [one for one in found if one.is_resource]
+    destinations = destinations_of(store, answer.outlinks, at)
+    pages = [destination for destination in destinations if not destination.is_resource]
+    parts = [destination for destination in destinations if destination.is_resource]
     return {
         "targets": {
-            held.name: [_target(one, at, root) for one in pages if one.held is held]
+            held.name: [
+                _target(destination, at, root) for destination in pages if destination.held is held
+            ]
             for held in Held
         },
         "parts_of": {
-            held.name: [_target(one, at, root) for one in parts if one.held is held]
+            held.name: [
+                _target(destination, at, root) for destination in parts if destination.held is held
+            ]
             for held in Held
         },
         "has_more_targets": answer.next is not None,
     }
 
 
-def _target(one: Destination, at: Timestamp, root: str) -> ShownTarget:
-    status = "" if one.capture is None else one.capture.status
+def _target(destination: Destination, at: Timestamp, root: str) -> ShownTarget:
+    status = "" if destination.capture is None else destination.capture.status
     note = ""
-    if one.held is Held.LATER and one.first is not None:
-        note = f"first captured {one.first[:4]}-{one.first[4:6]}-{one.first[6:8]}"
+    if destination.held is Held.LATER and destination.first is not None:
+        first = destination.first
+        note = f"first captured {first[:4]}-{first[4:6]}-{first[6:8]}"
     elif status[:1] in ("4", "5"):
         note = f"answered {status}"
     return ShownTarget(
-        printable_uri(one.uri),
-        [printable(text) for text in one.texts],
-        root + browse_address(at, one.uri),
+        printable_uri(destination.uri),
+        [printable(text) for text in destination.texts],
+        root + browse_address(at, destination.uri),
         printable(note),
     )
 
@@ -284,14 +289,14 @@ def _changes(
 ) -> dict[str, object]:
     if before is None or here is None:
         return {"changes": None, "before": before}
-    asked = [
+    parameters = [
         ("uri", query.uri),
         ("from", before),
         ("to", here),
         ("direction", "out"),
         ("limit", str(MOST_CHANGES)),
     ]
-    answer = answer_diff(store, DiffQuery.from_parameters(asked), settings.budget)
+    answer = answer_diff(store, DiffQuery.from_parameters(parameters), settings.budget)
     at = query.at or here
 
     def listed(change: Change) -> list[ShownTarget]:
@@ -345,12 +350,12 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
         RecordError: Its record is damaged.
         PayloadError: A coding cannot be undone.
     """
-    found = read_text(page, MOST_TEXT)
+    read = read_text(page, MOST_TEXT)
 
     def run(one: TextRun) -> Run:
         is_link = one.target is not None and one.target.startswith(("http:", "https:"))
         href = root + browse_address(at, one.target) if is_link and one.target else None
         return Run("\n".join(map(printable, one.text.split("\n"))), href)
 
-    blocks = [(block.kind, [run(one) for one in block.runs]) for block in found.blocks]
-    return Text(blocks[:MOST_BLOCKS], found.is_cut or len(blocks) > MOST_BLOCKS)
+    blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
+    return Text(blocks[:MOST_BLOCKS], read.is_cut or len(blocks) > MOST_BLOCKS)

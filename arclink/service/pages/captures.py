@@ -65,8 +65,8 @@ def show_captures(
     refuse_others(asked, "uri", "url", "from", "to")
     uri = plain_query(asked).uri
     span = span_asked(asked.get("from"), asked.get("to"))
-    found = list(islice(explain(store, uri, span), AT_ONCE + 1))
-    shown = found[:AT_ONCE]
+    explanations = list(islice(explain(store, uri, span), AT_ONCE + 1))
+    shown = explanations[:AT_ONCE]
     before: list[Timestamp | None] = [None, *(one.memento.timestamp for one in shown)]
     given = asked.only("uri", "url", "from", "to")
     downloads = [
@@ -82,8 +82,8 @@ def show_captures(
             _row(one, earlier, uri, settings, distinct.get(one.memento))
             for one, earlier in zip(shown, before, strict=False)
         ],
-        "more": asked.changed({"from": found[AT_ONCE].memento.timestamp})
-        if len(found) > AT_ONCE
+        "more": asked.changed({"from": explanations[AT_ONCE].memento.timestamp})
+        if len(explanations) > AT_ONCE
         else None,
         "start": asked.changed({"from": None}) if dict(given).get("from") else None,
         "downloads": downloads,
@@ -91,11 +91,15 @@ def show_captures(
 
 
 def _row(
-    one: Explanation, earlier: Timestamp | None, uri: str, settings: Settings, distinct: int | None
+    explanation: Explanation,
+    earlier: Timestamp | None,
+    uri: str,
+    settings: Settings,
+    distinct: int | None,
 ) -> CaptureRow:
-    memento, payload = one.memento, one.payload
-    is_read = one.reason is Reason.PAYLOAD_READ and payload is not None
-    written = dict(one.counts).get(Reason.LINK_KEPT, 0) if is_read else 0
+    memento, payload = explanation.memento, explanation.payload
+    is_read = explanation.reason is Reason.PAYLOAD_READ and payload is not None
+    written = dict(explanation.counts).get(Reason.LINK_KEPT, 0) if is_read else 0
     elsewhere = (
         is_read
         and payload is not None
@@ -106,12 +110,12 @@ def _row(
         timestamp=memento.timestamp,
         uri=printable_uri(memento.original),
         uri_m=None if replayed is None else printable_uri(replayed),
-        state=state_of(memento, is_known=one.content is not None),
+        state=state_of(memento, is_known=explanation.content is not None),
         status=printable(memento.status),
         mime=printable(memento.mime),
         languages="" if memento.languages == NO_LANGUAGE else memento.languages,
         record_type=printable(memento.record_type),
-        why=one.reason.text,
+        why=explanation.reason.text,
         links=distinct,
         with_repeats=written if is_read and written > (distinct or 0) else None,
         file=printable(memento.file),

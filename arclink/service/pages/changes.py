@@ -103,7 +103,7 @@ def _ends(chronicle: Chronicle) -> tuple[str, str]:
 
     For a page with fewer than two captures, return when anything was seen first and last.
     """
-    times = [one.memento.timestamp for one in chronicle.captures]
+    times = [captured.memento.timestamp for captured in chronicle.captures]
     return (
         (times[0], times[-1]) if len(times) > 1 else (chronicle.first or "", chronicle.last or "")
     )
@@ -111,12 +111,12 @@ def _ends(chronicle: Chronicle) -> tuple[str, str]:
 
 def _steps(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
     """Return (words, address) of comparisons of adjacent captures, the newest first."""
-    times = sorted({one.memento.timestamp for one in chronicle.captures})
-    others = [pair for pair in asked.given if pair[0] not in ("from", "to")]
+    times = sorted({captured.memento.timestamp for captured in chronicle.captures})
+    parameters = [pair for pair in asked.given if pair[0] not in ("from", "to")]
     return [
         (
             f"{moment_in_words(before)} → {moment_in_words(after)}",
-            address(View.CHANGES, [*others, ("from", before), ("to", after)]),
+            address(View.CHANGES, [*parameters, ("from", before), ("to", after)]),
         )
         for before, after in reversed(list(pairwise(times)))
     ][:200]
@@ -141,5 +141,5 @@ def _row(link: ChangedLink, replay: ReplayPrefix) -> ChangeRow:
 
 
 def _replayed(replay: ReplayPrefix, timestamp: Timestamp, page: UriR) -> str | None:
-    found = uri_m(replay, timestamp, page)
-    return None if found is None else printable_uri(found)
+    address = uri_m(replay, timestamp, page)
+    return None if address is None else printable_uri(address)

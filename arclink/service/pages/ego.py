@@ -94,7 +94,7 @@ def show_graph(
     always, is_whole = find(store, of_all_times, by, query.at, settings)
     now = always if query.at is None else find(store, given, by, query.at, settings)[0]
     moment = moment_of_page(asked, query.at, chronicle, axis)
-    height = ROW * max(1, *(min(len(found), MOST_ENDS) for found in always.values()))
+    height = ROW * max(1, *(min(len(neighbours), MOST_ENDS) for neighbours in always.values()))
     sides = {
         direction.value: _nodes(
             always[direction][:MOST_ENDS],
@@ -105,18 +105,19 @@ def show_graph(
         for direction in (Direction.IN, Direction.OUT)
     }
     level = [] if by == "page" else [("level", by)]
-    both = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
+    in_and_out = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
         "levels": [(name, asked.changed({"by": name})) for name in LEVELS],
         "nodes": sides,
         "hidden": {
-            direction.value: max(len(found) - MOST_ENDS, 0) for direction, found in always.items()
+            direction.value: max(len(neighbours) - MOST_ENDS, 0)
+            for direction, neighbours in always.items()
         },
         "active": {
             side: sum(node.state == "now" for node in nodes) for side, nodes in sides.items()
         },
-        "both": both,
+        "both": in_and_out,
         "kinds": query.kinds,
         "kind_choices": [
             (word, asked.changed({KINDS_TO_FOLLOW.name: word})) for word in KIND_CHOICES
@@ -146,17 +147,17 @@ def _hosts(
     ends = {
         direction: [
             Neighbour(
-                printable(one.name),
-                (printable(one.name), ""),
-                about(f"http://{one.name}/", view=View.GRAPH, at=at, kinds=_kinds_of(given))
-                if one.name
+                printable(host.name),
+                (printable(host.name), ""),
+                about(f"http://{host.name}/", view=View.GRAPH, at=at, kinds=_kinds_of(given))
+                if host.name
                 else None,
-                one.counts.links,
-                one.counts.first.timestamp,
-                one.counts.last.timestamp,
+                host.counts.links,
+                host.counts.first.timestamp,
+                host.counts.last.timestamp,
                 (),
             )
-            for one in answer.counted.get(direction, ())
+            for host in answer.counted.get(direction, ())
         ]
         for direction in (Direction.IN, Direction.OUT)
     }
@@ -222,9 +223,9 @@ def _nodes(
     ]
 
 
-def _node(found: Neighbour | None, end: Neighbour, at: Timestamp | None, y: float) -> Node:
+def _node(active: Neighbour | None, end: Neighbour, at: Timestamp | None, y: float) -> Node:
     state = "now"
-    if found is None and at is not None:
+    if active is None and at is not None:
         state = "later" if at < end.first else "earlier" if at > end.last else "between"
-    shown = end if found is None else replace(end, links=found.links, words=found.words)
+    shown = end if active is None else replace(end, links=active.links, words=active.words)
     return Node(shown, state, min(1 + int(log2(shown.links + 1)) // 2, 5), y)

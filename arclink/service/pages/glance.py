@@ -90,22 +90,22 @@ def show_glance(
     }
 
 
-def links_over_time(one: Counted) -> dict[str, int]:
+def links_over_time(counted: Counted) -> dict[str, int]:
     """Return the number of links of a host or domain by unit of time."""
-    return {period: counts.links for period, counts in one.over_time}
+    return {period: counts.links for period, counts in counted.over_time}
 
 
-def host_lane(one: Counted, axis: Axis, full: int) -> Lane:
+def host_lane(counted: Counted, axis: Axis, full: int) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
-    bars = axis.bars(links_over_time(one), "link", "links", full) if axis.units else []
-    href = about(f"http://{one.name}/") if one.name else None
+    bars = axis.bars(links_over_time(counted), "link", "links", full) if axis.units else []
+    href = about(f"http://{counted.name}/") if counted.name else None
     return Lane(
-        printable(one.name),
+        printable(counted.name),
         href,
         bars,
-        one.counts.links,
-        one.counts.first.timestamp,
-        one.counts.last.timestamp,
+        counted.counts.links,
+        counted.counts.first.timestamp,
+        counted.counts.last.timestamp,
     )
 
 
@@ -125,9 +125,9 @@ class _Words:
     last: Timestamp
 
 
-def _word_lane(one: _Words, axis: Axis, full: int) -> Lane:
-    bars = axis.bars(one.over_time, "link", "links", full)
-    return Lane(printable(one.text), None, bars, one.links, one.first, one.last)
+def _word_lane(word: _Words, axis: Axis, full: int) -> Lane:
+    bars = axis.bars(word.over_time, "link", "links", full)
+    return Lane(printable(word.text), None, bars, word.links, word.first, word.last)
 
 
 def _words(

@@ -128,7 +128,7 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
         validity=member.validity,
-        evidence=[(one, _replayed(one, answer)) for one in evidence[:MOST_EVIDENCE]],
+        evidence=[(seen, _replayed(seen, answer)) for seen in evidence[:MOST_EVIDENCE]],
         hidden=max(len(evidence) - MOST_EVIDENCE, 0),
     )
 
@@ -143,6 +143,6 @@ def _places(timestamps: Sequence[Timestamp], axis: Axis) -> list[float]:
     return places
 
 
-def _replayed(one: Evidence, answer: LinkAnswer) -> str | None:
-    found = uri_m(answer.replay, one.memento.timestamp, UriR(one.memento.original))
-    return None if found is None else printable_uri(found)
+def _replayed(evidence: Evidence, answer: LinkAnswer) -> str | None:
+    address = uri_m(answer.replay, evidence.memento.timestamp, UriR(evidence.memento.original))
+    return None if address is None else printable_uri(address)

@@ -40,7 +40,8 @@ class Moment:
 def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axis: Axis) -> Moment:
     """Return the time of the requested view."""
     stops = {
-        Timestamp(one.memento.timestamp): str(one.memento.timestamp) for one in chronicle.captures
+        Timestamp(captured.memento.timestamp): str(captured.memento.timestamp)
+        for captured in chronicle.captures
     }
     if not stops:
         stops = {pad_high(unit.replace("-", "")): unit for unit in chronicle.inlinks}

@@ -28,10 +28,10 @@ def show_places(
     query = LevelQuery.from_parameters([*asked.given, *missing])
     answer = answer_level(store, query, settings.budget)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
-    full = most_of(links_over_time(one) for some in answer.counted.values() for one in some)
+    full = most_of(links_over_time(row) for rows in answer.counted.values() for row in rows)
     sides = {
         direction.value: [
-            (host_lane(one, axis, full), one.counts) for one in answer.counted[direction]
+            (host_lane(row, axis, full), row.counts) for row in answer.counted[direction]
         ]
         for direction in (Direction.IN, Direction.OUT)
         if direction in answer.counted

@@ -77,13 +77,14 @@ class Asked:
             if value.strip()
         ]
         names = [value for name, value in given if name == "view"]
-        others = tuple((name, value) for name, value in given if name != "view")
+        remaining = tuple((name, value) for name, value in given if name != "view")
         if not names:
             return cls(
-                View.LINKS if any(name in _OF_LINKS for name, _ in others) else View.GLANCE, others
+                View.LINKS if any(name in _OF_LINKS for name, _ in remaining) else View.GLANCE,
+                remaining,
             )
         try:
-            return cls(View(names[0]), others)
+            return cls(View(names[0]), remaining)
         except ValueError as error:
             raise BadParameterError(
                 "view", names[0], " or ".join(view.value for view in View)

@@ -92,21 +92,21 @@ class SelectionForm:
             else ((selection,), "")
         )
         values: dict[str, str] = {PICK: pick} if pick else {}
-        rest: list[Selection] = []
+        remaining: list[Selection] = []
         for part in parts:
             name = part.field if isinstance(part, Condition) and not part.qualifiers else ""
             place = WHERE if name in PLACES else name
             if part == ALL:
                 continue
             if place not in (WHERE, *CONDITIONS) or place in values:
-                rest.append(part)
+                remaining.append(part)
                 continue
             assert isinstance(part, Condition)
             values[place] = part.value
             if place == WHERE:
                 values[PLACE] = name
-        if rest:
-            values[SUBSET.name] = text_of(all_of(rest))
+        if remaining:
+            values[SUBSET.name] = text_of(all_of(remaining))
         return cls(MappingProxyType(values))
 
     @property
@@ -122,14 +122,14 @@ class SelectionForm:
         mistakes: list[Mistake] = []
         parts = [*self._conditions(mistakes)]
         pick = self._normal(PICK, PICK, mistakes) if PICK in self.values else ""
-        rest = self._rest(mistakes)
-        if isinstance(rest, AllOf):  # its parts and its pick are joined with those of the fields
-            if pick and rest.pick:
+        further = self._rest(mistakes)
+        if isinstance(further, AllOf):  # its parts and its pick are joined with those of the fields
+            if pick and further.pick:
                 mistakes.append(Mistake(SUBSET.name, "There are two picks: leave one of them out."))
-            parts += (part for part in rest.parts if part != ALL)
-            pick = pick or rest.pick
-        elif rest is not None:
-            parts.append(rest)
+            parts += (part for part in further.parts if part != ALL)
+            pick = pick or further.pick
+        elif further is not None:
+            parts.append(further)
         return all_of(parts, pick), mistakes
 
     def _conditions(self, mistakes: list[Mistake]) -> Iterator[Selection]:

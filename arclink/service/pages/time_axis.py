@@ -87,17 +87,17 @@ class Axis:
         for unit in (Period.DAY, Period.MONTH, Period.YEAR):
             for step in _STEPS[unit]:
                 if (self.end - self.start).days / (_DAYS[unit] * step) <= 2 * most:
-                    found = self._beginnings(unit, step, most)
-                    if len(found) <= most:
+                    labels = self._beginnings(unit, step, most)
+                    if len(labels) <= most:
                         return (
-                            found
+                            labels
                             if most > _FEW_LABELS
-                            else [(x, label) for x, label in found if x <= _ROOM]
+                            else [(x, label) for x, label in labels if x <= _ROOM]
                         )
         return []
 
     def _beginnings(self, unit: Period, step: int, most: int) -> list[tuple[float, str]]:
-        found: list[tuple[float, str]] = []
+        labels: list[tuple[float, str]] = []
         moment = self.start
         while moment < self.end:
             number = {
@@ -106,14 +106,14 @@ class Axis:
                 Period.YEAR: moment.year,
             }[unit]
             if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
-                found.append(
+                labels.append(
                     (
                         self.x(moment),
-                        _short(moment, unit, has_year=not found and most > _FEW_LABELS),
+                        _short(moment, unit, has_year=not labels and most > _FEW_LABELS),
                     )
                 )
             moment = _next(moment, unit)
-        return found
+        return labels
 
     def bars(
         self, counts: Mapping[str, int], noun: str, nouns: str, most: int | None = None
@@ -140,33 +140,40 @@ class Axis:
     def gaps(self, known: Iterable[str]) -> list[Bar]:
         """Return the runs of units that are not among ``known``."""
         has = set(known)
-        found = []
+        bars = []
         for is_known, run in groupby(self.units, has.__contains__):
             if not is_known:
                 units = list(run)
                 left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
-                found.append(
+                bars.append(
                     Bar(left, right - left, 100, f"{in_words(units[0])} to {in_words(units[-1])}")
                 )
-        return found
+        return bars
 
     def marks(self, captures: Sequence[Captured]) -> list[Mark]:
         """Return the marks of captures, in order of time."""
         if len(captures) <= MOST_MARKS:
             return [
-                Mark(self.x_of(when), one.state, f"{moment_in_words(when)}: {told(one)}", when)
-                for one in captures
-                for when in (one.memento.timestamp,)
+                Mark(
+                    self.x_of(when),
+                    captured.state,
+                    f"{moment_in_words(when)}: {told(captured)}",
+                    when,
+                )
+                for captured in captures
+                for when in (captured.memento.timestamp,)
             ]
-        found = []
-        for unit, same in groupby(captures, lambda one: self.unit.of(one.memento.timestamp)):
-            states = [one.state for one in same]
+        marks = []
+        for unit, in_unit in groupby(
+            captures, lambda captured: self.unit.of(captured.memento.timestamp)
+        ):
+            states = [captured.state for captured in in_unit]
             state = next(state for state in _TELLING if state in states)
             left, width = self._place(unit)
-            found.append(
+            marks.append(
                 Mark(left + width / 2, state, f"{in_words(unit)}: {len(states):,} captures", unit)
             )
-        return found
+        return marks
 
     def _place(self, unit: str) -> tuple[float, float]:
         left = self.x(beginning(unit))
@@ -207,12 +214,16 @@ def _digits(moment: datetime) -> Timestamp:
     return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
 
 
-def told(one: Captured) -> str:
+def told(captured: Captured) -> str:
     """Return the outcome of a capture, in words."""
-    if one.state is State.READ:
-        return "read" if one.links is None else f"{one.links:,} link{'' if one.links == 1 else 's'}"
-    if one.state is State.NO_PAGE:
-        return f"no page, status {one.memento.status}"
+    if captured.state is State.READ:
+        return (
+            "read"
+            if captured.links is None
+            else f"{captured.links:,} link{'' if captured.links == 1 else 's'}"
+        )
+    if captured.state is State.NO_PAGE:
+        return f"no page, status {captured.memento.status}"
     return "captured, its links are unknown"
 
 

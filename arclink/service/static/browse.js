@@ -1,12 +1,11 @@
 // Replays the page in a frame, in place of its text, and keeps address and panel in step with it.
 // The frame has another origin; it says which page it shows, and nothing else of it is believed.
-"use strict";
+import { fetchPage } from "./fetch_page.js";
 
 const START_SECONDS = 20;
 const replayed = document.getElementById("replayed");
 const { origin, collection, time, root } = replayed.dataset;
 let current = replayed.dataset.uri;
-let request = null;
 let frame = null;
 
 function say(text) {
@@ -52,19 +51,18 @@ async function follow(uri) {
   say("");
   if (uri === current) return;
   current = uri;
-  request?.abort();
-  const own = (request = new AbortController());
   const address = `${location.origin}${root}browse/${time}/${uri}`;
   try {
-    const answer = await fetch(address, { signal: own.signal, headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fetched = await fetchPage(address);
+    if (!fetched) return;
+    const { page } = fetched;
     history.replaceState(null, "", address);
     if (!page.getElementById("panel")) throw new Error(page.title);
     document.title = page.title;
     for (const id of ["about", "moment", "panel"]) document.getElementById(id).replaceWith(page.getElementById(id));
     document.getElementById("uri").value = page.getElementById("uri").value;
   } catch (error) {
-    if (error.name !== "AbortError") say(`What is known about this page cannot be read: ${error.message}`);
+    say(`What is known about this page cannot be read: ${error.message}`);
   }
 }
 

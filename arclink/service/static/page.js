@@ -1,10 +1,9 @@
 // Additions to pages that are complete without a script: a slider through time, its animation, and
 // highlighted lines of the graph. Each position of the slider is an address (`at`), so that the back
 // button works and the address of a view can be shared.
-"use strict";
+import { fetchPage } from "./fetch_page.js";
 
 const PAUSE = 900; // milliseconds between two steps when time plays
-let request = null;
 let timer = 0;
 let isPlaying = false;
 let isMoving = false;
@@ -36,12 +35,10 @@ function addressAt(unit) {
 
 // Replaces the page's content with that of the address, except the slider, which may be in use.
 async function show(address, isStep) {
-  request?.abort();
-  const own = (request = new AbortController());
-  document.body.classList.add("is-busy");
   try {
-    const answer = await fetch(address, { signal: own.signal, headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fetched = await fetchPage(address);
+    if (!fetched) return;
+    const { answer, page } = fetched;
     const isSame = answer.ok && page.getElementById("answer") && document.getElementById("answer") && page.getElementById("moment");
     if (!isSame) return location.assign(address);
     if (isStep) history.replaceState(null, "", address);
@@ -60,10 +57,8 @@ async function show(address, isStep) {
     document.getElementById("answer").replaceWith(page.getElementById("answer"));
     prepare();
     if (hasFocus) bar().querySelector(".play").focus();
-  } catch (error) {
-    if (error.name !== "AbortError") location.assign(address);
-  } finally {
-    if (request === own) document.body.classList.remove("is-busy");
+  } catch {
+    location.assign(address);
   }
 }
 

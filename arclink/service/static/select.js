@@ -1,9 +1,8 @@
 // Counts the selection while a user types. The server reads the form and makes the address of its
 // selection; this script only asks it again, and keeps the address line in step.
-"use strict";
+import { endRequest, fetchPage } from "./fetch_page.js";
 
 const PAUSE = 300; // milliseconds without a key before the server is asked
-let request = null;
 let timer = 0;
 let entered = null; // the field whose changes replace the newest history entry
 
@@ -31,12 +30,10 @@ function addressOfForm() {
 
 // Shows the page at an address: with its form, or only its answer while the form is in use.
 async function show(address, field) {
-  request?.abort();
-  const own = (request = new AbortController());
-  document.body.classList.add("is-busy");
   try {
-    const answer = await fetch(address, { signal: own.signal, headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fetched = await fetchPage(address);
+    if (!fetched) return;
+    const { answer, page } = fetched;
     if (!answer.ok || !page.getElementById("selection")) return location.assign(address);
     if (field) {
       if (field !== entered) history.pushState(null, "", location.href); // one history entry per field
@@ -47,16 +44,14 @@ async function show(address, field) {
     for (const id of ["count", "details"]) document.getElementById(id).replaceChildren(...page.getElementById(id).childNodes);
     prepare();
   } catch (error) {
-    if (error.name !== "AbortError") document.getElementById("count").textContent = `The service cannot be reached: ${error.message}`;
-  } finally {
-    if (request === own) document.body.classList.remove("is-busy");
+    document.getElementById("count").textContent = `The service cannot be reached: ${error.message}`;
   }
 }
 
 document.addEventListener("input", (event) => {
   if (!form().contains(event.target)) return;
   clearTimeout(timer);
-  request?.abort();
+  endRequest();
   timer = setTimeout(() => show(addressOfForm(), event.target), PAUSE);
 });
 addEventListener("popstate", () => {

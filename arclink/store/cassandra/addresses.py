@@ -95,13 +95,13 @@ def parse_address(where: str, patience: float = PATIENCE) -> Address:
 
 def _parsed(where: str, patience: float) -> Address:
     parts = urlsplit(where)
-    place, at, hosts = parts.netloc.rpartition("@")
+    place, separator, hosts = parts.netloc.rpartition("@")
     user, colon, _ = place.partition(":")
     if colon:
         raise ValueError(
             "a password in the URL would appear in logs; set ARCLINK_CASSANDRA_PASSWORD"
         )
-    if at and not user:
+    if separator and not user:
         raise ValueError("no user before the @")
     named = [_host_and_port(host) for host in hosts.split(",")]
     ports = {port for _, port in named if port is not None}
@@ -140,28 +140,28 @@ def _host_and_port(text: str) -> tuple[str, int | None]:
 
 
 def _options(query: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name == "consistency" and value.upper() in CONSISTENCIES:
-            found[name] = value.upper()
+            options[name] = value.upper()
         elif (name == "replication" and _REPLICATION.fullmatch(value)) or (
             name == "datacenter" and _DATACENTER.fullmatch(value)
         ):
-            found[name] = value
+            options[name] = value
         elif (
             name in ("timeout", "patience") and re.fullmatch(r"\d+(\.\d+)?", value) and float(value)
         ):
-            found[name] = float(value)
+            options[name] = float(value)
         elif name in ("tls", "certificate", "key") and value:
-            found[name] = value
+            options[name] = value
         elif name == "loaders" and value.isascii() and value.isdigit():
-            found[name] = int(value)
+            options[name] = int(value)
         elif name in OPTIONS.split(", "):
             allowed = f"; one of {', '.join(CONSISTENCIES)}" if name == "consistency" else ""
             raise ValueError(f"{name}={value!r} cannot be{allowed}")
         else:
             raise ValueError(f"unknown option {name!r}; the options are {OPTIONS}")
-    return found
+    return options
 
 
 def replication_map(replication: str) -> str:
@@ -176,7 +176,7 @@ def replication_map(replication: str) -> str:
         + ", ".join(
             [
                 "'class': 'NetworkTopologyStrategy'",
-                *(f"'{name or 'replication_factor'}': {n}" for name, _, n in parts),
+                *(f"'{name or 'replication_factor'}': {replicas}" for name, _, replicas in parts),
             ]
         )
         + "}"

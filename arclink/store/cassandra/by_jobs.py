@@ -76,13 +76,13 @@ def shares(sizes: Mapping[Task, int], count: int) -> list[list[Task]]:
     >>> [[task.part for task in share] for share in shares(tasks, 2)]
     [[0, 3], [1, 2]]
     """
-    found: list[list[Task]] = [[] for _ in range(max(1, min(count, len(sizes))))]
-    filled = [0] * len(found)
+    groups: list[list[Task]] = [[] for _ in range(max(1, min(count, len(sizes))))]
+    filled = [0] * len(groups)
     for task in sorted(sizes, key=lambda task: (-sizes[task], task.name)):
         least = filled.index(min(filled))
-        found[least].append(task)
+        groups[least].append(task)
         filled[least] += sizes[task] + 1
-    return found
+    return groups
 
 
 def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Result]]:

@@ -355,7 +355,7 @@ class Database:
         return answers
 
     def ask_partitions(
-        self, statement: str, one: str, places: Sequence[Values]
+        self, statement: str, of_one: str, places: Sequence[Values]
     ) -> list[list[Found]]:
         """Return the rows of many partitions, in the order given; few requests ask for them.
 
@@ -363,7 +363,7 @@ class Database:
 
         Args:
             statement: Query whose last value is a list (``IN ?``); its first columns are the place.
-            one: The same query for one place (``= ?``), which tells the node.
+            of_one: The same query for one place (``= ?``), which tells the node.
             places: Values of the columns of each place, in the order of the statement.
         """
         distinct = list(dict.fromkeys(map(tuple, places)))
@@ -371,24 +371,24 @@ class Database:
         keys: list[bytes | None] = [None] * len(distinct)
         if len(self._cluster.metadata._hosts) > 1:
             with self._translated():
-                keys = [self._prepare(one).bind(place).routing_key for place in distinct]
+                keys = [self._prepare(of_one).bind(place).routing_key for place in distinct]
         for place, key in zip(distinct, keys, strict=True):
             groups[self.node_of(key), place[:-1]].append(place)
         routes = dict(zip(distinct, keys, strict=True))
-        asked = [
+        batches = [
             members[begin : begin + TOGETHER]
             for members in groups.values()
             for begin in range(0, len(members), TOGETHER)
         ]
         answers = self.ask_each(
             statement,
-            ((*some[0][:-1], [place[-1] for place in some]) for some in asked),
-            [routes[some[0]] for some in asked],
+            ((*batch[0][:-1], [place[-1] for place in batch]) for batch in batches),
+            [routes[batch[0]] for batch in batches],
         )
-        found: defaultdict[tuple[object, ...], list[Found]] = defaultdict(list)
+        rows_of: defaultdict[tuple[object, ...], list[Found]] = defaultdict(list)
         for row in chain.from_iterable(answers):
-            found[tuple(row[: len(places[0])])].append(row)
-        return [found[tuple(place)] for place in places]
+            rows_of[tuple(row[: len(places[0])])].append(row)
+        return [rows_of[tuple(place)] for place in places]
 
     def node_of(self, routing_key: bytes | None) -> object:
         """Return the first node that has a partition; None if there is no choice."""
@@ -430,10 +430,10 @@ class Database:
         with self._translated():
             for host in self._cluster.metadata.all_hosts():
                 if host.is_up:
-                    asked = partial(
+                    query = partial(
                         self._session.execute, statement, (self.address.keyspace,), host=host
                     )
-                    rows = list(self._again(lambda seconds, asked=asked: asked(timeout=seconds)))  # type: ignore[misc]
+                    rows = list(self._again(lambda seconds, query=query: query(timeout=seconds)))  # type: ignore[misc]
                     total += sum(row[0] for row in rows) << 20
         return total
 
@@ -453,7 +453,7 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     Args:
         causes: Errors of the driver, one per node that was asked; or one error of a request.
     """
-    found: list[tuple[int, int, str, str]] = []
+    shortages: list[tuple[int, int, str, str]] = []
     for cause in causes:
         match cause:
             case Unavailable():
@@ -465,10 +465,10 @@ def _missing_replicas(causes: Iterable[object]) -> str:
                 continue
         if answered is not None and needed is not None and answered < needed:
             level = ConsistencyLevel.value_to_name.get(cause.consistency, "its consistency")
-            found.append((needed, answered, how, level))
-    if not found:
+            shortages.append((needed, answered, how, level))
+    if not shortages:
         return ""
-    needed, answered, how, level = min(found, key=lambda one: one[1] - one[0])
+    needed, answered, how, level = min(shortages, key=lambda shortage: shortage[1] - shortage[0])
     return (
         f"too few nodes answer: {level} needs {needed} replicas of the data, and {answered} {how}. "
         "Start the nodes that are down (nodetool status lists them), or read the logs of slow "
@@ -534,7 +534,7 @@ def _connected(
         except NoHostAvailable as error:
             cluster.shutdown()
             is_slow = isinstance(error.errors, dict) and any(
-                isinstance(one, OperationTimedOut) for one in error.errors.values()
+                isinstance(failure, OperationTimedOut) for failure in error.errors.values()
             )
             if not is_slow or time.monotonic() + LEAST_SECONDS > deadline:
                 raise

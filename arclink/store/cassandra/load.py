@@ -79,13 +79,13 @@ def load_batch(
         all_settings = _checked(store, settings)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
-        with _runner_of(store, parts, cores) if run is None else _given(run) as do:
+        with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
             for phase in phases:
-                _run(store, do, step, history.view, phase)
+                _run(store, run_tasks, step, history.view, phase)
             facts = _facts(store, step, history)
             facts = _without_forgotten(store, step, history, facts)
             store.steps.finish(step, facts, holder)
-            _merge(store, holder, do)
+            _merge(store, holder, run_tasks)
     return Batch(facts.number, tuple(file.name for file in files), manifest)
 
 
@@ -106,14 +106,14 @@ def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, s
 
 
 def _run(
-    store: CassandraReader, do: RunTasks, step: int, view: StoreView, tasks: Sequence[Task]
+    store: CassandraReader, run_tasks: RunTasks, step: int, view: StoreView, tasks: Sequence[Task]
 ) -> None:
     """Run the tasks of one phase that are not done yet.
 
     Raises:
         StoreError: A task was not done.
     """
-    do(step, view, _not_done(store, step, tasks))
+    run_tasks(step, view, _not_done(store, step, tasks))
     if missing := _not_done(store, step, tasks):
         raise StoreError(
             f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did "
@@ -121,7 +121,7 @@ def _run(
         )
 
 
-def _merge(store: CassandraReader, holder: str, do: RunTasks) -> None:
+def _merge(store: CassandraReader, holder: str, run_tasks: RunTasks) -> None:
     """Merge lists of SURTs as long as a level has enough of them; this process holds the store."""
     tables = store.tables
     while True:
@@ -134,7 +134,7 @@ def _merge(store: CassandraReader, holder: str, do: RunTasks) -> None:
         tasks = [Task(MERGE, part) for part in plan.parts]
         # Starting a job takes longer than two tasks, which merge some 60 MB.
         runs_here = len(tasks) <= 2
-        _run(store, _here(store, {}) if runs_here else do, step, history.view, tasks)
+        _run(store, _here(store, {}) if runs_here else run_tasks, step, history.view, tasks)
         drop_plan(tables, step)
         store.steps.finish(
             step, Facts("merge", replaces=tuple(plan.steps), level=plan.level), holder
@@ -235,7 +235,7 @@ def _size(file: GraphPart | None) -> int:
 @contextmanager
 def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> Iterator[RunTasks]:
     """Yield a function that runs tasks: in this process, or in several if there is much to load."""
-    size = sum(part.size for some in parts.values() for part in some)
+    size = sum(part.size for of_relation in parts.values() for part in of_relation)
     loaders = store.address.loaders or cores or os.cpu_count() or 1
 
     if loaders == 1 or size < SMALL:
@@ -245,15 +245,15 @@ def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> 
 
         def there(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
             files = {task: task.file_in(parts) for task in tasks}
-            left = sorted(tasks, key=lambda task: -_size(files[task]))
-            while left:
+            unfinished = sorted(tasks, key=lambda task: -_size(files[task]))
+            while unfinished:
                 calls = [
                     partial(run_task, store.address, step, view, task, _path(files[task]))
-                    for task in left
+                    for task in unfinished
                 ]
                 if processes.do(calls):
                     return
-                left = _not_done(store, step, left)
+                unfinished = _not_done(store, step, unfinished)
 
         yield there
 

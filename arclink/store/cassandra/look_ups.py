@@ -65,16 +65,21 @@ class LookUps:
         """
         if (view, checksum) not in self._fates:
             shown = {checksum: [memento.original]}
-            for other in self._from(memento):
-                if shows_payload(other.checksum, other.reason) and not is_reference(other.checksum):
-                    shown.setdefault(other.checksum, []).append(other.original)
+            for following in self._from(memento):
+                if shows_payload(following.checksum, following.reason) and not is_reference(
+                    following.checksum
+                ):
+                    shown.setdefault(following.checksum, []).append(following.original)
             _fill(self._fates, view, list(shown), self._ask_fates)
-            scopes = {one: scope_of_fate(self._fates[view, one]) for one in shown}
+            scopes = {
+                shown_checksum: scope_of_fate(self._fates[view, shown_checksum])
+                for shown_checksum in shown
+            }
             contents = [
-                content_id(one, original, scope)
-                for one, originals in shown.items()
+                content_id(shown_checksum, original, scope)
+                for shown_checksum, originals in shown.items()
                 for original in originals
-                if (scope := scopes[one]) is not None
+                if (scope := scopes[shown_checksum]) is not None
             ]
             _fill(self._numbers, view, contents, self._ask_numbers)
             self._contents = contents
@@ -102,7 +107,7 @@ class LookUps:
             return []
         place = self._contents.index(content) + 1 if content in self._contents else 0
         soon = self._contents[place : place + BLOCKS_AHEAD - 1] if place else []
-        return [number, *filter(None, (self._numbers.get((view, one)) for one in soon))]
+        return [number, *filter(None, (self._numbers.get((view, following)) for following in soon))]
 
 
 def _fill(

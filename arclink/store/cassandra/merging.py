@@ -74,19 +74,19 @@ class MergePlan:
 
     def identity(self, view: StoreView) -> bytes:
         """Return a digest of this merge: a killed one is repeated with the same number."""
-        told = ["merge", self.level, sorted(self.steps), sorted(view.versions), ROWS_IN_LIST]
-        return sha256(orjson.dumps(told)).digest()
+        facts = ["merge", self.level, sorted(self.steps), sorted(view.versions), ROWS_IN_LIST]
+        return sha256(orjson.dumps(facts)).digest()
 
 
 def plan_merge(lists: SurtLists, history: History) -> MergePlan | None:
     """Return the merge that is due; None if no level has enough lists."""
     of_step: dict[int, list[SurtRange]] = {step: [] for step in sorted(history.view.lists)}
-    for one in lists.ranges(history.view):
-        of_step[one.load].append(one)
+    for surt_range in lists.ranges(history.view):
+        of_step[surt_range.load].append(surt_range)
     levels: defaultdict[int, list[int]] = defaultdict(list)
-    for step, some in of_step.items():
+    for step, ranges in of_step.items():
         level = history.merges[step].level if step in history.merges else 0
-        levels[level] += [step] * _width(some)
+        levels[level] += [step] * _width(ranges)
     due = merge_due(levels)
     if due is None:
         return None
@@ -96,25 +96,29 @@ def plan_merge(lists: SurtLists, history: History) -> MergePlan | None:
         count = max(1, sum(1 for _ in takewhile(lambda total: total <= MOST_CHAINS, widths)))
         chains, level = list(dict.fromkeys(chains))[:count], 1
     steps = sorted(set(chains))
-    merged = [one for step in steps for one in of_step[step]]
+    merged = [surt_range for step in steps for surt_range in of_step[step]]
     borders = [
-        _borders(lists, history.view, [one for one in merged if one.is_captured is is_captured])
+        _borders(
+            lists,
+            history.view,
+            [surt_range for surt_range in merged if surt_range.is_captured is is_captured],
+        )
         for is_captured in (True, False)
     ]
     replaced = frozenset(history.merges[max(history.merges)].replaces if history.merges else ())
     old = lists.known_ranges(replaced)
-    return MergePlan(steps, level, borders, [one[:3] for one in old])
+    return MergePlan(steps, level, borders, [surt_range[:3] for surt_range in old])
 
 
 def _width(lists: Sequence[SurtRange]) -> int:
     """Return the number of lists that a reader of one kind of SURTs merges."""
-    chains = [some[0].is_captured for some in chains_of(lists)]
+    chains = [chain[0].is_captured for chain in chains_of(lists)]
     return max(1, chains.count(True), chains.count(False))
 
 
 def _borders(lists: SurtLists, view: StoreView, merged: Sequence[SurtRange]) -> list[str]:
     """Return SURTs that divide lists into ranges of about `ROWS_IN_LIST` rows."""
-    rows = sum(one.rows for one in merged)
+    rows = sum(surt_range.rows for surt_range in merged)
     count = -(-rows // ROWS_IN_LIST)
     if count <= 1:
         return []
@@ -128,9 +132,9 @@ def _sample(
     """Yield every ``step``-th first SURT of a row."""
     skipped = 0
     for begin in range(0, len(merged), AT_ONCE):
-        some = merged[begin : begin + AT_ONCE]
-        for one, fences in zip(some, lists.fences(view, some), strict=True):
-            for surt in fences or [one.first]:
+        ranges = merged[begin : begin + AT_ONCE]
+        for surt_range, fences in zip(ranges, lists.fences(view, ranges), strict=True):
+            for surt in fences or [surt_range.first]:
                 if skipped % step == 0:
                     yield surt
                 skipped += 1
@@ -153,10 +157,10 @@ def drop_plan(tables: Tables, step: int) -> None:
 
 
 def _stored(tables: Tables, step: int) -> MergePlan | None:
-    found = tables.database.ask(
+    rows = tables.database.ask(
         "SELECT result FROM tasks WHERE load = ? AND task = ?", (step, _PLAN)
     )
-    return MergePlan(**orjson.loads(found[0][0])) if found else None
+    return MergePlan(**orjson.loads(rows[0][0])) if rows else None
 
 
 def write_merged(
@@ -177,7 +181,7 @@ def write_merged(
         return {}
     merged = lists.ranges(replace(view, lists=frozenset(plan.steps)))
     surts = SurtWriter(tables, writer, step, part)
-    same_kind = (one for one in merged if one.part % 2 == part % 2)
+    same_kind = (surt_range for surt_range in merged if surt_range.part % 2 == part % 2)
     for surt in lists.between(view, same_kind, *plan.range_of(part)):
         surts.add(surt)
     for load, old, rows in plan.old[plan.parts.index(part) :: len(plan.parts)]:

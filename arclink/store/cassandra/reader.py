@@ -158,10 +158,10 @@ class CassandraReader(Closing):
             self._held = held
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        rest, count = self.mementos_in(self.history().view, surt, span), FIRST_ROWS
-        while some := list(islice(rest, count)):
-            self._ahead.mementos = some
-            yield from some
+        remaining, count = self.mementos_in(self.history().view, surt, span), FIRST_ROWS
+        while mementos := list(islice(remaining, count)):
+            self._ahead.mementos = mementos
+            yield from mementos
             count = min(2 * count, AT_ONCE)
 
     def mementos_in(self, view: StoreView, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
@@ -215,13 +215,13 @@ class CassandraReader(Closing):
         view = self.history().view
         load, last = (0, None) if after is None else self._posting(view, target, after)
         for number, postings in self._postings(view, target, load, last):
-            while some := list(islice(postings, AT_ONCE)):
-                contents = self._contents_of(view, number, [posting.content for posting in some])
+            while chunk := list(islice(postings, AT_ONCE)):
+                contents = self._contents_of(view, number, [posting.content for posting in chunk])
                 uris = {
-                    form: uri_of_form(target, form) for form in {posting.form for posting in some}
+                    form: uri_of_form(target, form) for form in {posting.form for posting in chunk}
                 }
-                heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
-                for (form, _, head), content in zip(some, contents, strict=True):
+                heads = {head: unpack_head(head) for head in {posting.head for posting in chunk}}
+                for (form, _, head), content in zip(chunk, contents, strict=True):
                     if content is not None:
                         yield Inlink(uris[form], *heads[head], content)
 
@@ -252,10 +252,10 @@ class CassandraReader(Closing):
     def sources(
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
-        rest = iter(contents)
-        while some := list(islice(rest, AT_ONCE)):
+        remaining = iter(contents)
+        while chunk := list(islice(remaining, AT_ONCE)):
             history = self.history()
-            checksums = [split_content(content)[0] for content in some]
+            checksums = [split_content(content)[0] for content in chunk]
             distinct = list(dict.fromkeys(checksums))
             scopes = dict(
                 zip(
@@ -267,12 +267,12 @@ class CassandraReader(Closing):
                 zip(
                     read,
                     self.tables.sightings.streams_of_each(
-                        [pack_checksum(one) for one in read], history.view
+                        [pack_checksum(checksum_read) for checksum_read in read], history.view
                     ),
                     strict=True,
                 )
             )
-            for content, checksum in zip(some, checksums, strict=True):
+            for content, checksum in zip(chunk, checksums, strict=True):
                 scope = scopes[checksum]
                 yield (
                     iter(())
@@ -337,9 +337,9 @@ class CassandraReader(Closing):
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         view, count = self.history().view, FIRST_ROWS
         surts = self.lists.surts(view, prefix, after, captured=True)
-        while some := list(islice(surts, count)):
-            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
-            for surt, streams in zip(some, answers, strict=True):
+        while chunk := list(islice(surts, count)):
+            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in chunk], view)
+            for surt, streams in zip(chunk, answers, strict=True):
                 if next(self.mementos_of(surt, streams), None) is not None:
                     yield surt
             count = min(2 * count, AT_ONCE)
@@ -347,9 +347,9 @@ class CassandraReader(Closing):
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         view = self.history().view
         surts = self.lists.surts(view, prefix, captured=True)
-        while some := list(islice(surts, AT_ONCE)):
-            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
-            for surt, streams in zip(some, answers, strict=True):
+        while chunk := list(islice(surts, AT_ONCE)):
+            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in chunk], view)
+            for surt, streams in zip(chunk, answers, strict=True):
                 yield from self.mementos_of(surt, streams, span)
 
     def scan_contents(self) -> Iterator[ContentBlock]:
@@ -423,15 +423,15 @@ class CassandraReader(Closing):
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
     ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        rest = iter(wanted)
-        while some := list(islice(rest, AT_ONCE)):
+        remaining = iter(wanted)
+        while chunk := list(islice(remaining, AT_ONCE)):
             view = self.history().view
-            fates = self.fates_in(view, [checksum for checksum, _ in some])
+            fates = self.fates_in(view, [checksum for checksum, _ in chunk])
             contents = [
                 [content_id(checksum, original, scope) for original in originals]
                 if (scope := scope_of_fate(fate)) is not None
                 else []
-                for (checksum, originals), fate in zip(some, fates, strict=True)
+                for (checksum, originals), fate in zip(chunk, fates, strict=True)
             ]
             distinct = list(dict.fromkeys(chain.from_iterable(contents)))
             known = {
@@ -439,7 +439,7 @@ class CassandraReader(Closing):
                 for content, place in zip(distinct, self.numbers_of(view, distinct), strict=True)
                 if place is not None
             }
-            for (checksum, originals), fate, ids in zip(some, fates, contents, strict=True):
+            for (checksum, originals), fate, ids in zip(chunk, fates, contents, strict=True):
                 payload = None if fate is None else unpack_fate(checksum, fate, self.names)
                 if payload is None or payload.scope is None:
                     yield payload, originals
@@ -475,7 +475,8 @@ class CassandraReader(Closing):
             for streams in answers
         ]
         return [
-            next((fate for fate in some if fate[0]), some[0] if some else None) for some in fates
+            next((fate for fate in of_checksum if fate[0]), of_checksum[0] if of_checksum else None)
+            for of_checksum in fates
         ]
 
     def numbers_of(
@@ -501,17 +502,17 @@ class CassandraReader(Closing):
         """Return the contents of blocks, by place; an empty text for a removed content."""
         places = sorted(wanted)
         missing = [place for place in places if place not in self._blocks]
-        found = {place: self._blocks[place] for place in places if place in self._blocks}
+        contents = {place: self._blocks[place] for place in places if place in self._blocks}
         for place, data in zip(missing, self.tables.blocks.get_each(missing, view), strict=True):
             if not data:
                 raise StoreError(
                     f"{self.address.name} is damaged: block {place} is missing. Run arclink "
                     f"verify --store {self.address.name}."
                 )
-            found[place] = self._blocks[place] = data.decode().split("\n")
+            contents[place] = self._blocks[place] = data.decode().split("\n")
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
-        return found
+        return contents
 
     def outlink_block(self, view: StoreView, load: int, number: int) -> OutlinkBlock:
         """Return the block with the links of a content."""
@@ -522,15 +523,15 @@ class CassandraReader(Closing):
     ) -> list[OutlinkBlock]:
         """Return the blocks with the links of contents; if the first is known, only that one."""
         places = [(load, *place_of(number)[:2]) for load, number in numbers]
-        found = self._outlink_blocks
-        if places[0] in found:
-            return [found[places[0]]]
-        missing = [place for place in dict.fromkeys(places) if place not in found]
+        cached = self._outlink_blocks
+        if places[0] in cached:
+            return [cached[places[0]]]
+        missing = [place for place in dict.fromkeys(places) if place not in cached]
         for place, data in zip(missing, self.tables.outlinks.get_each(missing, view), strict=True):
-            found[place] = OutlinkBlock(data, content_number(*place[1:]))
-        blocks = [found[place] for place in places]
-        while len(found) > CACHED_OUTLINK_BLOCKS:
-            found.popitem(last=False)
+            cached[place] = OutlinkBlock(data, content_number(*place[1:]))
+        blocks = [cached[place] for place in places]
+        while len(cached) > CACHED_OUTLINK_BLOCKS:
+            cached.popitem(last=False)
         return blocks
 
     def _posting(self, view: StoreView, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
@@ -585,7 +586,7 @@ def memento_rows(surt: Surt, streams: Iterable[Stream]) -> Iterator[Row]:
 
 def sighting_rows(streams: Iterable[Stream]) -> Iterable[Row]:
     """Return the rows of sightings in these streams, by key."""
-    some = list(streams)
-    if len(some) == 1 and len(some[0].home) == 1 and some[0].home[0].data:
-        return [unpack_sightings(some[0].home[0].data)]
-    return _merged(some, unpack_sightings)
+    found = list(streams)
+    if len(found) == 1 and len(found[0].home) == 1 and found[0].home[0].data:
+        return [unpack_sightings(found[0].home[0].data)]
+    return _merged(found, unpack_sightings)

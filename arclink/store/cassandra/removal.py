@@ -70,19 +70,19 @@ def takedown_of(facts: Facts) -> Takedown:
 def records(history: History) -> Iterator[tuple[Takedown, Removed]]:
     """Yield the takedowns of a store and the numbers each removed, in the order recorded."""
     steps = [*history.takedowns.values(), *history.loads.values()]
-    told: dict[Forgotten, Takedown] = {}
+    takedowns: dict[Forgotten, Takedown] = {}
     counts: defaultdict[Forgotten, list[int]] = defaultdict(lambda: [0] * 5)
     for step, facts in sorted(history.takedowns.items()):
         takedown = takedown_of(facts)
-        told.setdefault(takedown.what, takedown)
-        for other in steps:
+        takedowns.setdefault(takedown.what, takedown)
+        for later in steps:
             counts[takedown.what] = [
-                one + more
-                for one, more in zip(
-                    counts[takedown.what], other.removed.get(step, [0] * 5), strict=True
+                count + more
+                for count, more in zip(
+                    counts[takedown.what], later.removed.get(step, [0] * 5), strict=True
                 )
             ]
-    for what, takedown in told.items():
+    for what, takedown in takedowns.items():
         yield takedown, Removed(*counts[what])
 
 
@@ -404,13 +404,13 @@ def clean(store: CassandraReader) -> None:
             _rewrite_ranges(store, view, load)
         for (keyed, key), rows in emptied.items():
             # Readers find a stream by its first rows, so keep its emptied rows while it has data.
-            left = {
+            remaining = {
                 (stream.load, stream.part)
                 for stream in keyed.streams(key, view)
                 if any(chunk.data for chunk in stream)
             }
             for row, version in rows:
-                if row[:2] not in left:
+                if row[:2] not in remaining:
                     keyed.delete(writer, key, row, version)
         writer.flush()
 

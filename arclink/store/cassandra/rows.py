@@ -135,13 +135,13 @@ class NamesByHash:
         attempt = 0
         while number is None:
             tried = _hash_of(name, attempt)
-            found = self._database.ask("SELECT name FROM names WHERE number = ?", (tried,))
-            if not found:
+            rows = self._database.ask("SELECT name FROM names WHERE number = ?", (tried,))
+            if not rows:
                 is_ours, row = self._database.agree(
                     "INSERT INTO names (number, name) VALUES (?, ?) IF NOT EXISTS", (tried, name)
                 )
-                found = [(name,)] if is_ours else [(row[1],)]
-            if found[0][0] == name:
+                rows = [(name,)] if is_ours else [(row[1],)]
+            if rows[0][0] == name:
                 number = self._numbers[name] = tried
             attempt += 1
         return number
@@ -155,12 +155,12 @@ class NamesByHash:
         """
         name = self._names.get(number)
         if name is None:
-            found: Sequence[Sequence[str]] = self._database.ask(
+            rows: Sequence[Sequence[str]] = self._database.ask(
                 "SELECT name FROM names WHERE number = ?", (number,)
             )
-            if not found:
+            if not rows:
                 raise damaged(self._database.address.name, f"name {number} is missing")
-            name = found[0][0]
+            name = rows[0][0]
             if number not in (_hash_of(name, attempt) for attempt in range(_ATTEMPTS)):
                 raise damaged(
                     self._database.address.name, f"name {number} fails its checksum: {name!r}"

@@ -24,7 +24,7 @@ _PARTITION = 0
 
 def statements() -> Iterator[str]:
     """Yield the statements of the CQL files, in order, without comments."""
-    for file in sorted(files("arclink.store.cassandra.cql").iterdir(), key=lambda one: one.name):
+    for file in sorted(files("arclink.store.cassandra.cql").iterdir(), key=lambda path: path.name):
         if file.name.endswith(".cql"):
             text = re.sub(r"--[^\n]*", "", file.read_text("utf-8"))
             yield from (statement.strip() for statement in text.split(";") if statement.strip())
@@ -53,9 +53,9 @@ def apply_schema(address: Address) -> bool:
             if (match := re.search(r"EXISTS (\w+)", statement))
         }
         if tables - ours:
-            others = ", ".join(sorted(tables - ours)[:5])
+            foreign = ", ".join(sorted(tables - ours)[:5])
             raise StoreError(
-                f"{address.name}: the keyspace has tables of another program ({others}). "
+                f"{address.name}: the keyspace has tables of another program ({foreign}). "
                 "Name another keyspace."
             )
         database.command(
@@ -159,8 +159,8 @@ def empty_store(address: Address) -> None:
     database = open_database(address)
     with Steps(database).held():
         for statement in statements():
-            if found := re.search(r"EXISTS (\w+)", statement):
-                database.command(f"TRUNCATE {found[1]}")
+            if match := re.search(r"EXISTS (\w+)", statement):
+                database.command(f"TRUNCATE {match[1]}")
     database.agree(
         f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
     )

@@ -63,11 +63,11 @@ class CassandraStore(CassandraReader):
         self._needs_loader("add a batch")
         parts = find_parts(graph, cluster)
         identity = identity_of(graph, parts, files, cluster)
-        do = None
+        run_tasks = None
         if cluster is not None:
             tasks = cores or os.cpu_count() or 1
-            do = by_manifests(self.address.url, parts, graph.parent / "load", tasks, cluster)
-        return load_batch(self, identity, parts, files, settings, manifest, do, cores)
+            run_tasks = by_manifests(self.address.url, parts, graph.parent / "load", tasks, cluster)
+        return load_batch(self, identity, parts, files, settings, manifest, run_tasks, cores)
 
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""

@@ -91,11 +91,11 @@ class SurtLists:
         Raises:
             ListsGoneError: Some of them were merged and deleted.
         """
-        found = self.known_ranges(view.lists)
+        ranges = self.known_ranges(view.lists)
         if self._nowhere & view.lists:
             step = min(self._nowhere & view.lists)
             raise self._gone(f"the lists of SURTs of step {step} are missing")
-        return found
+        return ranges
 
     def known_ranges(self, steps: Collection[int]) -> list[SurtRange]:
         """Return the lists of steps; none of a step whose lists were deleted."""
@@ -108,7 +108,7 @@ class SurtLists:
                 for result in results.values()
                 if result.get("surts")
             ]
-        return [one for step in sorted(steps) for one in self._ranges[step]]
+        return [surt_range for step in sorted(steps) for surt_range in self._ranges[step]]
 
     def surts(
         self, view: StoreView, prefix: str, after: str | None = None, *, captured: bool = False
@@ -128,7 +128,11 @@ class SurtLists:
         last = after
         while True:
             try:
-                lists = [one for one in self.ranges(view) if one.is_captured or not captured]
+                lists = [
+                    surt_range
+                    for surt_range in self.ranges(view)
+                    if surt_range.is_captured or not captured
+                ]
                 for surt in self.between(view, lists, low, prefix + LAST):
                     if last is None or surt > last:
                         low = last = surt
@@ -153,19 +157,21 @@ class SurtLists:
         Raises:
             ListsGoneError: A list was merged and deleted.
         """
-        chains = chains_of(one for one in lists if one.last >= low and one.first < high)
+        chains = chains_of(
+            surt_range for surt_range in lists if surt_range.last >= low and surt_range.first < high
+        )
         streams: list[Iterator[str]] = []
-        fences = self.fences(view, [some[0] for some in chains])
+        fences = self.fences(view, [of_chain[0] for of_chain in chains])
         starts = [max(0, bisect_right(borders, low) - 1) for borders in fences]
         for begin in range(0, len(chains), AT_ONCE):
-            rest = [
-                _places(some, start)
-                for some, start in zip(
+            remaining = [
+                _places(of_chain, start)
+                for of_chain, start in zip(
                     chains[begin : begin + AT_ONCE], starts[begin : begin + AT_ONCE], strict=True
                 )
             ]
-            first = self._rows(view, [next(places) for places in rest])
-            for surts, places in zip(first, rest, strict=True):
+            first = self._rows(view, [next(places) for places in remaining])
+            for surts, places in zip(first, remaining, strict=True):
                 wanted = [surt for surt in surts if low <= surt < high]
                 if surts and surts[-1] >= high:
                     streams.append(iter(wanted))
@@ -179,8 +185,8 @@ class SurtLists:
     ) -> Iterator[str]:
         """Yield the SURTs at places up to ``high``; more and more rows are requested together."""
         count = 1
-        while some := list(islice(places, count)):
-            for surts in self._rows(view, some):
+        while chunk := list(islice(places, count)):
+            for surts in self._rows(view, chunk):
                 for surt in surts:
                     if surt >= high:
                         return
@@ -190,10 +196,10 @@ class SurtLists:
     def _rows(self, view: StoreView, places: Sequence[tuple[int, int, int]]) -> list[list[str]]:
         """Return the SURTs of rows; while damage is noted, a lost row has none."""
         table = self._tables.surts
-        found = table.get_each(places, view)
-        if table.on_damage is None and not all(found) and (lost := table.missing(places, view)):
+        rows = table.get_each(places, view)
+        if table.on_damage is None and not all(rows) and (lost := table.missing(places, view)):
             raise self._gone(f"row {lost[0]} of the lists of SURTs is missing")
-        return [unpack_surts(data) for data in found]
+        return [unpack_surts(data) for data in rows]
 
     def _gone(self, what: str) -> StoreError:
         """Return the error for a list that is no more; it is damage if no merge replaced it."""
@@ -201,15 +207,21 @@ class SurtLists:
 
     def fences(self, view: StoreView, lists: Sequence[SurtRange]) -> list[list[str]]:
         """Return the first SURT of each row, for each list; nothing for a list of one row."""
-        keys = {one: (view.versions, one.load, one.part) for one in lists if one.rows > 1}
-        known = {one: self._fences[key] for one, key in keys.items() if key in self._fences}
-        missing = [one for one in keys if one not in known]
-        places = [(one.load, one.part, FENCES) for one in missing]
-        for one, surts in zip(missing, self._rows(view, places), strict=True):
-            known[one] = self._fences[keys[one]] = surts
+        keys = {
+            surt_range: (view.versions, surt_range.load, surt_range.part)
+            for surt_range in lists
+            if surt_range.rows > 1
+        }
+        known = {
+            surt_range: self._fences[key] for surt_range, key in keys.items() if key in self._fences
+        }
+        missing = [surt_range for surt_range in keys if surt_range not in known]
+        places = [(surt_range.load, surt_range.part, FENCES) for surt_range in missing]
+        for surt_range, surts in zip(missing, self._rows(view, places), strict=True):
+            known[surt_range] = self._fences[keys[surt_range]] = surts
         while len(self._fences) > CACHED_FENCES:
             self._fences.popitem(last=False)
-        return [known.get(one, []) for one in lists]
+        return [known.get(surt_range, []) for surt_range in lists]
 
 
 def chains_of(lists: Iterable[SurtRange]) -> list[list[SurtRange]]:
@@ -220,24 +232,26 @@ def chains_of(lists: Iterable[SurtRange]) -> list[list[SurtRange]]:
     [[0, 4], [2]]
     """
     chains: list[list[SurtRange]] = []
-    order = sorted(lists, key=lambda one: (one.load, one.is_captured, one.first))
-    for _, some in groupby(order, lambda one: (one.load, one.is_captured)):
+    order = sorted(
+        lists, key=lambda surt_range: (surt_range.load, surt_range.is_captured, surt_range.first)
+    )
+    for _, of_load in groupby(order, lambda surt_range: (surt_range.load, surt_range.is_captured)):
         of_step: list[list[SurtRange]] = []
-        for one in some:
-            fitting = next((found for found in of_step if found[-1].last < one.first), None)
+        for surt_range in of_load:
+            fitting = next((chain for chain in of_step if chain[-1].last < surt_range.first), None)
             if fitting is None:
-                of_step.append([one])
+                of_step.append([surt_range])
             else:
-                fitting.append(one)
+                fitting.append(surt_range)
         chains += of_step
     return chains
 
 
 def _places(lists: Sequence[SurtRange], row: int) -> Iterator[tuple[int, int, int]]:
     """Yield the places of the rows of a chain, from a row of its first list on."""
-    for number, one in enumerate(lists):
-        for chunk in range(0 if number else row, one.rows):
-            yield one.load, one.part, chunk
+    for number, surt_range in enumerate(lists):
+        for chunk in range(0 if number else row, surt_range.rows):
+            yield surt_range.load, surt_range.part, chunk
 
 
 class SurtWriter:

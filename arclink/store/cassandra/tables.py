@@ -284,11 +284,11 @@ class KeyedTable:
         """Write a row."""
         bucket = bucket_of(load, part, chunk)
         place = _place(self.name, (load, part, chunk, version), key)
-        for piece, some in _pieces(_sealed(self.database, data, place)):
+        for piece, content in _pieces(_sealed(self.database, data, place)):
             writer.put(
                 self._insert,
-                (key, bucket, load, part, chunk, version, piece, some),
-                len(key) + len(some),
+                (key, bucket, load, part, chunk, version, piece, content),
+                len(key) + len(content),
             )
 
     def opener(self, key: bytes) -> Opened:
@@ -399,8 +399,8 @@ class PlacedTable:
     ) -> None:
         """Write a row."""
         place = _place(self.name, (load, part, chunk, version))
-        for piece, some in _pieces(_sealed(self.database, data, place)):
-            writer.put(self._insert, (load, part, chunk, version, piece, some), len(some))
+        for piece, content in _pieces(_sealed(self.database, data, place)):
+            writer.put(self._insert, (load, part, chunk, version, piece, content), len(content))
 
     def _opened(self, data: bytes, numbers: tuple[int, int, int, int]) -> bytes:
         """Check and remove the seal of a row."""

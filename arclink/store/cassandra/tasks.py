@@ -467,6 +467,6 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
 
 
 def _some(items: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(items)
-    while some := list(islice(rest, AT_ONCE)):
-        yield some
+    remaining = iter(items)
+    while chunk := list(islice(remaining, AT_ONCE)):
+        yield chunk

@@ -104,11 +104,11 @@ class _Verifier:
             captured += hashes_of([key.decode()])[0]
         stored = captured.copy()
         targets = (key for key, _ in self._rows.scan(inlinks))
-        while some := list(islice(targets, AT_ONCE)):
+        while chunk := list(islice(targets, AT_ONCE)):
             alone = [
                 key.decode()
                 for key, streams in zip(
-                    some, mementos.streams_of_each(some, self._view), strict=True
+                    chunk, mementos.streams_of_each(chunk, self._view), strict=True
                 )
                 if not streams
             ]
@@ -170,12 +170,14 @@ class _Verifier:
                 yield Violation("SURTs are listed", f"{surt} is {where}")
 
     def sums(self) -> Iterator[Violation]:
-        told = store_sums(self._store)
+        stored_sums = store_sums(self._store)
         payloads = sum(1 for _ in self._rows.scan(self._tables.payloads))
-        for name, found, added in (
-            ("contents", self._contents, told.contents),
-            ("links", self._links, told.links),
-            ("payloads", payloads, told.payloads),
+        for name, counted, added in (
+            ("contents", self._contents, stored_sums.contents),
+            ("links", self._links, stored_sums.links),
+            ("payloads", payloads, stored_sums.payloads),
         ):
-            if found != added:
-                yield Violation("batches add up", f"{found} {name}, but the batches added {added}")
+            if counted != added:
+                yield Violation(
+                    "batches add up", f"{counted} {name}, but the batches added {added}"
+                )

@@ -15,7 +15,7 @@ numbers = st.one_of(st.integers(0, 127), st.integers(0, 2**20), st.integers(0, 2
 
 
 @given(st.lists(numbers))
-def test_numbers_come_back(some: list[int]) -> None:
+def test_numbers_read_back(some: list[int]) -> None:
     packed = byte_layouts.pack_numbers(np.array(some, dtype=np.int64))
     assert byte_layouts.unpack_numbers(packed).tolist() == some
     assert packed == byte_layouts.pack_few(some)
@@ -23,7 +23,7 @@ def test_numbers_come_back(some: list[int]) -> None:
 
 
 @given(st.lists(st.lists(numbers)))
-def test_rows_of_numbers_end_where_it_is_said(rows: list[list[int]]) -> None:
+def test_rows_of_numbers_have_the_ends_that_are_returned(rows: list[list[int]]) -> None:
     flat = np.array([number for row in rows for number in row], dtype=np.int64)
     ends = np.cumsum(np.array([len(row) for row in rows], dtype=np.int64))
     packed, byte_ends = byte_layouts.pack_number_rows(flat, ends)
@@ -32,14 +32,14 @@ def test_rows_of_numbers_end_where_it_is_said(rows: list[list[int]]) -> None:
 
 
 @given(st.lists(st.integers(-(2**62), 2**62 - 1)))
-def test_signed_numbers_come_back(some: list[int]) -> None:
+def test_signed_numbers_read_back(some: list[int]) -> None:
     signed = byte_layouts.sign(np.array(some, dtype=np.int64))
     assert (signed >= 0).all()
     assert byte_layouts.unsign(signed).tolist() == some
 
 
 @given(st.lists(st.text(st.characters(min_codepoint=0x20, exclude_categories=["Cs"])), min_size=1))
-def test_strings_come_back(strings: list[str]) -> None:
+def test_strings_read_back(strings: list[str]) -> None:
     packed = byte_layouts.Strings(byte_layouts.pack_strings(strings))
     places = np.arange(len(packed))
     assert packed.take(places) == strings
@@ -51,7 +51,7 @@ def test_a_control_character_becomes_a_space() -> None:
 
 
 @given(st.lists(st.binary(), max_size=5))
-def test_sections_come_back(sections: list[bytes]) -> None:
+def test_sections_read_back(sections: list[bytes]) -> None:
     assert (
         byte_layouts.unpack_sections(byte_layouts.pack_sections(sections), len(sections))
         == sections
@@ -75,14 +75,14 @@ CHECKSUMS = [
 
 
 @pytest.mark.parametrize(("checksum", "size"), CHECKSUMS)
-def test_checksums_come_back(checksum: str, size: int) -> None:
+def test_checksums_read_back(checksum: str, size: int) -> None:
     packed = byte_layouts.pack_checksum(checksum)
     assert byte_layouts.unpack_checksum(packed) == checksum
     assert len(packed) == size
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_text_as_checksum_comes_back(text: str) -> None:
+def test_any_text_as_checksum_reads_back(text: str) -> None:
     assert byte_layouts.unpack_checksum(byte_layouts.pack_checksum(text)) == text
 
 
@@ -137,6 +137,6 @@ uri_texts = st.one_of(
 
 
 @given(uri_texts, st.one_of(st.none(), uri_texts))
-def test_any_uri_comes_back_beside_any_surt(uri: str, surt: str | None) -> None:
+def test_any_uri_reads_back_with_any_surt(uri: str, surt: str | None) -> None:
     key = surt_of(uri) if surt is None else Surt(surt)
     assert byte_layouts.uri_of_form(key, byte_layouts.uri_form(key, uri)) == uri

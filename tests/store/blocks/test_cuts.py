@@ -35,7 +35,7 @@ def skewed(folder: Path, uris: int) -> Path:
     return folder / "links.db"
 
 
-def test_many_captures_are_sorted_out_as_they_are_found_among_few(
+def test_sightings_are_equal_for_many_captures_and_for_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = skewed(tmp_path / "a", 60)

@@ -69,7 +69,7 @@ def written(
 
 
 @given(st.lists(pages, max_size=3))
-def test_blocks_come_back(some: list[list[list[Outlink]]]) -> None:
+def test_blocks_read_back(some: list[list[list[Outlink]]]) -> None:
     everything = [[True] * len(block) for block in some]
     assert written(list(map(block_of, some)), everything, first=5) == [
         page for block in some for page in block

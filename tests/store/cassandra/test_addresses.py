@@ -101,7 +101,7 @@ def test_a_url_that_is_wrong_is_refused_with_what_is_wrong(url: str, message: st
         parse_address(url)
 
 
-def test_patience_is_what_the_url_says_or_else_what_who_opens_it_says() -> None:
+def test_patience_is_that_of_the_url_or_else_of_the_caller() -> None:
     assert parse_address("cassandra://a/links", 20.0).patience == 20.0
     assert parse_address("cassandra://a/links?patience=7", 20.0).patience == 7.0
 
@@ -132,7 +132,7 @@ def test_an_address_is_read_back_from_its_url(address: Address) -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=40))
-def test_no_other_error(text: str) -> None:
+def test_any_address_is_parsed_or_a_usage_error(text: str) -> None:
     with suppress(UsageError):
         parse_address("cassandra://" + text)
 

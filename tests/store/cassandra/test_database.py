@@ -66,7 +66,7 @@ def database_with(down: Sequence[str]) -> Any:
     return database
 
 
-def test_a_node_that_says_nothing_is_no_riddle_when_others_are_down() -> None:
+def test_the_error_about_a_silent_node_names_the_nodes_that_are_down() -> None:
     database = database_with(["10.0.0.2", "10.0.0.3"])
     with (
         pytest.raises(StoreError, match=r"Of its 3 nodes 2 are down: 10\.0\.0\.2, 10\.0\.0\.3\."),

@@ -21,7 +21,7 @@ def note(path: Path, dies_up_to: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_what_a_process_that_died_left_is_done_by_one_alone(tmp_path: Path) -> None:
+def test_tasks_of_a_process_that_died_are_repeated_by_one_process(tmp_path: Path) -> None:
     with Loaders(2) as processes:
         assert not processes.do(
             [partial(note, tmp_path / "a", 1), partial(note, tmp_path / "b", 0)]
@@ -30,13 +30,13 @@ def test_what_a_process_that_died_left_is_done_by_one_alone(tmp_path: Path) -> N
     assert (tmp_path / "a").read_text() == "xx"
 
 
-def test_a_process_that_dies_twice_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_the_error_about_a_process_that_dies_twice_is_a_sentence(tmp_path: Path) -> None:
     with Loaders(2) as processes:
         assert not processes.do([partial(note, tmp_path / "a", 9)])
         with pytest.raises(StoreError, match=r"died twice.*smaller batches.*same command again"):
             processes.do([partial(note, tmp_path / "a", 9)])
 
 
-def test_what_a_task_complains_of_is_raised(tmp_path: Path) -> None:
+def test_the_error_of_a_task_is_raised(tmp_path: Path) -> None:
     with Loaders(1) as processes, pytest.raises(FileNotFoundError):
         processes.do([partial(note, tmp_path / "none" / "a", 0)])

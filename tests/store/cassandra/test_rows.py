@@ -71,7 +71,7 @@ def test_sightings_begin_with_their_first_original() -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 2047), st.integers(0, 131071), st.integers(0, 4095))
-def test_a_content_number_is_its_place(part: int, block: int, position: int) -> None:
+def test_a_content_number_encodes_its_place(part: int, block: int, position: int) -> None:
     number = content_number(part, block, position)
     assert place_of(number) == (part, block, position)
     assert number < 2**40
@@ -88,7 +88,7 @@ places = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers
 
 @settings(deadline=None)
 @given(places, places)
-def test_no_two_streams_share_a_bucket_but_the_first(
+def test_two_streams_share_no_bucket_except_the_first(
     one: tuple[int, int, int], other: tuple[int, int, int]
 ) -> None:
     for place in (one, other):
@@ -113,7 +113,7 @@ rows = st.lists(
 
 @settings(deadline=None)
 @given(rows, st.frozensets(st.integers(1, 3)), st.frozensets(st.sampled_from([4, 5, 6])))
-def test_of_each_row_the_newest_version_of_finished_steps_is_believed(
+def test_each_row_has_the_newest_version_of_the_finished_steps(
     table: list[tuple[int, int, int, int, int, bytes]],
     loads: frozenset[int],
     versions: frozenset[int],
@@ -168,7 +168,7 @@ def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None
         assert "PRIMARY KEY ((load, part, chunk), version, piece)" in made[table]
 
 
-def test_the_question_that_a_table_answers_stands_above_it() -> None:
+def test_each_table_has_a_comment_with_the_query_it_answers() -> None:
     for file in files("arclink.store.cassandra.cql").iterdir():
         if file.name.endswith(".cql"):
             comments = re.split(r"CREATE TABLE[^;]*;", file.read_text("utf-8"))[:-1]

@@ -56,7 +56,7 @@ def test_a_load_begins_again_unless_another_step_was_finished_since(
     assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # has the methods that are called
 
 
-def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numbers(
+def test_a_rebuilt_store_is_noticed_although_its_steps_have_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = Rows((1, b"a", True))

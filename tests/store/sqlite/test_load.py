@@ -59,7 +59,7 @@ def hub_contents(first: int, last: int) -> list[str]:
     return [checksum_of(f"p{number}") for number in range(first, last)]
 
 
-def test_inlinks_stand_in_the_order_their_pages_were_loaded(
+def test_inlinks_have_the_order_in_which_their_pages_were_loaded(
     store: SqliteStore, tmp_path: Path
 ) -> None:
     store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
@@ -157,9 +157,7 @@ def test_a_reader_sees_the_old_graph_until_the_new_one_is_whole(
         assert len(sources(reader)) == 20
 
 
-def test_what_is_asked_within_a_snapshot_is_of_one_state(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+def test_queries_in_a_snapshot_read_one_state(store: SqliteStore, tmp_path: Path) -> None:
     with SqliteStore(store.path) as reader:
         with reader.snapshot():
             before = canonical(reader)
@@ -182,7 +180,7 @@ def log_of(store: SqliteStore) -> int:
     return store.path.with_name(f"{store.path.name}-wal").stat().st_size
 
 
-def test_the_log_is_cut_behind_each_batch_unless_somebody_reads_what_was_before(
+def test_each_batch_truncates_the_log_unless_a_reader_has_the_old_state(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.store._WAIT_FOR_READERS", 1)
@@ -199,7 +197,7 @@ def test_the_log_is_cut_behind_each_batch_unless_somebody_reads_what_was_before(
         assert log_of(store) == 0
 
 
-def test_a_large_log_is_cut_when_its_last_reader_lets_go(
+def test_a_large_log_is_truncated_when_its_last_reader_ends(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.store._WAIT_FOR_READERS", 1)
@@ -213,7 +211,7 @@ def test_a_large_log_is_cut_when_its_last_reader_lets_go(
         assert log_of(store) == 0
 
 
-def test_a_second_builder_is_told_at_once(
+def test_a_second_builder_fails_at_once(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = write_pages(tmp_path / "2", 10, 20)
@@ -242,7 +240,7 @@ def test_a_store_opened_for_reading_does_not_load(store: SqliteStore, tmp_path: 
         reader.load(tmp_path / "1", FILES, SETTINGS, "{}")
 
 
-def test_settings_may_not_change(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_load_with_other_settings_is_refused(store: SqliteStore, tmp_path: Path) -> None:
     before = canonical(store)
     with pytest.raises(StoreError, match="was built with extractor = 1, not 2"):
         store.load(write_pages(tmp_path / "2", 10, 20), FILES, {"new": "x", "extractor": "2"}, "{}")
@@ -478,7 +476,7 @@ def test_memory_does_not_grow_with_the_store(
     assert os.path.getsize(store.path) < 400_000
 
 
-def test_what_merging_left_behind_goes_when_it_is_much(tmp_path: Path) -> None:
+def test_trimming_removes_the_free_space_that_merging_left(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     with SqliteStore(path, create=True) as store:
         for number in range(FAN_OUT):
@@ -520,7 +518,9 @@ def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -
 # With a process next to the one that loads
 
 
-def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_process_for_packing_changes_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     started: list[int] = []
 
@@ -542,7 +542,7 @@ def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.Mo
     assert not active_children()
 
 
-def test_what_a_process_beside_finds_wrong_is_said(
+def test_an_error_of_the_packing_process_is_that_of_one_process(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
@@ -562,7 +562,7 @@ def test_what_a_process_beside_finds_wrong_is_said(
     assert not active_children()
 
 
-def test_what_a_process_that_was_killed_packed_is_packed_again_here(
+def test_rows_of_a_packing_process_that_was_killed_are_packed_again(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
@@ -596,7 +596,7 @@ def test_a_load_that_fails_leaves_no_process_behind(
     assert not active_children()
 
 
-def test_where_there_is_no_room_for_a_process_one_loads_alone(
+def test_a_load_that_cannot_fork_packs_in_its_own_process(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
@@ -611,7 +611,7 @@ def test_where_there_is_no_room_for_a_process_one_loads_alone(
     assert sources(store) == hub_contents(0, 20)
 
 
-def test_where_a_process_beside_has_no_space_is_said(
+def test_the_error_of_a_packing_process_without_space_names_the_folder(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
@@ -643,7 +643,7 @@ with PackingProcess(write):
 """
 
 
-def test_a_process_beside_ends_when_the_one_that_loads_is_killed() -> None:
+def test_the_packing_process_ends_when_the_loading_one_is_killed() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PACK_AND_DIE], capture_output=True, timeout=60, check=False
     )  # until both have ended
@@ -652,7 +652,9 @@ def test_a_process_beside_ends_when_the_one_that_loads_is_killed() -> None:
     assert b"the process that loads the batch died" in done.stderr
 
 
-def test_the_worker_of_a_pool_loads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_process_loads_without_a_second_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     graph = write_pages(tmp_path / "1", 0, 10)
 

@@ -215,7 +215,7 @@ def test_a_revisit_does_not_bring_back_the_capture_it_refers_to(tmp_path: Path) 
         assert list(store.verify()) == []
 
 
-def test_the_only_content_left_is_what_counts_are_of(path: Path) -> None:
+def test_counts_of_a_payload_are_those_of_its_remaining_content(path: Path) -> None:
     with closing(
         connect(path)
     ) as connection:  # as if it had been read for the content that goes, which had a link more
@@ -253,7 +253,7 @@ def test_a_store_of_the_first_layout_is_read_and_can_forget(path: Path) -> None:
         assert [violation.invariant for violation in store.verify()] == [OLD_LAYOUT]
 
 
-def test_verify_sees_what_is_back(path: Path) -> None:
+def test_verify_names_forgotten_captures_that_are_stored_again(path: Path) -> None:
     values = (
         "'org,example)/b', '00000000000000', '99999999999999', 1, '', '', 0, 0, 0, 0, 0, 0, 0, 0"
     )

@@ -87,7 +87,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         assert store.stats().batches == 0
 
 
-def test_what_a_removed_store_left_in_its_log_is_in_no_new_one(tmp_path: Path) -> None:
+def test_a_new_store_does_not_read_the_log_of_a_removed_one(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     logs = [tmp_path / f"links.db{name}" for name in ("-wal", "-shm")]
     with open_store(str(path), create=True), closing(schema.connect(path)) as writer:
@@ -101,7 +101,7 @@ def test_what_a_removed_store_left_in_its_log_is_in_no_new_one(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("is_there", [False, True], ids=["to nothing", "to an empty file"])
-def test_a_symbolic_link_stays_one(tmp_path: Path, is_there: bool) -> None:
+def test_a_symbolic_link_to_a_store_is_not_replaced(tmp_path: Path, is_there: bool) -> None:
     path, target = tmp_path / "links.db", tmp_path / "elsewhere" / "large.db"
     target.parent.mkdir()
     if is_there:
@@ -196,7 +196,7 @@ def test_a_reader_changes_nothing(path: Path) -> None:
         store._connection.execute("DELETE FROM batches")
 
 
-def test_a_damaged_block_is_said_to_be_damaged(path: Path) -> None:
+def test_the_error_about_a_damaged_block_says_so(path: Path) -> None:
     change(path, "INSERT INTO runs VALUES (1, 2, 0, 1)")
     change(path, "INSERT INTO fences VALUES (1, x'61', 1)")
     change(path, "INSERT INTO blocks VALUES (1, x'00')")
@@ -209,7 +209,7 @@ def test_a_damaged_block_is_said_to_be_damaged(path: Path) -> None:
         list(store.mementos(Surt("b")))
 
 
-def test_a_cut_file_is_said_to_be_damaged(path: Path) -> None:
+def test_the_error_about_a_truncated_file_says_that_it_is_damaged(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: 3 * 4096 - 1000])
     with pytest.raises(StoreError, match="damaged"), open_store(str(path)) as store:
         store.stats()
@@ -237,7 +237,7 @@ host /mnt/host 9p rw 0 0
         pytest.param("/mnt/host/links.db", "9p", id="9p"),
     ],
 )
-def test_a_network_file_system_is_told_by_what_is_mounted(
+def test_a_network_file_system_is_recognized_by_its_mount(
     tmp_path: Path, path: str, kind: str | None
 ) -> None:
     (tmp_path / "mounts").write_text(MOUNTS)
@@ -278,13 +278,13 @@ def test_a_path_or_url_names_a_file(where: str, path: str) -> None:
         pytest.param("a\0b", "not the name of a file", id="NUL"),
     ],
 )
-def test_what_names_no_store_is_a_wrong_call(where: str, message: str) -> None:
+def test_an_address_that_names_no_store_is_a_usage_error(where: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         open_store(where)
 
 
 @pytest.mark.parametrize("name", ["links 100%?#.db", "länk.db"])
-def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+def test_a_store_may_have_any_file_name(tmp_path: Path, name: str) -> None:
     open_store(str(tmp_path / name), create=True).close()
     with open_store(str(tmp_path / name)) as store:
         assert store.stats().batches == 0
