@@ -1,4 +1,4 @@
-"""A cluster with Kerberos and HTTPS, read and written with a ticket or delegation tokens."""
+"""A cluster with Kerberos and HTTPS: the driver has a ticket, tasks have delegation tokens."""
 
 import subprocess
 from collections.abc import Iterator
@@ -99,3 +99,27 @@ def test_a_certificate_of_an_unknown_authority_is_refused(monkeypatch: pytest.Mo
     system, path = WebHdfs.of("hdfs:///archive")
     with pytest.raises(InputError, match=f"certificate verify failed.*PEM.*in {AUTHORITY}"):
         system.entries(path)
+
+
+def without_tokens(*folders: Path) -> int:
+    """Return the number of files in folders; fail if one has a URL with a token."""
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    assert [file for file in files if b"delegation=" in file.read_bytes()] == []
+    return len(files)
+
+
+def test_a_build_on_a_secured_cluster_gives_the_store_of_one_here(
+    secured: Hadoop, archive: Path, tmp_path: Path
+) -> None:
+    local, store = tmp_path / "local.db", tmp_path / "secured.db"
+    options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", secured.conf]
+    expected = build(archive, local)
+    assert build("hdfs:///archive", store, *options, "--hdfs", "hdfs:///built") == expected
+    assert answers(store) == answers(local)
+    system, path = WebHdfs.of("hdfs:///built/graph")
+    (batch,) = system.entries(path)
+    assert {"mementos", "payloads", "outlinks", "inlinks"} <= {
+        entry.name for entry in system.entries(f"{path}/{batch.name}")
+    }
+    assert without_tokens(tmp_path) > 0
+    assert without_tokens(*secured.folder.glob("logs/node-*/userlogs")) > 0
