@@ -82,10 +82,10 @@ $(CHECKS): requirements/test.txt $(RUN)
 	$(INSTALL) -r requirements/test.txt
 	@touch $@
 
-# pyspark is published only as source, too.
+# pyspark is published only as source, too, and gssapi for Linux; the script has the headers that gssapi is compiled with.
 $(WITH_ENGINES): requirements/engines.txt $(CHECKS)
 	$(SECTION) 'Spark, and tools for the tests of engines, from the locked requirements'
-	$(INSTALL) --no-binary pyspark -r requirements/engines.txt
+	engines/kerberos.sh with $(INSTALL) --no-binary pyspark --no-binary gssapi -r requirements/engines.txt
 	@touch $@
 
 $(WITH_BROWSER): requirements/browser.txt $(CHECKS)
@@ -244,7 +244,7 @@ lock:  ## Write requirements/*.txt from setup.cfg and pyproject.toml; newest ver
 	  | $(COMPILE) - --output-file requirements/build.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements/run.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements/run.txt --output-file requirements/test.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra kerberos --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
 	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt

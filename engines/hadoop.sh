@@ -12,6 +12,8 @@
 # S3=http://HOST:PORT/BUCKET engines/hadoop.sh local [FOLDER]   start nothing: settings in FOLDER with which each job runs
 #                                      in one process, and all files are in that bucket, which AWS_ACCESS_KEY_ID and
 #                                      AWS_SECRET_ACCESS_KEY open
+# SECURED=1 engines/hadoop.sh start    Kerberos, with its server in the same JVM, and HTTPS; the settings name a ticket of its
+#                                      one user
 # MASTER=PID engines/hadoop.sh start   the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # All daemons share one JVM (Cluster.java): 5 s and 370 MB instead of 15 s and 1.1 GB for five processes. Tasks are
@@ -28,6 +30,27 @@ install() {
   # The cluster itself, and how jobs write their output (arclink/mapreduce/java).
   compile_jar "$hadoop/cluster.jar" "$hadoop/jars/*" "$scripts/hadoop/Cluster.java"
   compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/mapreduce/java/arclink/"*.java
+  if [ -n "${SECURED:-}" ]; then "$scripts/kerberos.sh" install; fi
+}
+
+# secure: add Kerberos and HTTPS to the configuration of one cluster.
+secure() {
+  local file own="$run/kerberos" name
+  mkdir -p "$own"
+  chmod 700 "$own"
+  rm -rf "${own:?}"/*
+  # Its class in place of Hadoop's: settings come first on the class path, also on that of tasks.
+  (cd "$run/conf" && "$JAVA_HOME/bin/jar" --extract --file "$ENGINES/kerberos/cluster.jar" org)
+  "$JAVA_HOME/bin/keytool" -genkeypair -alias arclink -keyalg RSA -keysize 2048 -validity 3650 -dname CN=localhost \
+    -ext san=dns:localhost,ip:127.0.0.1 -keystore "$own/keys.p12" -storetype PKCS12 -storepass arclink -keypass arclink 2> /dev/null
+  "$JAVA_HOME/bin/keytool" -exportcert -rfc -alias arclink -keystore "$own/keys.p12" -storepass arclink > "$run/ca.pem" 2> /dev/null
+  for file in "$scripts"/kerberos/conf/*; do
+    name="$run/conf/$(basename "$file")"
+    # Of two properties with one name, the last one counts.
+    { if [ -f "$name" ]; then sed '$d' "$name"; fi; sed -e "s|@RUN@|$run|g; s|@WEBHDFS@|$1|g" "$file"; } > "$name.new"
+    if [ -f "$name" ]; then echo '</configuration>' >> "$name.new"; fi
+    mv "$name.new" "$name"
+  done
 }
 
 # write_conf: the configuration of one cluster, from the templates in engines/hadoop/conf.
@@ -46,6 +69,11 @@ write_conf() {
   <property><name>fs.s3a.secret.key</name><value>$AWS_SECRET_ACCESS_KEY</value></property>"
     tasks="AWS_ENDPOINT_URL: ${S3%/*}\n      AWS_ACCESS_KEY_ID: $AWS_ACCESS_KEY_ID\n      AWS_SECRET_ACCESS_KEY: $AWS_SECRET_ACCESS_KEY"
     variable="unset ARCLINK_WEBHDFS; export AWS_ENDPOINT_URL=${S3%/*}"
+  elif [ -n "${SECURED:-}" ]; then
+    tasks="ARCLINK_WEBHDFS: https://localhost:$webhdfs\n      ARCLINK_WEBHDFS_CA: $run/ca.pem"
+    begin="export KRB5CCNAME=\"\${KRB5CCNAME:-FILE:$run/kerberos/ticket}\" HADOOP_OPTS=\"-Djava.security.krb5.conf=$run/kerberos/krb5.conf\""
+    variable="export ARCLINK_WEBHDFS=https://localhost:$webhdfs ARCLINK_WEBHDFS_CA=$run/ca.pem KRB5_CONFIG=$run/kerberos/krb5.conf"
+    variable+=" KRB5CCNAME=FILE:$run/kerberos/ticket"
   fi
   # HDFS looks for its web pages on the class path, and is content with empty folders.
   mkdir -p "$run/conf/webapps/hdfs" "$run/conf/webapps/datanode" "$run/conf/webapps/secondary" "$run/bin" "$run/logs"
@@ -56,6 +84,7 @@ write_conf() {
       -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g; s|@BLOCK@|${BLOCK:-1m}|g" \
       "$template" > "$run/conf/$(basename "$template")"
   done
+  if [ -n "${SECURED:-}" ]; then secure "$webhdfs"; fi
   sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@OPENS@|$(java_opens)|g" \
     -e "s|@S3A@|$ENGINES/s3a|g; s|@BEGIN@|$begin|g" "$scripts/hadoop/hadoop.in" > "$run/bin/hadoop"
   chmod +x "$run/bin/hadoop"
@@ -98,7 +127,9 @@ local_settings() {
 try_start() {
   write_conf
   rm -f "$run/ready" "$run"/halt*-*
-  HADOOP_CLASSPATH="$hadoop/cluster.jar" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" arclink.Cluster "$run" "${NODES:-1}" ${MASTER:-} \
+  local classpath="$hadoop/cluster.jar" main=arclink.Cluster
+  if [ -n "${SECURED:-}" ]; then classpath+=":$ENGINES/kerberos/cluster.jar:$ENGINES/kerberos/jars/*" main=arclink.SecuredCluster; fi
+  HADOOP_CLASSPATH="$classpath" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" "$main" "$run" "${NODES:-1}" ${MASTER:-} \
     > "$run/logs/cluster.out" 2> "$run/logs/cluster.log" < /dev/null &
   echo $! > "$run/pid"
   for _ in $(seq 3000); do

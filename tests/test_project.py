@@ -440,7 +440,9 @@ def declared() -> dict[str, list[str]]:
         + extras["rdf"],
         **extras,
     }
-    sections["engines"] = "\n".join(extras[name] for name in ("emr", "s3", "spark", "engines"))
+    sections["engines"] = "\n".join(
+        extras[name] for name in ("emr", "kerberos", "s3", "spark", "engines")
+    )
     return {
         name: [normal(line) for line in text.split("\n") if line.strip()]
         for name, text in sections.items()

@@ -18,7 +18,7 @@ from uuid import uuid4
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
-from arclink.network.hdfs import ADDRESS, webhdfs_address
+from arclink.network.hdfs import ADDRESS, AUTHORITY, webhdfs_address
 from arclink.network.object_store import is_object_store
 from arclink.store.batch_backups import MANIFEST
 
@@ -71,6 +71,9 @@ class HadoopRunner(JobRunner):
             address = webhdfs_address(self.root)
         if address:  # archive files may be in HDFS whatever the root is
             options += ["--cmdenv", f"{ADDRESS}={address}"]
+        if authority := os.environ.get(AUTHORITY):  # workers need not have the file
+            name = "webhdfs-ca.pem"
+            options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
         if are_relations:
             options.append("--relations-apart")
         return JobArguments(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
-from arclink.network.hdfs import ADDRESS
+from arclink.network.hdfs import ADDRESS, AUTHORITY
 
 PARTS = "part-*"
 SPECIAL = frozenset(",*?[]{}\\")
@@ -27,8 +27,9 @@ class SparkRunner(JobRunner):
         """
         shutil.rmtree(output, ignore_errors=True)
         options = same_versions()
-        if address := os.environ.get(ADDRESS):
-            options += ["--cmdenv", f"{ADDRESS}={address}"]
+        for name in (ADDRESS, AUTHORITY):
+            if value := os.environ.get(name):
+                options += ["--cmdenv", f"{name}={value}"]
         return JobArguments(_names(inputs), _address(output), options)
 
     def tidy(self, output: Path) -> None:

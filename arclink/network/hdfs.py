@@ -3,9 +3,10 @@
 Tasks read files, and a build manages its folders.
 
 A JVM for each file (``hadoop fs -cat``) costs a second and half a gigabyte; HTTP costs two round
-trips. Addresses are ``webhdfs://namenode:9870/path``, or Hadoop's ``hdfs://…/path``; for the
-latter, the variable ``ARCLINK_WEBHDFS`` names the NameNode's HTTP address. Reading follows
-docs/decisions/20261121-reading-from-hdfs.md.
+trips. Addresses are ``webhdfs://namenode:9870/path``, ``swebhdfs://namenode:9871/path`` (HTTPS), or
+Hadoop's ``hdfs://…/path``; for the latter, the variable ``ARCLINK_WEBHDFS`` names the NameNode's
+HTTP address. Reading follows docs/decisions/20261121-reading-from-hdfs.md, secured clusters
+docs/decisions/20261124-secured-clusters.md.
 
 Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html
 """
@@ -13,7 +14,7 @@ Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/We
 import getpass
 import os
 from collections import OrderedDict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from glob import has_magic
@@ -24,7 +25,8 @@ from urllib.parse import quote, urlsplit
 import orjson
 
 from arclink.closing import Closing
-from arclink.errors import InputError, MissingFileError, NetworkError
+from arclink.errors import InputError, MissingFileError, NetworkError, NetworkFailure
+from arclink.network.hadoop_tokens import HOW, read_token, ticket_header
 from arclink.network.retries import TemporaryError, retried
 
 if TYPE_CHECKING:
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
 ADDRESS = "ARCLINK_WEBHDFS"
 """The environment variable with the NameNode's HTTP address."""
 
-SCHEMES = ("hdfs://", "webhdfs://")
+AUTHORITY = "ARCLINK_WEBHDFS_CA"
+"""The environment variable with a file of the certificates (PEM) that HTTPS servers are checked by.
+
+Without it, they are checked by those of the system.
+"""
+
+SCHEMES = ("hdfs://", "webhdfs://", "swebhdfs://")
 BLOCK = 256 << 10
 """Bytes per read."""
 
@@ -50,11 +58,30 @@ LARGEST_ANSWER = 1 << 30
 """Maximum bytes of an answer of the NameNode; a folder's listing has about 300 bytes per file."""
 
 
+class _Reply(NamedTuple):
+    """A response that was read to its end."""
+
+    status: int
+    phrase: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def problem(self, name: str) -> str:
+        """Return a field of the error in the body: ``message`` or ``exception``; maybe empty."""
+        try:
+            return str(orjson.loads(self.body)["RemoteException"][name])
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return ""
+
+
 class _RefusalError(Exception):
     """A server of HDFS answers that it cannot do what was requested."""
 
 
 _LOST = (NetworkError, _RefusalError)
+
+_tokens: dict[str, str] = {}
+"""The delegation tokens of this process by address of the NameNode."""
 
 
 class FileEntry(NamedTuple):
@@ -71,7 +98,7 @@ def uses_webhdfs(place: str) -> bool:
     Without the variable that names the NameNode's HTTP address, fsspec's driver reads ``hdfs://``.
     """
     scheme = place.partition("://")[0].lower()
-    return scheme == "webhdfs" or (scheme == "hdfs" and ADDRESS in os.environ)
+    return scheme in ("webhdfs", "swebhdfs") or (scheme == "hdfs" and ADDRESS in os.environ)
 
 
 class WebHdfs:
@@ -80,17 +107,19 @@ class WebHdfs:
     Args:
         host: Host of the NameNode's HTTP server.
         port: Port of that server.
+        is_encrypted: Whether it speaks HTTPS.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, *, is_encrypted: bool = False) -> None:
         self._host = host
         self._port = port
+        self._is_encrypted = is_encrypted
         self._user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
 
     @property
     def address(self) -> str:
         """The NameNode's HTTP address."""
-        return f"http://{self._host}:{self._port}"
+        return f"http{'s' if self._is_encrypted else ''}://{self._host}:{self._port}"
 
     @classmethod
     def of(cls, url: str) -> tuple["WebHdfs", str]:
@@ -108,7 +137,9 @@ class WebHdfs:
                 "address, such as http://namenode:9870, or write webhdfs://namenode:9870/path"
             )
         path = url.partition("://")[2].partition("/")[2]
-        return cls(address.hostname, address.port or 9870), "/" + path.strip("/")
+        is_encrypted = address.scheme in ("https", "swebhdfs")
+        port = address.port or (9871 if is_encrypted else 9870)
+        return cls(address.hostname, port, is_encrypted=is_encrypted), "/" + path.strip("/")
 
     def path_of(self, url: str) -> str:
         """Return the path for an address."""
@@ -141,10 +172,11 @@ class WebHdfs:
 
         def ask() -> bytes:
             try:
-                with _exchange("GET", self._url(path, "GETFILECHECKSUM", "")) as redirect:
-                    self._checked(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
-                with _exchange("GET", redirect.headers.get("Location", "")) as response:
-                    return self._checked(response, path, HTTPStatus.OK).body(LARGEST_ANSWER)
+                redirect = self._named("GET", path, "GETFILECHECKSUM")
+                self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+                reply = _reply("GET", redirect.headers.get("Location", ""))
+                self._check(reply, path, HTTPStatus.OK)
+                return reply.body
             except _LOST as error:
                 what = f"{path} in HDFS has no checksum: {error}"
                 raise TemporaryError(InputError(what)) from error
@@ -180,10 +212,10 @@ class WebHdfs:
 
     def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, replacing an existing one; parent folders are made."""
-        with _exchange("PUT", self._url(path, "CREATE", "&overwrite=true")) as response:
-            where = self._checked(response, path, HTTPStatus.TEMPORARY_REDIRECT)
-        with _exchange("PUT", where.headers.get("Location", ""), source) as response:
-            self._checked(response, path, HTTPStatus.CREATED)
+        redirect = self._named("PUT", path, "CREATE", "&overwrite=true")
+        self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+        reply = _reply("PUT", redirect.headers.get("Location", ""), source=source)
+        self._check(reply, path, HTTPStatus.CREATED)
 
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks; if a server fails, use another.
@@ -229,15 +261,17 @@ class WebHdfs:
         """
         gone = set() if gone is None else gone
         excluded = f"&excludedatanodes={','.join(sorted(gone))}" if gone else ""
-        with _exchange("GET", self._url(path, "OPEN", f"&offset={offset}{excluded}")) as redirect:
-            if excluded and redirect.status != HTTPStatus.TEMPORARY_REDIRECT:
-                gone.clear()
-                raise _RefusalError("no other DataNode has the block")
-            self._checked(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+        redirect = self._named("GET", path, "OPEN", f"&offset={offset}{excluded}")
+        if excluded and redirect.status != HTTPStatus.TEMPORARY_REDIRECT:
+            gone.clear()
+            raise _RefusalError("no other DataNode has the block")
+        self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
         where = redirect.headers.get("Location", "")
         try:
             with _exchange("GET", where) as response:
-                yield self._checked(response, path, HTTPStatus.OK)
+                if response.status != HTTPStatus.OK:
+                    self._check(_read(response), path, HTTPStatus.OK)
+                yield response
         except _LOST:
             gone.add(urlsplit(where).hostname or "")
             raise
@@ -252,46 +286,141 @@ class WebHdfs:
     ) -> bytes:
         """Return the NameNode's answer; ``missing`` if there is no such path."""
         try:
-            with _exchange(method, self._url(path, operation, parameters)) as response:
-                if response.status == HTTPStatus.NOT_FOUND and missing is not None:
-                    return missing
-                return self._checked(response, path, HTTPStatus.OK).body(LARGEST_ANSWER)
+            reply = self._named(method, path, operation, parameters)
+            if reply.status == HTTPStatus.NOT_FOUND and missing is not None:
+                return missing
+            self._check(reply, path, HTTPStatus.OK)
+            return reply.body
         except _LOST as error:
             raise InputError(
                 f"HDFS at {self._host}:{self._port} does not answer "
                 f"({error.detail if isinstance(error, NetworkError) else error}); "
-                f"check that it is running, and check {ADDRESS}"
+                f"check that it is running, and check {ADDRESS}{_of_certificates(error)}"
             ) from error
 
-    def _url(self, path: str, operation: str, parameters: str) -> str:
-        user = quote(self._user)
-        return f"{self.address}/webhdfs/v1{quote(path)}?op={operation}&user.name={user}{parameters}"
+    def _named(self, method: str, path: str, operation: str, parameters: str = "") -> _Reply:
+        """Return the NameNode's response.
 
-    def _checked(self, response: "Response", path: str, status: HTTPStatus) -> "Response":
-        if response.status == status:
-            return response
+        If it requires Kerberos, the request is repeated with a delegation token, which this process
+        keeps; if it refuses the token, with a new one.
+
+        Raises:
+            InputError: There is no ticket and no token, or they are refused.
+        """
+        token = _tokens.get(self.address)
+        reply = self._sent(method, path, operation, parameters, token)
+        if reply.status == HTTPStatus.UNAUTHORIZED or (token and _is_refused(reply)):
+            token = self._new_token(token)
+            reply = self._sent(method, path, operation, parameters, token)
+            if _is_refused(reply):
+                raise self._ended(reply.problem("message"))
+            _tokens[self.address] = token
+        return reply
+
+    def _sent(
+        self, method: str, path: str, operation: str, parameters: str, token: str | None
+    ) -> _Reply:
+        identity = f"delegation={token}" if token else f"user.name={quote(self._user)}"
+        url = f"{self.address}/webhdfs/v1{quote(path)}?op={operation}&{identity}{parameters}"
+        return _reply(method, url)
+
+    def _new_token(self, refused: str | None) -> str:
+        """Return a token: that of the token file, or one that the NameNode gives for a ticket.
+
+        Args:
+            refused: The token that the NameNode no longer accepts.
+        """
+        if (token := read_token(self._host)) and token != refused:
+            return token
+        url = f"{self.address}/webhdfs/v1/?op=GETDELEGATIONTOKEN"
         try:
-            message = orjson.loads(response.body(LARGEST_ANSWER))["RemoteException"]["message"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            message = f"{response.status} {response.phrase}"
-        if response.status in (
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.FORBIDDEN,
-            HTTPStatus.UNAUTHORIZED,
-        ):
+            header = ticket_header(self._host)
+        except InputError as error:
+            if refused is None:
+                raise
+            raise self._ended(str(error)) from error
+        reply = _reply("GET", url, {"Authorization": header})
+        if reply.status != HTTPStatus.OK:
+            raise InputError(
+                f"HDFS at {self._host}:{self._port} refuses the Kerberos ticket: "
+                f"{reply.problem('message') or f'{reply.status} {reply.phrase}'}; {HOW}"
+            )
+        return str(orjson.loads(reply.body)["Token"]["urlString"])
+
+    def _ended(self, detail: str) -> InputError:
+        return InputError(
+            f"HDFS at {self._host}:{self._port} no longer accepts the delegation token of this "
+            "process; a token ends with its job, and at the latest after the NameNode's "
+            f"dfs.namenode.delegation.token.max-lifetime: {HOW} ({detail})"
+        )
+
+    def _check(self, reply: _Reply, path: str, status: HTTPStatus) -> None:
+        """Raise an error if a response has another status than the expected one."""
+        if reply.status == status:
+            return
+        message = reply.problem("message") or f"{reply.status} {reply.phrase}"
+        if reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.UNAUTHORIZED):
             raise InputError(f"{path} in HDFS at {self._host}:{self._port}: {message}")
         raise _RefusalError(message)
 
 
+def _is_refused(reply: _Reply) -> bool:
+    """Return whether the NameNode does not accept the token: it expired or was cancelled."""
+    return reply.status in (
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+    ) and "InvalidToken" in reply.problem("message")
+
+
+def _of_certificates(error: BaseException) -> str:
+    """Return the advice for a certificate that is not accepted; empty for other errors."""
+    if not isinstance(error, NetworkError) or error.failure is not NetworkFailure.NO_TLS:
+        return ""
+    return f"; name the file (PEM) of the authority that signed its certificate in {AUTHORITY}"
+
+
+def _read(response: "Response") -> _Reply:
+    body = response.body(LARGEST_ANSWER)
+    return _Reply(response.status, response.phrase, response.headers, body)
+
+
+def _reply(
+    method: str,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    source: BinaryIO | None = None,
+) -> _Reply:
+    """Return the response of a server of HDFS."""
+    with _exchange(method, url, headers, source) as response:
+        return _read(response)
+
+
 @contextmanager
-def _exchange(method: str, url: str, source: BinaryIO | None = None) -> Iterator["Response"]:
+def _exchange(
+    method: str,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    source: BinaryIO | None = None,
+) -> Iterator["Response"]:
     """Yield the response of a server of HDFS, on a connection of its own."""
     # Tasks that read local files import this module for its addresses alone.
     from arclink.network.http import HttpClient
 
-    headers = {"Content-Type": "application/octet-stream"} if source is not None else {}
-    with HttpClient(SECONDS) as client, client.exchange(method, url, headers, source) as response:
-        yield response
+    fields = dict(headers or {})
+    if source is not None:
+        fields["Content-Type"] = "application/octet-stream"
+    authority = os.environ.get(AUTHORITY)
+    if authority and not os.access(authority, os.R_OK):
+        raise InputError(f"{AUTHORITY}: the file {authority} cannot be read")
+    try:
+        with (
+            HttpClient(SECONDS, authority=authority) as client,
+            client.exchange(method, url, fields, source) as response,
+        ):
+            yield response
+    except NetworkError as error:
+        # The parameters of a URL have a token, and messages are written to logs.
+        raise NetworkError(error.failure, url.partition("?")[0], error.detail) from error.__cause__
 
 
 class HdfsBytes(Closing):

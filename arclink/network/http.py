@@ -127,6 +127,8 @@ class HttpClient(Closing):
         total: Maximum seconds for one exchange; None for no limit.
         agent: The User-Agent.
         connecting: Maximum seconds for connecting, if less than ``silence``.
+        authority: File of the certificates (PEM) that HTTPS servers are checked by; by default
+            those of the system.
     """
 
     def __init__(
@@ -135,7 +137,9 @@ class HttpClient(Closing):
         total: float | None = None,
         agent: str = AGENT,
         connecting: float | None = None,
+        authority: str | None = None,
     ) -> None:
+        self.authority = authority
         self.silence, self.total, self.agent = silence, total, agent
         connect = silence if connecting is None else min(silence, connecting)
         self._timeout = urllib3.Timeout(connect=connect, read=silence)
@@ -200,9 +204,12 @@ class HttpClient(Closing):
         origin = parts.scheme, parts.hostname or "", parts.port
         if origin not in self._pools:
             kind = _TlsPool if parts.scheme == "https" else _PlainPool
-            self._pools[origin] = kind(
+            pool = kind(
                 parts.hostname or "", parts.port, timeout=self._timeout, maxsize=1, block=True
             )
+            if isinstance(pool, _TlsPool):
+                pool.ca_certs = self.authority
+            self._pools[origin] = pool
         return self._pools[origin]
 
 

@@ -152,8 +152,10 @@ def running_s3(region: str = "us-east-1") -> Iterator[str]:
 
 
 @contextmanager
-def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
-    """Run a cluster in a folder, and point this process to it."""
+def running_hadoop(folder: Path, nodes: int, **options: str) -> Iterator[Hadoop]:
+    """Run a cluster in a folder, and point this process to it; ``options`` are further ones of its
+    script.
+    """
     needs(engines_folder() / "hadoop/cluster.jar")
     with pytest.MonkeyPatch.context() as patch:
         try:
@@ -164,9 +166,13 @@ def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
                 NODES=str(nodes),
                 NODE_MEMORY=str(3072 // nodes + 512),
                 MASTER=str(os.getpid()),
+                **options,
             )
             environment = environment_of(folder)
-            for name in ("ARCLINK_WEBHDFS", "HADOOP_CONF_DIR", "JAVA_HOME"):
+            names = ["ARCLINK_WEBHDFS", "HADOOP_CONF_DIR", "JAVA_HOME"]
+            if "SECURED" in options:
+                names += ["ARCLINK_WEBHDFS_CA", "KRB5_CONFIG", "KRB5CCNAME"]
+            for name in names:
                 patch.setenv(name, environment[name])
             yield Hadoop(folder, environment)
         finally:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
-from typing import BinaryIO, ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
@@ -13,8 +14,10 @@ from arclink.archives.locations import RemotePath
 from arclink.archives.reader import ArchiveFile
 from arclink.errors import InputError
 from arclink.network import hdfs as network_hdfs
+from arclink.network.hadoop_tokens import TOKEN_FILE
 from arclink.network.hdfs import ADDRESS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
 from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign
+from tests.network.token_files import text_of, token, token_file
 
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
 
@@ -214,9 +217,9 @@ def test_an_archive_file_in_hdfs_is_examined_once(
     requests: list[str] = []
     exchange = network_hdfs._exchange
 
-    def noted(method: str, url: str, source: BinaryIO | None = None) -> object:
+    def noted(method: str, url: str, *others: Any) -> object:  # Any: handed on
         requests.append(url)
-        return exchange(method, url, source)
+        return exchange(method, url, *others)
 
     monkeypatch.setattr(network_hdfs, "_exchange", noted)
     monkeypatch.setattr(f"{__name__}.DATA", b"WARC/1.0\r\n" + DATA * 2)
@@ -226,3 +229,127 @@ def test_an_archive_file_in_hdfs_is_examined_once(
     files = describe(paths, {}, marks=marks)
     assert len(requests) == 5 * len(paths)
     assert describe(paths, {}) == files
+
+
+class SecuredNames(Names):
+    """A NameNode that requires Kerberos; it names tokens ``token-1``, ``token-2``, …"""
+
+    given: ClassVar[list[str]] = []
+    valid: ClassVar[set[str]] = set()
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if not parts.path.startswith("/webhdfs"):
+            super().do_GET()
+        elif query["op"] == "GETDELEGATIONTOKEN":
+            if self.headers["Authorization"] != "Negotiate ticket":
+                self.answer(401, b"")
+                return
+            self.given.append(f"token-{len(self.given) + 1}")
+            self.valid.add(self.given[-1])
+            self.answer(200, orjson.dumps({"Token": {"urlString": self.given[-1]}}))
+        elif "delegation" not in query:
+            self.answer(401, b"<html>Authentication required</html>")
+        elif query["delegation"] not in self.valid:
+            problem = {"exception": "SecurityException", "message": "InvalidToken: expired"}
+            self.answer(403, orjson.dumps({"RemoteException": problem}))
+        else:
+            super().do_GET()
+
+
+@pytest.fixture
+def secured(hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> ThreadingHTTPServer:
+    """A secured NameNode, and a user with a ticket."""
+    hdfs.RequestHandlerClass = SecuredNames
+    SecuredNames.given.clear()
+    SecuredNames.valid.clear()
+    monkeypatch.delenv(TOKEN_FILE, raising=False)
+    monkeypatch.setattr(network_hdfs, "ticket_header", lambda host: "Negotiate ticket")
+    monkeypatch.setattr(network_hdfs, "_tokens", {})
+    return hdfs
+
+
+def test_a_ticket_gives_one_token_for_a_process(secured: ThreadingHTTPServer) -> None:
+    for _ in range(2):
+        with HdfsBytes("hdfs://cluster/plain") as file:
+            assert file.read(0, len(DATA)) == DATA
+    assert SecuredNames.given == ["token-1"]
+
+
+def test_a_token_that_ended_is_replaced(secured: ThreadingHTTPServer) -> None:
+    with HdfsBytes("hdfs://cluster/plain") as file:
+        SecuredNames.valid.clear()
+        assert file.read(0, len(DATA)) == DATA
+    assert SecuredNames.given == ["token-1", "token-2"]
+
+
+def test_a_task_uses_the_token_that_it_was_given(
+    secured: ThreadingHTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it ends, the file may have a new one; if not, the error says what ended it."""
+    path = tmp_path / "tokens"
+    first, second = (token("HDFS_DELEGATION_TOKEN", f"127.0.0.1:{port}") for port in (1, 2))
+    path.write_bytes(token_file(first))
+    monkeypatch.setenv(TOKEN_FILE, str(path))
+    SecuredNames.valid.add(text_of(first))
+    system, name = WebHdfs.of("hdfs://cluster/plain")
+    assert b"".join(system.read(name)) == DATA
+    assert SecuredNames.given == []
+    SecuredNames.valid.clear()
+    SecuredNames.valid.add(text_of(second))
+    path.write_bytes(token_file(second))
+    assert system.status(name)
+
+    def no_ticket(host: str) -> str:
+        raise InputError("there is no ticket")
+
+    monkeypatch.setattr(network_hdfs, "ticket_header", no_ticket)
+    SecuredNames.valid.clear()
+    with pytest.raises(InputError, match=r"no longer accepts .*max-lifetime.*there is no ticket"):
+        system.status(name)
+
+
+def test_a_refused_ticket_is_an_error_that_says_what_to_do(
+    secured: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_hdfs, "ticket_header", lambda host: "Negotiate another")
+    with pytest.raises(InputError, match=r"refuses the Kerberos ticket: 401 .*; run kinit"):
+        HdfsBytes("hdfs://cluster/plain")
+
+
+def test_no_error_shows_a_token(secured: ThreadingHTTPServer) -> None:
+    system, name = WebHdfs.of("hdfs://cluster/broken")
+    with pytest.raises(InputError) as caught:
+        b"".join(system.read(name))
+    assert "truncated" in str(caught.value)
+    assert SecuredNames.given == ["token-1"]
+    shown: BaseException | None = caught.value
+    while shown is not None:
+        assert "token-1" not in str(shown)
+        shown = shown.__cause__
+
+
+@pytest.mark.parametrize(
+    ("url", "variable", "expected"),
+    [
+        ("swebhdfs://namenode/a", "", "https://namenode:9871"),
+        ("webhdfs://namenode/a", "", "http://namenode:9870"),
+        ("hdfs://cluster/a", "https://namenode:1234", "https://namenode:1234"),
+        ("hdfs://cluster/a", "https://namenode", "https://namenode:9871"),
+    ],
+)
+def test_the_scheme_says_whether_hdfs_speaks_https(
+    url: str, variable: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ADDRESS, variable)
+    assert webhdfs_address(url) == expected
+    assert network_hdfs.uses_webhdfs(url)
+
+
+def test_a_missing_file_of_certificates_is_named(
+    hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(network_hdfs.AUTHORITY, "/not/there.pem")
+    with pytest.raises(InputError, match=r"ARCLINK_WEBHDFS_CA: the file /not/there\.pem"):
+        HdfsBytes("hdfs://cluster/plain")

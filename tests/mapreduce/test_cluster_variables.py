@@ -1,0 +1,36 @@
+"""What the tasks of a cluster learn about HDFS."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from arclink.mapreduce.hadoop import HadoopRunner
+from arclink.mapreduce.spark import SparkRunner
+from arclink.network.hdfs import ADDRESS, AUTHORITY, WebHdfs
+
+
+@pytest.fixture(autouse=True)
+def encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An HDFS with HTTPS, which removes nothing."""
+    monkeypatch.setenv(ADDRESS, "https://namenode:9871")
+    monkeypatch.setenv(AUTHORITY, "/etc/ca.pem")
+    monkeypatch.setattr(WebHdfs, "remove", lambda system, path: None)
+
+
+def variables(options: list[str]) -> dict[str, str]:
+    pairs = pairwise(options)
+    return dict(value.split("=", 1) for option, value in pairs if option == "--cmdenv")
+
+
+def test_certificates_travel_with_the_jobs_of_hadoop(tmp_path: Path) -> None:
+    runner = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
+    options = list(runner.prepare([], tmp_path / "out", are_relations=False).options)
+    assert options[options.index("--files") + 1] == "/etc/ca.pem#webhdfs-ca.pem"
+    assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "webhdfs-ca.pem"}
+
+
+def test_workers_of_spark_have_certificates_at_the_same_path(tmp_path: Path) -> None:
+    runner = SparkRunner("spark", 2, tmp_path / "tasks")
+    options = list(runner.prepare([], tmp_path / "out", are_relations=False).options)
+    assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
