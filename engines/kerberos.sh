@@ -25,13 +25,27 @@ fetch_headers() {
   mkdir -p "$kerberos/debian"
   (
     cd "$kerberos/debian"
-    # apt checks the signed checksums of its lists. It cannot become its own user in this folder, and says so.
-    apt-get download krb5-multidev comerr-dev libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 libkeyutils1 2>&1 \
-      | { grep -v '^Get:\|^Fetched\|unsandboxed' || true; } >&2
+    download || { update && download "${own_lists[@]}"; }
     for package in *.deb; do dpkg-deb --extract "$package" .; done
     rm ./*.deb
-  ) || fail "apt could not fetch the headers of Kerberos; run: apt-get update; or install libkrb5-dev"
+  ) || fail "apt could not fetch the headers of Kerberos; install libkrb5-dev"
+  rm -rf "$kerberos/debian/lists" "$kerberos/debian/cache"
   touch "$kerberos/debian/.unpacked"
+}
+
+# download OPTION...: fetch the packages to this folder; apt checks the signed checksums of its lists.
+download() {
+  # It cannot become its own user in this folder, and says so.
+  apt-get "$@" download krb5-multidev comerr-dev libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 \
+    libkeyutils1 2>&1 | { grep -v '^Get:\|^Fetched\|unsandboxed' || true; } >&2
+}
+
+# update: fetch apt's lists to a folder of our own, because those of the system are not there or too old.
+own_lists=(-o "Dir::State::lists=$kerberos/debian/lists" -o "Dir::Cache=$kerberos/debian/cache")
+update() {
+  mkdir -p "$kerberos/debian/lists/partial" "$kerberos/debian/cache/archives/partial"
+  rm -f ./*.deb
+  apt-get "${own_lists[@]}" update 2>&1 | { grep -v '^Get:\|^Hit:\|^Fetched\|^Reading' || true; } >&2
 }
 
 # with COMMAND...: see above.
