@@ -86,6 +86,7 @@ class EngineBuild:
 
     Attributes:
         build: Its amounts, and CPU seconds by stage.
+        batches: Number of its batches: large builds have several.
         driver: CPU seconds of the command itself, on an engine.
         megabytes: Largest process of the command and its children.
         wall: Seconds.
@@ -94,6 +95,7 @@ class EngineBuild:
     """
 
     build: MeasuredBuild
+    batches: int
     driver: float
     megabytes: float
     wall: float
@@ -123,6 +125,7 @@ def measure(bench: Bench) -> Iterator[Table]:
             rows.append(
                 [
                     f"{captures:,} captures, {engine}",
+                    one.batches,
                     one.cpu,
                     one.driver,
                     one.megabytes,
@@ -136,6 +139,7 @@ def measure(bench: Bench) -> Iterator[Table]:
             raise RuntimeError(f"{captures:,} captures: the stores give different answers")
     columns = [
         "",
+        "batches",
         "CPU s",
         "of the driver",
         "MB, largest process",
@@ -184,7 +188,7 @@ def _predictions(
     for (engine, captures), one in found.items():
         if captures in fitted:
             continue
-        said = sum(predicted(rates[engine], one.build.amounts).values())
+        said = predicted(rates[engine], one.build.amounts, one.batches)
         name, ratio = f"{captures:,} captures, {engine}", said / one.cpu
         rows.append([name, said, one.cpu, ratio])
         targets += [
@@ -254,6 +258,7 @@ def _build(bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int) -> E
     amounts = Amounts(stats["mementos"], stats["contents"], stats["links"])
     return EngineBuild(
         MeasuredBuild(amounts, seconds),
+        stats["batches"],
         driver,
         figure.largest,
         figure.wall,

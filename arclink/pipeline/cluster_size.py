@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, predicted
+from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, starting, working
 
 SHARE_READ = 12_655 / 30_000
 """Share of captures whose payload is read, in the generated archive of benchmarks/results.md.
@@ -203,11 +203,7 @@ def plan(
         for job, rate in (rates or measured_rates()[cluster.engine]).items()
         if job != "load"  # of a SQLite store
     }
-    starts = predicted(rates, Amounts(0, 0, 0), cluster.processors)
-    each = {
-        job: seconds - starts[job]
-        for job, seconds in predicted(rates, amounts, cluster.processors).items()
-    }
+    each = working(rates, amounts)
     # Each link is written by one loader and by every node that keeps a copy of it.
     seconds = {
         stage: sum(each.get(job, 0.0) for job in jobs) for stage, jobs in JOBS_OF_STAGE.items()
@@ -215,7 +211,7 @@ def plan(
     seconds["extract"] += collection.pages * ASK
     seconds["load"] = links * (LOAD + STORE * cluster.replication)
     seconds["engine"] = each.get(ENGINE, 0.0)
-    seconds["starts of tasks"] = batches * sum(starts.values())
+    seconds["starts of tasks"] = batches * sum(starting(rates, cluster.processors).values())
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},

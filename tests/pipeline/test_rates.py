@@ -18,6 +18,7 @@ from arclink.pipeline.rates import (
     measured_rates,
     per_further_task,
     predicted,
+    starting,
 )
 
 costs = st.floats(0.001, 1000)
@@ -27,9 +28,20 @@ costs = st.floats(0.001, 1000)
 def test_rates_of_linear_costs_are_found_again(given_rates: dict[str, tuple[float, float]]) -> None:
     rates = {stage: Rate(*pair) for stage, pair in given_rates.items()}
     sizes = [Amounts(n, n / 2, n * 40) for n in (10, 100, 1000)]
-    small, large, other = (MeasuredBuild(size, predicted(rates, size)) for size in sizes)
+    small, large, other = (
+        MeasuredBuild(
+            size, {stage: rate.seconds(size.of(UNITS[stage])) for stage, rate in rates.items()}
+        )
+        for size in sizes
+    )
     again = predicted(fit(small, large), other.amounts)
-    assert again == pytest.approx(dict(other.seconds), rel=1e-6)
+    assert again == pytest.approx(sum(other.seconds.values()), rel=1e-6)
+
+
+def test_each_batch_starts_once() -> None:
+    rates = {"extract": Rate(3.0, 0.5), "join": Rate(2.0, 0.25), TASKS: Rate(0.0, 7.0)}
+    assert predicted(rates, Amounts(0, 10, 100)) == 5 + 5 + 25
+    assert predicted(rates, Amounts(0, 10, 100), batches=3) == 15 + 5 + 25
 
 
 def test_a_larger_build_that_was_cheaper_gives_no_negative_rate() -> None:
@@ -49,7 +61,7 @@ def test_further_tasks_cost_what_the_larger_number_of_tasks_cost_more() -> None:
     many = MeasuredBuild(Amounts(10, 10, 10), {"join": 6.0, "engine": 14.0})
     rates = per_further_task(few, many, 6)
     assert rates[TASKS] == Rate(0.0, 2.0)
-    assert predicted(rates, few.amounts, MEASURED_ON + 3)[TASKS] == 6.0
+    assert starting(rates, MEASURED_ON + 3) == {TASKS: 6.0}
 
 
 def test_the_file_has_every_stage_of_every_engine() -> None:
