@@ -11,6 +11,7 @@ from orjson import dumps
 
 from arclink.model import Scope
 from arclink.native import native
+from arclink.rows.relations import HUB
 
 if TYPE_CHECKING:
     import cython
@@ -31,6 +32,12 @@ Postings = dict[bytes, dict[bytes, list[bytes]]]
 """Blocks and positions in them, as JSON, by the key of a target and then by kind, text and rel.
 
 The latter are JSON without the closing bracket.
+"""
+
+MOST_POSITIONS = 64
+"""Maximum positions of a posting under the key of its target; more have a key of their own.
+
+So a hub with links from very many contents has several keys, and several reduce tasks.
 """
 
 # The code of a link on a page: its number in the block and, in the last three bits, its scope; or,
@@ -166,6 +173,10 @@ def hold_postings(
 ) -> None:
     """Add the links of a block to the postings in memory.
 
+    If more than `MOST_POSITIONS` contents of the block hold a link, the key of its target gets a
+    suffix: `HUB` and the first hex digit of the block's name. The suffix depends on nothing but the
+    block: two tasks that wrote the same block use the same keys.
+
     Args:
         postings: `Postings`; grows.
         links: The block's distinct links.
@@ -178,6 +189,8 @@ def hold_postings(
     places: list[int]
     link: tuple[Any, ...]
     posting: bytes | None
+    key: bytes
+    of_hubs: bytes = HUB + name[1:2]
     number: cython.Py_ssize_t
     if len(links) != len(positions):
         raise ValueError(f"{len(links)} links, {len(positions)} lists of positions")
@@ -190,9 +203,12 @@ def hold_postings(
                 posting = alone[places[0]] = b"[%b,[%d]]" % (name, places[0])
         else:
             posting = b"".join((b"[", name, b",", dumps(places), b"]"))
-        of_target = postings.get(link[2])
+        key = link[2]
+        if len(places) > MOST_POSITIONS:
+            key += of_hubs
+        of_target = postings.get(key)
         if of_target is None:
-            postings[link[2]] = {link[1]: [posting]}
+            postings[key] = {link[1]: [posting]}
             continue
         blocks = of_target.get(link[1])
         if blocks is None:

@@ -1,10 +1,10 @@
-"""Invert: the links to one target, merged from the postings of all tasks."""
+"""Invert: the links under one key of a target, merged from the postings of all tasks."""
 
 from collections.abc import Iterator
 
 import orjson
 
-from arclink.rows.relations import TARGET, Groups, Row, format_groups
+from arclink.rows.relations import Groups, Row, format_groups, split_target_key
 
 MOST_CONTENTS = 50_000
 """Approximate maximum of contents in one ``inlinks`` row.
@@ -16,12 +16,15 @@ A hub has several rows, so that no reducer holds all of its links.
 def reduce_postings(
     key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS
 ) -> Iterator[Row]:
-    """Yield the links to one target: one row, or several if it has more than ``most`` links.
+    """Yield the links under one key: one row, or several if it has more than ``most`` links.
+
+    A hub has several keys (`arclink.graph.block_links.hold_postings`), which are adjacent when
+    sorted, and may be reduced by several tasks.
 
     Yields:
         ``(target SURT, rest of the ``inlinks`` row)``.
     """
-    surt, _, target = key.partition(TARGET)
+    surt, target = split_target_key(key)
     first = next(postings)
     second = next(postings, None)
     if second is None:

@@ -7,7 +7,8 @@ one that depends on more is resolved each time. Contents are written in blocks
 (`arclink.graph.blocks`). A link that is already in the block costs one look-up of its string.
 
 Postings (target → contents) are collected for some blocks and then written, one line per target,
-never one line per link.
+never one line per link. A hub has several lines, for several tasks
+(docs/decisions/20261124-skew.md).
 """
 
 from collections import Counter

@@ -43,6 +43,9 @@ Groups = list[tuple[Kind, str, str | None, Sources]]
 TARGET = b"\x01"
 """Separator of target SURT and URI in a shuffle key; sorts before every character of either."""
 
+HUB = TARGET
+"""Separator of a target's key and a suffix, if the target has several keys; sorts like `TARGET`."""
+
 ROWS = b"\x1e"
 """Separator of the rows of a block: many rows that travel as one line."""
 
@@ -154,6 +157,16 @@ def parse_outlinks(row: bytes) -> OutlinksRow:
 def target_key(surt: Surt, target: UriR) -> bytes:
     """Return the shuffle key of a target; keys sort by SURT, then by URI."""
     return surt.encode() + TARGET + target.encode()
+
+
+def split_target_key(key: bytes) -> tuple[bytes, bytes]:
+    r"""Return SURT and URI of the target of a shuffle key, without its suffix.
+
+    >>> split_target_key(b"org,example)/\x01http://example.org/\x017")
+    (b'org,example)/', b'http://example.org/')
+    """
+    surt, _, target = key.partition(TARGET)
+    return surt, target.partition(HUB)[0]
 
 
 def format_groups(groups: Groups) -> bytes:

@@ -3,8 +3,10 @@
 It resolves every link of every page at each URI where the page was captured.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from statistics import median
+from zlib import crc32
 
 import ada_url
 import orjson
@@ -12,12 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from arclink.graph.block_links import MOST_POSITIONS, Postings, hold_postings
 from arclink.graph.inversion import reduce_postings
 from arclink.graph.join import Joiner
 from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, format_link, format_page, parse_link, parse_page
 from arclink.rows.relations import (
+    HUB,
     OUTLINKS,
     PAYLOADS,
     POSTINGS,
@@ -26,6 +30,8 @@ from arclink.rows.relations import (
     parse_inlinks,
     parse_outlinks,
     parse_payload,
+    split_target_key,
+    target_key,
 )
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
@@ -246,6 +252,63 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
     assert sum(relation == PAYLOADS for relation, _ in rows) == 1
     assert len(list(flat_outlinks(rows))) == 3
     assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
+
+
+def pages_with_a_hub(count: int, links: int) -> list[Page]:
+    """Return pages that all link to one target, and to others that differ."""
+    pages = []
+    for number in range(count):
+        written: list[RawLink] = [("a@href", "http://hub.example/", "Hub", None)]
+        for one in range(links):
+            written.append(("a@href", f"http://o.example/{number * 7 + one}", "x", None))
+        pages.append(page_of(f"SUM{number}", [f"http://h{number % 50}.example/{number}"], written))
+    return pages
+
+
+@pytest.mark.parametrize(("links", "flush_at"), [(0, 200_000), (0, 1), (1, 200_000)])
+def test_a_hub_is_shared_out_to_tasks(
+    links: int, flush_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.graph.blocks.BLOCK_CONTENTS", 400)
+    monkeypatch.setattr("arclink.graph.blocks.BLOCK_LINKS", 2500)
+    tasks = 8
+    rows, _ = joined(pages_with_a_hub(9_000, links), flush_at)
+    bytes_of: Counter[int] = Counter(dict.fromkeys(range(tasks), 0))
+    for relation, row in rows:
+        if relation == POSTINGS:
+            bytes_of[crc32(row.partition(b"\t")[0]) % tasks] += len(row)
+    assert max(bytes_of.values()) <= 3 * median(bytes_of.values())
+    hub = [found for found in flat_inlinks(rows) if found[1] == "http://hub.example/"]
+    assert len(hub) == len(set(hub)) == 9_000
+
+
+def test_rows_of_a_target_with_several_keys_are_sorted() -> None:
+    keys = [
+        target_key(surt_of(uri), UriR(uri)) + suffix
+        for uri in ("http://hub.example/", "http://hub.example/!", "http://hub.example/a")
+        for suffix in (b"", HUB + b"0", HUB + b"f")
+    ]
+    lines = sorted(key + b"\t[]" for key in keys)  # as on one machine; engines sort by key
+    for in_order in (sorted(keys), [line.partition(b"\t")[0] for line in lines]):
+        rows = [split_target_key(key) for key in in_order]
+        assert rows == sorted(rows)
+        assert len(set(rows)) == 3
+
+
+def test_the_key_of_a_posting_depends_on_its_block_only() -> None:
+    few: Postings = {}
+    many: Postings = {}
+    key = target_key(Surt("example,hub)/"), UriR("http://hub.example/"))
+    link = b"[]", b'["a@href","",null', key, Scope.NONE
+    block = [list(range(MOST_POSITIONS + 1))]
+    hold_postings(few, [link], block, b'"7f"')
+    for number in range(100):
+        hold_postings(many, [link], [[number]], b'"%02d"' % number)
+    hold_postings(many, [link], block, b'"7f"')
+    assert list(few) == [key + HUB + b"7"]
+    assert many[key + HUB + b"7"] == few[key + HUB + b"7"]
+    assert len(many) == 2
+    assert len(many[key][link[1]]) == 100
 
 
 def test_a_hub_comes_in_rows_of_bounded_size() -> None:

@@ -17,7 +17,15 @@ from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
-from arclink.rows.relations import OUTLINKS, POSTINGS, Row, parse_outlinks, tag
+from arclink.rows.relations import (
+    HUB,
+    OUTLINKS,
+    POSTINGS,
+    Row,
+    parse_outlinks,
+    split_target_key,
+    tag,
+)
 from arclink.store.empty import EmptyStore
 
 
@@ -50,14 +58,20 @@ def make_inputs(folder: Path) -> Inputs:
     stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
     stages.join(folder, run)
     stages.invert(folder, run)
+    postings = parts_of(folder / "postings")
+    assert any(HUB in key.partition(HUB)[2] for key in keys_of(postings)), "a hub has several keys"
     return Inputs(
         sorted((folder / "index-manifests").iterdir()),
         parts_of(folder / "rows"),
         planned.manifests,
         parts_of(folder / "mementos"),
         parts_of(folder / "pages"),
-        parts_of(folder / "postings"),
+        postings,
     )
+
+
+def keys_of(parts: Sequence[Path]) -> list[bytes]:
+    return [row.partition(b"\t")[0] for row in as_they_are(parts)]
 
 
 def as_they_are(parts: Sequence[Path]) -> list[bytes]:
@@ -100,7 +114,7 @@ def with_flat_links(parts: Sequence[Path]) -> list[tuple[object, ...]]:
     for key, _, groups in (row.partition(b"\t") for relation, row in rows if relation == POSTINGS):
         for *head, sources in orjson.loads(groups):
             flat += [
-                (POSTINGS, key, *head, blocks[name].contents[position])
+                (POSTINGS, split_target_key(key), *head, blocks[name].contents[position])
                 for name, positions in sources
                 for position in positions
             ]

@@ -306,10 +306,11 @@ def link_rows(
     contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]],
 ) -> tuple[list[bytes], list[bytes]]:
     """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by
-    place.
+    place. A target has a row for each block, so its rows may be in several parts, as those of a hub
+    are.
     """
     outlinks: list[bytes] = []
-    inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
+    inlinks: dict[tuple[str, str, str], dict[tuple[str, str, str | None], list[int]]] = {}
     for begin in range(0, len(contents), CONTENTS_OF_A_BLOCK):
         some = contents[begin : begin + CONTENTS_OF_A_BLOCK]
         block = Block()
@@ -322,12 +323,10 @@ def link_rows(
         outlinks.append(block.row(some[0][0]))
         for position, (_, _, links) in enumerate(some):
             for link in dict.fromkeys(links):
-                by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
-                by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(
-                    block.name, []
-                ).append(position)
+                by_head = inlinks.setdefault((surt_of(link.target), link.target, block.name), {})
+                by_head.setdefault((link.kind, link.text, link.rel), []).append(position)
     return outlinks, [
         f"{surt}\t{target}\t".encode()
-        + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
-        for (surt, target), by_head in sorted(inlinks.items())
+        + orjson.dumps([[*head, [(name, places)]] for head, places in by_head.items()])
+        for (surt, target, name), by_head in sorted(inlinks.items())
     ]
