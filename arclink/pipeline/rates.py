@@ -34,7 +34,7 @@ that belong to no task, and on an engine the driver.
 """
 
 MEASURED_ON = 2
-"""Processors of the measured builds: each job had so many reduce tasks."""
+"""Processors of the measured builds, and reduce tasks of each of their jobs."""
 
 FILE = "rates.json"
 
