@@ -12,7 +12,8 @@ before the largest give the rates, which predict the costs of the others. The ra
 
 An engine that is not there is left out. A build that was measured is not measured again until its
 file in ``engine_builds`` is deleted: large sizes take hours. Linux only, as a user who may make
-control groups: these also count processes whose parent did not wait for them, such as Spark's Python workers.
+control groups: these also count processes whose parent did not wait for them, such as Spark's
+Python workers.
 """
 
 import json
