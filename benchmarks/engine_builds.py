@@ -165,7 +165,9 @@ def measure(bench: Bench) -> Iterator[Table]:
         for engine in engines
     }
     path = bench.folder / "rates.json"
-    path.write_text(format_rates(rates, machine().splitlines()), encoding="utf-8")
+    sizes = ", ".join(f"{captures:,}" for captures in fitted)
+    source = [*machine().splitlines()[:2], f"- builds of {sizes} captures"]
+    path.write_text(format_rates(rates, source), encoding="utf-8")
     say(f"wrote {path}")
     if len(bench.sizes) > 2:
         yield _predictions(fitted, rates, found)
