@@ -45,13 +45,11 @@ from benchmarks.bench import (
     say,
 )
 from benchmarks.corpus import CDX
+from benchmarks.measurement import PROCESSES
 from benchmarks.tables import TIMES, Cell, Table, Target
 from benchmarks.this_machine import machine
 
 LOCAL, HADOOP, SPARK = "local", "hadoop", "spark"
-PROCESSES = "cgroup.procs"
-"""File of a control group, into which the numbers of its processes are written."""
-
 ENGINES = {LOCAL: "", HADOOP: "HADOOP_RUN", SPARK: "SPARK_RUN"}
 """Engine → variable with the folder of its settings, which the engine's script wrote."""
 

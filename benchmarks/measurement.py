@@ -20,6 +20,10 @@ MOST_PRINTED = 1 << 20
 """Bytes of a command's output that are kept: a peer may write its whole result there."""
 
 
+PROCESSES = "cgroup.procs"
+"""File of a control group, into which the numbers of its processes are written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What a command cost.
@@ -100,7 +104,7 @@ def _spawn(
         return pid
     try:
         if group:
-            (group / "cgroup.procs").write_text(str(os.getpid()))
+            (group / PROCESSES).write_text(str(os.getpid()))
         if folder:
             os.chdir(folder)
         os.dup2(output, 1)

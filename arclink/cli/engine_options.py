@@ -5,7 +5,7 @@ from pathlib import Path
 
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, named
 from arclink.errors import UsageError
-from arclink.mapreduce.runs import JobRunner
+from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
 from arclink.pipeline.settings import BuildSettings
 
 RUNNER = Parameter(
@@ -53,7 +53,7 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     """
     runner, engine_conf, folder = RUNNER.sure(given), ENGINE_CONF.of(given), ENGINE_FOLDER.of(given)
     tasks = work / "tasks"
-    if runner in ("local", "inline"):
+    if runner in ON_THIS_MACHINE:
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
     if engine_conf is None:
         raise UsageError(

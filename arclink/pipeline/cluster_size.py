@@ -211,7 +211,7 @@ def plan(
     seconds["extract"] += collection.pages * ASK
     seconds["load"] = links * (LOAD + STORE * cluster.replication)
     seconds["engine"] = each.get(ENGINE, 0.0)
-    seconds["starts of tasks"] = batches * sum(starting(rates, cluster.processors).values())
+    seconds["starts of tasks"] = batches * starting(rates, cluster.processors)
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},

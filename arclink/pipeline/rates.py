@@ -117,17 +117,17 @@ def per_further_task(few: MeasuredBuild, many: MeasuredBuild, further: int) -> R
     return {TASKS: Rate(0.0, max(more, 0.0) / further)}
 
 
-def starting(rates: Rates, tasks: int = MEASURED_ON) -> dict[str, float]:
-    """Return the CPU seconds by stage that every batch takes, whatever its size.
+def starting(rates: Rates, tasks: int = MEASURED_ON) -> float:
+    """Return the CPU seconds that every batch takes, whatever its size.
 
     Args:
         rates: Those of an engine.
         tasks: Number of reduce tasks per job.
     """
-    return {
-        stage: rate.seconds(tasks - MEASURED_ON if stage == TASKS else 0.0)
+    return sum(
+        rate.seconds(tasks - MEASURED_ON if stage == TASKS else 0.0)
         for stage, rate in rates.items()
-    }
+    )
 
 
 def working(rates: Rates, amounts: Amounts) -> dict[str, float]:
@@ -141,8 +141,7 @@ def working(rates: Rates, amounts: Amounts) -> dict[str, float]:
 
 def predicted(rates: Rates, amounts: Amounts, batches: int = 1) -> float:
     """Return the CPU seconds of a build with `MEASURED_ON` reduce tasks per job."""
-    starts = batches * sum(starting(rates).values())
-    return starts + sum(working(rates, amounts).values())
+    return batches * starting(rates) + sum(working(rates, amounts).values())
 
 
 def measured_rates(path: Path | None = None) -> dict[str, Rates]:

@@ -61,7 +61,7 @@ def test_further_tasks_cost_what_the_larger_number_of_tasks_cost_more() -> None:
     many = MeasuredBuild(Amounts(10, 10, 10), {"join": 6.0, "engine": 14.0})
     rates = per_further_task(few, many, 6)
     assert rates[TASKS] == Rate(0.0, 2.0)
-    assert starting(rates, MEASURED_ON + 3) == {TASKS: 6.0}
+    assert starting(rates, MEASURED_ON + 3) == 6.0
 
 
 def test_the_file_has_every_stage_of_every_engine() -> None:

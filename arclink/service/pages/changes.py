@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
+from arclink.access.formats.anchors import uri_m_of
 from arclink.access.queries import Direction
-from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Timestamp, UriR
+from arclink.model import Sighting, Timestamp
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.pages.time_axis import Axis, moment_in_words
 from arclink.service.settings import Settings
@@ -132,14 +133,9 @@ def _row(link: ChangedLink, replay: ReplayPrefix) -> ChangeRow:
         text=printable(text),
         rel=None if rel is None else printable(rel),
         shown=[
-            (one[1], _replayed(replay, one[1], one[0]))
+            (one[1], uri_m_of(Sighting(*one), replay))
             for one in (link.before, link.after)
             if one is not None
         ],
         elsewhere=None if link.elsewhere is None else link.elsewhere.value,
     )
-
-
-def _replayed(replay: ReplayPrefix, timestamp: Timestamp, page: UriR) -> str | None:
-    address = uri_m(replay, timestamp, page)
-    return None if address is None else printable_uri(address)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.chronicles import Chronicle
+from arclink.access.formats.anchors import uri_m_of
 from arclink.access.formats.fields import uri_ms_of
 from arclink.access.members import Evidence, Validity
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
-from arclink.access.replay import moment_of, uri_m
+from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Timestamp, UriR
+from arclink.model import Sighting, Timestamp
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.pages.time_axis import Axis
@@ -128,7 +129,9 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
         validity=member.validity,
-        evidence=[(seen, _replayed(seen, answer)) for seen in evidence[:MOST_EVIDENCE]],
+        evidence=[
+            (seen, uri_m_of(_sighting(seen), answer.replay)) for seen in evidence[:MOST_EVIDENCE]
+        ],
         hidden=max(len(evidence) - MOST_EVIDENCE, 0),
     )
 
@@ -143,6 +146,5 @@ def _places(timestamps: Sequence[Timestamp], axis: Axis) -> list[float]:
     return places
 
 
-def _replayed(evidence: Evidence, answer: LinkAnswer) -> str | None:
-    address = uri_m(answer.replay, evidence.memento.timestamp, UriR(evidence.memento.original))
-    return None if address is None else printable_uri(address)
+def _sighting(evidence: Evidence) -> Sighting:
+    return Sighting(evidence.memento.original, evidence.memento.timestamp)

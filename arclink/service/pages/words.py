@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.formats.anchors import uri_m_of
+from arclink.access.replay import ReplayPrefix
 from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Kind
@@ -92,7 +93,6 @@ def _chart(anchor: Anchor) -> tuple[str, str, Kind]:
 
 def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:
     first = anchor.counts.first
-    replayed = uri_m(replay, first.timestamp, first.original)
     return Words(
         period=anchor.period,
         host=printable(anchor.host),
@@ -102,5 +102,5 @@ def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:
         bars=bars,
         first_uri=printable_uri(first.original),
         href=about(first.original),
-        uri_m=None if replayed is None else printable_uri(replayed),
+        uri_m=uri_m_of(first, replay),
     )
