@@ -6,18 +6,21 @@ then (`CollisionError`), and the work is repeated with another salt. So two name
 because of a hash.
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
-from heapq import merge
+from itertools import groupby
 from pathlib import Path
 from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-MOST_NAMES = 1_000_000
-"""Largest number of names in memory while they are collected."""
+from arclink.files.distinct_lines import DistinctLines
+
+KNOWN_NAMES = 200_000
+"""Largest number of names whose hashes are in memory while names are collected."""
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int32]
@@ -90,28 +93,29 @@ class NameSorter:
 
     def __init__(self, folder: Path, salt: int) -> None:
         folder.mkdir(parents=True)
-        self._folder = folder
         self._salt = salt.to_bytes(8, "big")
+        self._lines = DistinctLines(folder)
         self._hashes: dict[str, int] = {}
-        self._parts = 0
 
-    def hash_of(self, name: str) -> int:
-        """Return the hash of a name, and add the name to the nodes."""
-        found = self._hashes.get(name)
+    def hash_of(self, name: str, label: str = "") -> int:
+        """Return the hash of a name, and add the name to the nodes.
+
+        Args:
+            name: The name.
+            label: A text to write after the name, separated by a tab; of several labels of a name,
+                the least is used.
+        """
+        line = f"{name}\t{label}" if label else name
+        found = self._hashes.get(line)
         if found is None:
-            if len(self._hashes) >= MOST_NAMES:
-                self._flush()
-            found = self._hashes[name] = self._hash(name.encode())
+            if len(self._hashes) >= KNOWN_NAMES:
+                self._hashes.clear()
+            found = self._hashes[line] = self._hash(name.encode())
+            self._lines.add(f"{line}\n".encode())
         return found
 
     def _hash(self, name: bytes) -> int:
         return int.from_bytes(blake2b(name, digest_size=8, salt=self._salt).digest(), "big") >> 1
-
-    def _flush(self) -> None:
-        with (self._folder / f"{self._parts}.txt").open("wb") as file:
-            file.writelines(name + b"\n" for name in sorted(name.encode() for name in self._hashes))
-        self._hashes.clear()
-        self._parts += 1
 
     def write(self, folder: Path) -> "Numbering":
         """Write the sorted names for `SortedNames`, and return the numbering of their hashes.
@@ -119,47 +123,17 @@ class NameSorter:
         Raises:
             CollisionError: Two names have the same hash.
         """
-        self._flush()
-        paths = [self._folder / f"{part}.txt" for part in range(self._parts)]
-        files = [path.open("rb") for path in paths]
-        last = b""
-        with (
-            (folder / "names.txt").open("wb") as names,
-            (folder / "name_ends.raw").open("wb") as ends,
-            (self._folder / "hashes").open("wb") as hashes,
-        ):
-            end = 0
-            for lines in _in_lists(merge(*files)):
-                new = [
-                    line
-                    for line, before in zip(lines, [last, *lines], strict=False)
-                    if line != before
-                ]
-                last = lines[-1]
-                names.writelines(new)
-                place = end + np.cumsum(np.fromiter(map(len, new), np.int64, len(new)))
-                end = int(place[-1]) if new else end
-                place.tofile(ends)
-                np.fromiter((self._hash(line[:-1]) for line in new), np.uint64, len(new)).tofile(
-                    hashes
-                )
-        for file, path in zip(files, paths, strict=True):
-            file.close()
-            path.unlink()
-        np.save(folder / "name_ends.npy", np.fromfile(folder / "name_ends.raw", np.int64))
-        (folder / "name_ends.raw").unlink()
-        return Numbering(np.fromfile(self._folder / "hashes", np.uint64))
+        return Numbering(self._write(folder))
 
-
-def _in_lists(lines: Iterator[bytes], size: int = 10_000) -> Iterator[list[bytes]]:
-    some: list[bytes] = []
-    for line in lines:
-        some.append(line)
-        if len(some) == size:
-            yield some
-            some = []
-    if some:
-        yield some
+    def _write(self, folder: Path) -> Hashes:
+        """Write the sorted names for `SortedNames`, and return their hashes."""
+        ends, hashes = array("q"), array("Q")
+        with (folder / "names.txt").open("wb") as names:
+            for name, lines in groupby(self._lines, lambda line: line[:-1].partition(b"\t")[0]):
+                hashes.append(self._hash(name))
+                ends.append(names.tell() + names.write(next(lines)))
+        np.save(folder / "name_ends.npy", np.array(ends, np.int64))
+        return np.array(hashes, np.uint64)
 
 
 class Numbering:

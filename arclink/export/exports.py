@@ -95,11 +95,7 @@ def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> 
         StoreError: The store cannot be reached.
     """
     with tempfile.TemporaryDirectory(prefix="arclink-graph-", dir=folder) as work:
-        graph = build_graph(store, query, Path(work))
-        try:
-            yield cut(graph, query)
-        finally:
-            graph.names.close()
+        yield cut(build_graph(store, query, Path(work)), query)
 
 
 def _write_graph(

@@ -1,30 +1,28 @@
 """Nodes and counted links at a level, from all links of a store, in arrays on disk.
 
-Memory does not grow with the store. The links of each page are added up while reading::
+Memory does not grow with the store, except for some bytes per node. The links of each page are
+added up while reading::
 
-    content, its pages ──▶ (source, target, mementos, first, last)
-                       ──▶ sorted runs ──▶ one row per (source, target)
-    names of both      ──▶ sorted runs ──▶ nodes, numbered by name
+    content, its pages ──▶ (source, target, mementos, first, last), sorted, added up   (disk)
+    names of both      ──▶ nodes, numbered by name   (disk)
+    rows with numbers  ──▶ one row per (source, target)
 
-While rows are collected, a node is represented by the 64-bit hash of its name, so that rows are
-numbers, which NumPy can sort. Nodes get their numbers when all names are known, in the order of
-names. So the URIs of a site are adjacent, which WebGraph compresses well. If two names have the
-same hash, everything is read again with another hash function, so two names are never confused.
+While rows are collected, a node is represented by the hash of its name (`arclink.analysis.names`).
+Nodes get their numbers in the order of names. So the URIs of a site are adjacent, which WebGraph
+compresses well. If two names have the same hash, everything is read again with another salt.
 """
 
-import hashlib
-import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, islice
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from arclink.access.texts import printable_uri
+from arclink.analysis.disk_sort import Sorter
+from arclink.analysis.names import CollisionError, NameSorter, SortedNames
 from arclink.analysis.slices import Level
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.queries import ExportQuery, node_of
@@ -32,24 +30,13 @@ from arclink.model import Outlink, UriR
 from arclink.store.protocols import Scans
 from arclink.uris.resolution import serialised
 
-ROWS_AT_ONCE = 1 << 18
-"""Number of rows of a run, and approximate number of rows merged at a time: 10 MB."""
-NAMES_AT_ONCE = 1 << 18
-"""Number of names of a run: about 50 MB."""
+ROWS_AT_ONCE = 1 << 20
+"""Number of rows in memory: 40 MB, and three times as much while they are sorted."""
 KEPT_NODES = 1 << 17
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-ROW = np.dtype(
-    [
-        ("source", np.uint64),
-        ("target", np.uint64),
-        ("mementos", np.int64),
-        ("first", np.int64),
-        ("last", np.int64),
-    ]
-)
 LINK = np.dtype(
     [
         ("source", np.int64),
@@ -68,42 +55,13 @@ Links = npt.NDArray[np.void]
 """An array of `LINK`."""
 
 
-class NodeNames:
-    """The names and labels of nodes, by number; they stay on disk.
-
-    Args:
-        path: File with a line per node: name, TAB, label.
-        ends: End of each line, in bytes.
-    """
-
-    def __init__(self, path: Path, ends: Numbers) -> None:
-        self._file = path.open("rb")
-        self._ends = ends
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def __getitem__(self, number: int) -> tuple[str, str]:
-        begin = int(self._ends[number - 1]) if number else 0
-        self._file.seek(begin)
-        name, _, label = (
-            self._file.read(int(self._ends[number]) - begin - 1).decode().partition("\t")
-        )
-        return name, label or name
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
 @dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and links at a level, before any reduction.
 
     Attributes:
-        names: Names of all nodes, sorted, and of pages without any link. At level uri, names are
-            SURTs, and the label is one of the URIs that were captured or linked to, serialised.
-            Hosts and domains are their own labels.
+        names: Names of all nodes, sorted, and of pages without any link; at level uri each with its
+            label, which `node` separates.
         links: Array of `LINK`, sorted by source and target, each pair once, self-links included.
         left_out: Number of links of pages (link and memento) whose source or target has no node at
             this level, such as ``mailto:`` at level host.
@@ -111,14 +69,19 @@ class Graph:
     """
 
     level: Level
-    names: NodeNames
+    names: SortedNames
     links: Links
     left_out: int
     other_kinds: int
 
+    def node(self, number: int) -> tuple[str, str]:
+        """Return the name and the label of a node.
 
-class _SameHashError(Exception):
-    """Two names have the same hash."""
+        At level uri, the name is a SURT, and the label is one of its URIs that were captured or
+        linked to, serialised. Hosts and domains are their own labels.
+        """
+        name, _, label = self.names[number].partition("\t")
+        return name, label or name
 
 
 def build_graph(store: Scans, query: ExportQuery, folder: Path) -> Graph:
@@ -135,14 +98,22 @@ def build_graph(store: Scans, query: ExportQuery, folder: Path) -> Graph:
     salt = 0
     while True:
         try:
-            return _built(store, query, folder, salt)
-        except _SameHashError:
+            return _built(store, query, folder / str(salt), salt)
+        except CollisionError:
             salt += 1
 
 
 def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
-    names, rows = _NameRuns(folder, query.level, salt), _RowRuns(folder)
-    node = lru_cache(maxsize=KEPT_NODES)(names.add)
+    names, rows = NameSorter(folder / "names", salt), _sorter(folder / "rows")
+
+    @lru_cache(maxsize=KEPT_NODES)
+    def node(uri: UriR, label: UriR) -> int | None:
+        """Return the hash of the node that a URI belongs to; None if it has no node."""
+        name = node_of(query.level, uri)
+        if not name:
+            return None
+        return names.hash_of(name, printable_uri(label) if query.level is Level.URI else "")
+
     left_out, others = 0, LeftOut()
     links: Sequence[Outlink] | None = None
     targets = np.empty(0, np.uint64)
@@ -160,199 +131,31 @@ def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
             left_out += len(shown.links) * times
             continue
         left_out += without * times
-        rows.add(source, targets, times, int(shown.timestamps[0]), int(shown.timestamps[-1]))
-    by_name = names.merged(folder / "names")
-    links_of_graph = rows.merged(folder / "links", by_name.hashes)
-    return Graph(query.level, by_name.names, links_of_graph, left_out, others.other_kinds)
-
-
-class _RowRuns:
-    """Rows that are added up and sorted by source and target, in runs on disk if they are many."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._parts: list[Links] = []
-        self._waiting = 0
-        self._runs: list[Links] = []
-
-    def add(
-        self, source: int, targets: npt.NDArray[np.uint64], mementos: int, first: int, last: int
-    ) -> None:
-        rows = np.empty(len(targets), ROW)
-        rows["source"], rows["target"], rows["mementos"], rows["first"], rows["last"] = (
-            source,
+        values = times, int(shown.timestamps[0]), int(shown.timestamps[-1])
+        rows.add(
+            np.full(len(targets), source, np.uint64),
             targets,
-            mementos,
-            first,
-            last,
+            *(np.full(len(targets), value) for value in values),
         )
-        self._parts.append(rows)
-        self._waiting += len(rows)
-        if self._waiting >= ROWS_AT_ONCE:
-            self._put_away()
-
-    def merged(self, path: Path, hashes: npt.NDArray[np.uint64]) -> Links:
-        """Return the links with node numbers, which are positions in ``hashes``."""
-        self._put_away()
-        numbers = np.argsort(hashes, kind="stable")
-        in_order = hashes[numbers]
-        by_number: list[Links] = []
-        for part, rows in enumerate(
-            _by_parts(self._runs, 1 << 64)
-        ):  # hashes are evenly distributed; each pair is in one part
-            links = rows.astype(LINK)
-            for end in ("source", "target"):
-                links[end] = numbers[np.searchsorted(in_order, rows[end])]
-            by_number.append(_kept(_added_up(links), self._folder / f"links-{part}"))
-        with path.open("wb") as stream:
-            for links in _by_parts(by_number, len(hashes)):
-                links.tofile(stream)
-        return np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
-
-    def _put_away(self) -> None:
-        if self._parts:
-            self._runs.append(
-                _kept(
-                    _added_up(np.concatenate(self._parts)), self._folder / f"rows-{len(self._runs)}"
-                )
-            )
-            self._parts.clear()
-            self._waiting = 0
+    numbering = names.write(folder)
+    numbered = _sorter(folder / "numbered")
+    for sources, targets, *sums in rows.merged():
+        numbered.add(numbering.of(sources), numbering.of(targets), *sums)
+    path = folder / "links"
+    _write_links(numbered, path)
+    links_of_graph = np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
+    return Graph(query.level, SortedNames(folder), links_of_graph, left_out, others.other_kinds)
 
 
-def _kept(rows: Links, path: Path) -> Links:
-    """Return ``rows`` in a new file instead of in memory."""
-    rows.tofile(path)
-    return np.memmap(path, rows.dtype, "r") if len(rows) else rows
+def _sorter(folder: Path) -> Sorter:
+    """Return a sorter of rows: source, target, number of mementos, first and last of them."""
+    return Sorter(folder, keys=2, reducers=(np.add, np.minimum, np.maximum), rows=ROWS_AT_ONCE)
 
 
-def _by_parts(runs: Sequence[Links], sources: int) -> Iterator[Links]:
-    """Yield the rows of all runs in parts, added up, in the order of source and target.
-
-    Args:
-        runs: Runs of rows, each sorted by source and target.
-        sources: Upper limit of the numbers of sources, which are about evenly distributed.
-    """
-    parts = max(1, -(-sum(map(len, runs)) // ROWS_AT_ONCE))
-    begins = [0] * len(runs)
-    for part in range(1, parts + 1):
-        is_last = part == parts
-        fence = sources * part // parts
-        ends = [
-            len(run)
-            if is_last
-            else int(np.searchsorted(run["source"], run["source"].dtype.type(fence)))
-            for run in runs
-        ]
-        pieces = [
-            np.array(run[begin:end]) for run, begin, end in zip(runs, begins, ends, strict=True)
-        ]
-        begins = ends
-        if pieces:
-            yield _added_up(np.concatenate(pieces))
-
-
-def _added_up(rows: Links) -> Links:
-    """Return one row per pair of source and target, sorted by both."""
-    if not len(rows):
-        return rows
-    rows = rows[np.lexsort((rows["target"], rows["source"]))]
-    starts = np.flatnonzero(
-        np.r_[
-            True,
-            (rows["source"][1:] != rows["source"][:-1])
-            | (rows["target"][1:] != rows["target"][:-1]),
-        ]
-    )
-    sums = rows[starts].copy()
-    for field, add in (("mementos", np.add), ("first", np.minimum), ("last", np.maximum)):
-        sums[field] = add.reduceat(rows[field], starts)
-    return sums
-
-
-@dataclass(frozen=True, slots=True)
-class _ByName:
-    names: NodeNames
-    hashes: npt.NDArray[np.uint64]
-
-
-class _NameRuns:
-    """Names of nodes, each with a label, in sorted runs on disk if they are many."""
-
-    def __init__(self, folder: Path, level: Level, salt: int) -> None:
-        self._folder = folder
-        self._level = level
-        self._key = salt.to_bytes(8, "little")
-        self._labels: dict[str, str] = {}
-        self._runs: list[Path] = []
-
-    def add(self, uri: UriR, label: UriR) -> int | None:
-        """Return the hash of the node that a URI belongs to; None if it has no node.
-
-        Args:
-            uri: The URI in the store.
-            label: The URI that may become the label of a node at level uri: serialised like
-                targets.
-        """
-        name = node_of(self._level, uri)
-        if not name:
-            return None
-        text = printable_uri(label) if self._level is Level.URI else ""
-        known = self._labels.get(name)
-        if known is None and len(self._labels) == NAMES_AT_ONCE:
-            self._put_away()
-        if known is None or text < known:
-            self._labels[name] = text
-        return self._hash(name)
-
-    def merged(self, path: Path) -> _ByName:
-        """Return all names; of several labels of a name, the least is used.
-
-        Raises:
-            _SameHashError: Two names have the same hash.
-        """
-        lines = heapq.merge(*map(_pairs, self._runs), iter(sorted(self._labels.items())))
-        hashes: list[npt.NDArray[np.uint64]] = []
-        lengths: list[Numbers] = []
-        with path.open("wb") as stream:
-            rows = (next(same) for _, same in groupby(lines, itemgetter(0)))
-            while some := [
-                f"{name}\t{label}\n".encode() for name, label in islice(rows, NAMES_AT_ONCE)
-            ]:
-                stream.writelines(some)
-                lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
-                hashes.append(
-                    np.fromiter(
-                        (self._hash(line.partition(b"\t")[0].decode()) for line in some),
-                        np.uint64,
-                        len(some),
-                    )
-                )
-        every = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
-        if len(np.unique(every)) < len(every):
-            raise _SameHashError
-        return _ByName(
-            NodeNames(
-                path, np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)
-            ),
-            every,
-        )
-
-    def _hash(self, name: str) -> int:
-        return int.from_bytes(
-            hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "little"
-        )
-
-    def _put_away(self) -> None:
-        path = self._folder / f"names-{len(self._runs)}"
-        with path.open("w", encoding="utf-8", newline="\n") as lines:
-            lines.writelines(f"{name}\t{label}\n" for name, label in sorted(self._labels.items()))
-        self._runs.append(path)
-        self._labels.clear()
-
-
-def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    with path.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            name, _, label = line[:-1].partition("\t")
-            yield name, label
+def _write_links(rows: Sorter, path: Path) -> None:
+    with path.open("wb") as stream:
+        for columns in rows.merged():
+            links = np.empty(len(columns[0]), LINK)
+            for field, column in zip(LINK.fields or (), columns, strict=True):
+                links[field] = column
+            links.tofile(stream)

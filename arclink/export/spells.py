@@ -77,11 +77,12 @@ class _Looking:
     """The links within the picture of its pages."""
 
     def __init__(self, store: Answers, query: ExportQuery, picture: Picture) -> None:
-        names = picture.graph.names
         self._store = store
         self._query = query
         self._reading = Reading(store, query.links)
-        self._places = {names[int(number)][0]: place for place, number in enumerate(picture.nodes)}
+        self._places = {
+            picture.graph.node(int(number))[0]: place for place, number in enumerate(picture.nodes)
+        }
         self.pairs = {
             (int(source), int(target)) for source, target in picture.links[["source", "target"]]
         }

@@ -23,7 +23,8 @@ from arclink.export.cuts import Cut
 from arclink.export.link_scan import Shown
 from arclink.export.manifest import ExportTally
 from arclink.export.queries import ExportQuery, node_of
-from arclink.export.sums import DistinctLines, Sums
+from arclink.export.sums import Sums
+from arclink.files.distinct_lines import DistinctLines
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from arclink.errors import GoneError
-from arclink.export.sums import DistinctLines
+from arclink.files.distinct_lines import DistinctLines
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans

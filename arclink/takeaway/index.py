@@ -19,7 +19,7 @@ from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_reference
-from arclink.export.sums import DistinctLines
+from arclink.files.distinct_lines import DistinctLines
 from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
 from arclink.model import Memento

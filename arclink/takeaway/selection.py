@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arclink.errors import CaptureError
-from arclink.export.sums import DistinctLines
+from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
 from arclink.pages.locate import REVISIT, RecordPlace
 from arclink.pages.read import PageReader

@@ -16,7 +16,7 @@ from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.checksums import is_reference
-from arclink.export.sums import DistinctLines
+from arclink.files.distinct_lines import DistinctLines
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.records import REDIRECT

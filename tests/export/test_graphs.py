@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds
+from arclink.analysis import names
 from arclink.analysis.edges import Nodes as Numbers
 from arclink.analysis.edges import rows_of
+from arclink.analysis.names import NameSorter
 from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
 from arclink.export import cuts as cutting
@@ -21,6 +23,7 @@ from arclink.export.exports import picture_of
 from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
+from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
@@ -57,8 +60,10 @@ def true_edges(
 def test_a_graph_has_the_true_links(
     level: Level, room: int, store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("ROWS_AT_ONCE", "NAMES_AT_ONCE", "KEPT_NODES"):
+    for name in ("ROWS_AT_ONCE", "KEPT_NODES"):
         monkeypatch.setattr(graphs, name, room)
+    monkeypatch.setattr(names, "KNOWN_NAMES", room)
+    monkeypatch.setattr(DistinctLines.__init__, "__defaults__", (room, 4))
     assert edges_of(store, level=level.value) == true_edges(truth, level)
     for word in ("resources", "all", "img@src"):
         found = edges_of(store, level=level.value, kinds=word)
@@ -68,16 +73,16 @@ def test_a_graph_has_the_true_links(
 def test_names_that_share_a_hash_stay_different_nodes(
     store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = graphs._NameRuns._hash
-    keys = []
+    right = NameSorter._hash
+    salts = []
 
-    def coarse(self: graphs._NameRuns, name: str) -> int:
-        keys.append(self._key)
-        return right(self, name) % 5 if self._key == bytes(8) else right(self, name)
+    def coarse(self: NameSorter, name: bytes) -> int:
+        salts.append(self._salt)
+        return right(self, name) % 5 if self._salt == bytes(8) else right(self, name)
 
-    monkeypatch.setattr(graphs._NameRuns, "_hash", coarse)
+    monkeypatch.setattr(NameSorter, "_hash", coarse)
     assert edges_of(store, level="host") == true_edges(truth, Level.HOST)
-    assert len(set(keys)) == 2
+    assert len(set(salts)) == 2
 
 
 def test_a_window_has_what_was_observed_in_it(store: Path, truth: list[TrueMemento]) -> None:

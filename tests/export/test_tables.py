@@ -20,11 +20,12 @@ from arclink.access.formats.rdf_lines import ntriples_lines
 from arclink.access.formats.statements import TWG, describe_outlink
 from arclink.access.members import member_of
 from arclink.access.queries import LinkQuery
-from arclink.export import parquet, sums
+from arclink.export import parquet
 from arclink.export.exports import export
 from arclink.export.link_scan import links_shown
 from arclink.export.queries import ExportQuery
-from arclink.export.sums import DistinctLines, Sums
+from arclink.export.sums import Sums
+from arclink.files.distinct_lines import DistinctLines
 from arclink.filter.rules import Rules
 from arclink.model import UriR
 from arclink.pipeline.settings import BuildSettings
@@ -308,22 +309,10 @@ def _folded(text: str) -> str:
     return " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text.replace("\xad", "")).split())
 
 
-@pytest.mark.parametrize("at_once", [2, 3, 100])
-def test_lines_that_do_not_fit_into_memory_come_once_and_sorted(
-    at_once: int, tmp_path: Path
-) -> None:
-    lines = DistinctLines(tmp_path, most=7, at_once=at_once)
-    some = [f"{number * 31 % 97}\n".encode() for number in range(500)]
-    for line in some:
-        lines.add(line + line)
-    assert list(lines) == sorted(set(some))
-    assert len(list(tmp_path.iterdir())) <= at_once
-
-
 def test_nquads_have_each_statement_once(
     exported: Export, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sums.DistinctLines.__init__, "__defaults__", (50, 4))
+    monkeypatch.setattr(DistinctLines.__init__, "__defaults__", (50, 4))
     path, told = exported("nquads")
     lines = path.read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == told.tally.statements
