@@ -9,51 +9,38 @@ decided separately. An answer about many pages (`ranges`) is always in store ord
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from arclink.access.archives import ArchiveReport
 from arclink.access.cursors import (
     DONE,
+    FIRST_IN_RANGE,
     FIRST_INLINK,
     FIRST_OUTLINK,
     Cursor,
     Done,
     Grouped,
-    InPosition,
     InRange,
-    OutPosition,
+    LinkPosition,
     Position,
     encode_cursor,
 )
 from arclink.access.evidence import Gathering
-from arclink.access.groups import Budget, MemberGroups, group_inlinks, group_outlinks
+from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.ranges import (
-    FIRST_INLINK_IN_RANGE,
-    FIRST_OUTLINK_IN_RANGE,
-    range_inlinks_after,
-    range_outlinks_after,
-)
+from arclink.access.ranges import links_in_range_after
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.redirect_targets import Hop, follow
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.snapshots import of_one_state
-from arclink.access.store_order import (
-    inlinks_after,
-    outlinks_after,
-    stream_inlinks,
-    stream_outlinks,
-)
+from arclink.access.store_order import links_after
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState
 from arclink.uris.uri_ids import uri_id
 
-__all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
-
-AnyPosition = TypeVar("AnyPosition")
+__all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +98,11 @@ class LinkAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One direction of a page of the answer, and the positions at which the next page starts."""
+    """One direction of a page of the answer, and the position at which the next page starts."""
 
-    members: tuple[Member, ...] = ()
+    members: Iterable[Member] = ()
     is_grouped: bool = True
-    outlinks: OutPosition = DONE
-    inlinks: InPosition = DONE
+    end: Position = DONE
 
 
 @of_one_state
@@ -135,113 +121,18 @@ def answer_link_query(
     if query.is_following:
         followed, hops = follow(store, query)
         return replace(answer_link_query(store, followed, budget, replay), followed=hops)
-    budget = budget or Budget()
     reading = Reading(store, query)
+    next_cursor = None
     if query.limit == 0:
-        return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None, replay)
-    state = store.state()
-    cursor = query.cursor or _beginning(query, state)
-    if cursor.is_lost(state):
-        raise BadParameterError(
-            "cursor",
-            "…",
-            "no cursor from before links were removed: the answer has changed, start again",
-        )
-    is_same_store = cursor.state == state
-    outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
-    inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
-    outlinks = replace(
-        outlinks, members=tuple(_detailed(reading, outlinks.members, Direction.OUT, budget.rows))
-    )
-    inlinks = replace(
-        inlinks, members=tuple(_detailed(reading, inlinks.members, Direction.IN, budget.rows))
-    )
-    next_cursor = Cursor(state, outlinks.outlinks, inlinks.inlinks)
-    is_last = isinstance(next_cursor.outlinks, Done) and isinstance(next_cursor.inlinks, Done)
-    return _answer(
-        reading,
-        outlinks,
-        inlinks,
-        None if is_last else encode_cursor(next_cursor, query.fingerprint),
-        replay,
-    )
-
-
-def stream_members(store: Answers, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
-    """Yield all members in store order, outlinks first, in constant memory.
-
-    The limit and the cursor of the query are ignored.
-    """
-    reading = Reading(store, query)
-    if query.direction.is_out:
-        yield from (
-            (Direction.OUT, member) for member in _members_in_store_order(reading, Direction.OUT)
-        )
-    if query.direction.is_in:
-        yield from (
-            (Direction.IN, member) for member in _members_in_store_order(reading, Direction.IN)
-        )
-
-
-def _beginning(query: LinkQuery, state: StoreState) -> Cursor:
-    first_out = FIRST_OUTLINK_IN_RANGE if query.is_range else Grouped()
-    first_in = FIRST_INLINK_IN_RANGE if query.is_range else Grouped()
-    return Cursor(
-        state,
-        first_out if query.direction.is_out else DONE,
-        first_in if query.direction.is_in else DONE,
-    )
-
-
-def _members_in_store_order(reading: Reading, direction: Direction) -> Iterable[Member]:
-    if not reading.query.is_range:
-        return stream_outlinks(reading) if direction is Direction.OUT else stream_inlinks(reading)
-    if direction is Direction.OUT:
-        return (
-            member
-            for member, _, _ in range_outlinks_after(FIRST_OUTLINK_IN_RANGE, reading)
-            if member is not None
-        )
-    return (
-        member
-        for member, _, _ in range_inlinks_after(FIRST_INLINK_IN_RANGE, reading)
-        if member is not None
-    )
-
-
-def _detailed(
-    reading: Reading, members: Iterable[Member], direction: Direction, rows: int
-) -> Iterable[Member]:
-    """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
-    if reading.query.with_evidence:
-        gathering = Gathering(reading, rows)
-        members = (gathering.with_evidence(member, direction) for member in members)
-    if reading.query.with_validity:
-        dating = Dating(reading, rows)
-        members = (dating.with_validity(member, direction) for member in members)
-    return members
-
-
-def _stream(reading: Reading, direction: Direction) -> Iterable[Member]:
-    """Return all members of one direction in store order, without any limit on rows read."""
-    return _detailed(reading, _members_in_store_order(reading, direction), direction, sys.maxsize)
-
-
-def _answer(
-    reading: Reading, outlinks: _Page, inlinks: _Page, next_cursor: str | None, replay: ReplayPrefix
-) -> LinkAnswer:
-    query = reading.query
-    is_stream = query.limit == 0
+        outlinks, inlinks = _stream(reading, Direction.OUT), _stream(reading, Direction.IN)
+    else:
+        outlinks, inlinks, next_cursor = _pages(reading, store.state(), budget or Budget())
     return LinkAnswer(
         query=query,
         mementos=MementoSummary() if query.is_range else reading.summary(),
         in_force=() if query.is_range else _in_force(reading),
-        outlinks=_stream(reading, Direction.OUT)
-        if is_stream and query.direction.is_out
-        else outlinks.members,
-        inlinks=_stream(reading, Direction.IN)
-        if is_stream and query.direction.is_in
-        else inlinks.members,
+        outlinks=outlinks.members,
+        inlinks=inlinks.members,
         is_grouped_out=outlinks.is_grouped,
         is_grouped_in=inlinks.is_grouped,
         next=next_cursor,
@@ -255,70 +146,108 @@ def _in_force(reading: Reading) -> tuple[InForce, ...]:
     )
 
 
-def _outlinks_page(
-    reading: Reading, position: OutPosition, budget: Budget, is_same_store: bool
-) -> _Page:
-    if isinstance(position, Done):
-        return _Page()
-    if isinstance(position, Grouped):
-        groups = group_outlinks(reading, budget) if is_same_store else None
-        if groups is not None:
-            members, page_end = _grouped_page(groups, position, reading.query.limit)
-            return _Page(members, outlinks=page_end)
-        position = FIRST_OUTLINK
-    limit = reading.query.limit
-    if isinstance(position, InRange):
-        members, reached = _page(range_outlinks_after(position, reading), limit, budget.rows)
-        return _Page(members, is_grouped=False, outlinks=reached or DONE)
-    members, here = _page(_each_costs_one(outlinks_after(position, reading)), limit, budget.rows)
-    return _Page(members, is_grouped=False, outlinks=here or DONE)
+def _stream(reading: Reading, direction: Direction) -> _Page:
+    """Return all members of one direction in store order, without any limit on rows read."""
+    query = reading.query
+    if query.direction not in (direction, Direction.BOTH):
+        return _Page(is_grouped=False)
+    steps = _steps_after(_first_in_store_order(query, direction), direction, reading)
+    members = (member for member, _, _ in steps if member is not None)
+    return _Page(_detailed(reading, members, direction, sys.maxsize), is_grouped=False)
 
 
-def _inlinks_page(
-    reading: Reading, position: InPosition, budget: Budget, is_same_store: bool
-) -> _Page:
-    if isinstance(position, Done):
-        return _Page()
-    if isinstance(position, Grouped):
-        groups = group_inlinks(reading, budget) if is_same_store else None
-        if groups is not None:
-            members, page_end = _grouped_page(groups, position, reading.query.limit)
-            return _Page(members, inlinks=page_end)
-        position = FIRST_INLINK
-    limit, most = reading.query.limit, 2 * budget.look_ups
-    try:
-        if isinstance(position, InRange):
-            members, reached = _page(range_inlinks_after(position, reading), limit, most)
-            return _Page(members, is_grouped=False, inlinks=reached or DONE)
-        members, here = _page(_each_costs_one(inlinks_after(position, reading)), limit, most)
-    except UsageError as error:  # the store cannot continue after an inlink that it does not have
-        raise BadParameterError("cursor", "…", "the 'next' of an answer of this store") from error
-    return _Page(members, is_grouped=False, inlinks=here or DONE)
+def _pages(reading: Reading, state: StoreState, budget: Budget) -> tuple[_Page, _Page, str | None]:
+    """Return a page of each direction, and the cursor of the next pages; None at the end."""
+    query = reading.query
+    cursor = query.cursor or _beginning(query, state)
+    if cursor.is_lost(state):
+        raise BadParameterError(
+            "cursor",
+            "…",
+            "no cursor from before links were removed: the answer has changed, start again",
+        )
+    is_same_store = cursor.state == state
+    outlinks = _page(reading, Direction.OUT, cursor.outlinks, budget, is_same_store)
+    inlinks = _page(reading, Direction.IN, cursor.inlinks, budget, is_same_store)
+    if isinstance(outlinks.end, Done) and isinstance(inlinks.end, Done):
+        return outlinks, inlinks, None
+    next_cursor = Cursor(state, outlinks.end, inlinks.end)
+    return outlinks, inlinks, encode_cursor(next_cursor, query.fingerprint)
 
 
-def _grouped_page(
-    groups: MemberGroups, position: Grouped, limit: int
-) -> tuple[tuple[Member, ...], Grouped | Done]:
-    end = position.given + limit
-    return groups.page(position.given, limit), Grouped(end) if end < len(groups.keys) else DONE
-
-
-def _each_costs_one(
-    steps: Iterable[tuple[Member | None, Position]],
-) -> Iterator[tuple[Member | None, Position, int]]:
-    return ((member, position, 1) for member, position in steps)
+def _beginning(query: LinkQuery, state: StoreState) -> Cursor:
+    first = FIRST_IN_RANGE if query.is_range else Grouped()
+    return Cursor(
+        state,
+        first if query.direction.is_out else DONE,
+        first if query.direction.is_in else DONE,
+    )
 
 
 def _page(
-    steps: Iterable[tuple[Member | None, AnyPosition, int]], limit: int, most: int
-) -> tuple[tuple[Member, ...], AnyPosition | None]:
+    reading: Reading,
+    direction: Direction,
+    position: Position,
+    budget: Budget,
+    is_same_store: bool,
+) -> _Page:
+    """Return the members of one direction after ``position``, with their details."""
+    query, is_out = reading.query, direction is Direction.OUT
+    if isinstance(position, Done):
+        return _Page()
+    if isinstance(position, Grouped):
+        group = group_outlinks if is_out else group_inlinks
+        groups = group(reading, budget) if is_same_store else None
+        if groups is not None:
+            members = groups.page(position.given, query.limit)
+            end = position.given + query.limit
+            return _Page(
+                tuple(_detailed(reading, members, direction, budget.rows)),
+                end=Grouped(end) if end < len(groups.keys) else DONE,
+            )
+        position = _first_in_store_order(query, direction)
+    steps = _steps_after(position, direction, reading)
+    most = budget.rows if is_out else 2 * budget.look_ups
+    try:
+        members, reached = _taken(steps, query.limit, most)
+    except UsageError as error:
+        if is_out or query.cursor is None:
+            raise
+        # The store cannot continue after an inlink that it does not have.
+        raise BadParameterError("cursor", "…", "the 'next' of an answer of this store") from error
+    details = tuple(_detailed(reading, members, direction, budget.rows))
+    return _Page(details, is_grouped=False, end=reached or DONE)
+
+
+def _first_in_store_order(query: LinkQuery, direction: Direction) -> LinkPosition | InRange:
+    if query.is_range:
+        return FIRST_IN_RANGE
+    return FIRST_OUTLINK if direction is Direction.OUT else FIRST_INLINK
+
+
+Step = tuple[Member | None, LinkPosition | InRange, int]
+"""A member, its position, and its cost in rows or look-ups."""
+
+
+def _steps_after(
+    position: LinkPosition | InRange, direction: Direction, reading: Reading
+) -> Iterator[Step]:
+    """Yield the links of one direction in store order, of one page or of many."""
+    if isinstance(position, InRange):
+        return links_in_range_after(position, direction, reading)
+    return links_after(position, reading)
+
+
+def _taken(
+    steps: Iterable[Step], limit: int, most: int
+) -> tuple[tuple[Member, ...], LinkPosition | InRange | None]:
     """Return up to ``limit`` members and the position after them, None at the end.
 
     It takes steps until their total cost is ``most``, but at least one step, so that a client that
     follows the cursors always reaches the end.
     """
     members: list[Member] = []
-    reached: AnyPosition | None = None
+    reached: LinkPosition | InRange | None = None
     spent = 0
     for member, position, cost in steps:
         if (reached is not None and spent >= most) or (
@@ -330,3 +259,16 @@ def _page(
         if member is not None:
             members.append(member)
     return tuple(members), None
+
+
+def _detailed(
+    reading: Reading, members: Iterable[Member], direction: Direction, rows: int
+) -> Iterable[Member]:
+    """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
+    if reading.query.with_evidence:
+        gathering = Gathering(reading, rows)
+        members = (gathering.with_evidence(member, direction) for member in members)
+    if reading.query.with_validity:
+        dating = Dating(reading, rows)
+        members = (dating.with_validity(member, direction) for member in members)
+    return members

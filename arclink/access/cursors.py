@@ -23,7 +23,6 @@ import binascii
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import orjson
 
@@ -79,11 +78,12 @@ class InlinkPosition:
     original: UriR
 
 
-Position = TypeVar("Position", OutlinkPosition, InlinkPosition)
+LinkPosition = OutlinkPosition | InlinkPosition
+"""A position among the links of one page, in store order."""
 
 
 @dataclass(frozen=True, slots=True)
-class InRange(Generic[Position]):
+class InRange:
     """The position in an answer about many SURTs.
 
     Attributes:
@@ -92,15 +92,15 @@ class InRange(Generic[Position]):
     """
 
     surt: Surt
-    within: Position | Done
+    within: LinkPosition | Done
 
 
 DONE = Done()
 FIRST_OUTLINK = OutlinkPosition(ContentId(""), UriR(""), -1)
 FIRST_INLINK = InlinkPosition(None, "", UriR(""))
+FIRST_IN_RANGE = InRange(Surt(""), DONE)
 
-OutPosition = Done | Grouped | OutlinkPosition | InRange[OutlinkPosition]
-InPosition = Done | Grouped | InlinkPosition | InRange[InlinkPosition]
+Position = Done | Grouped | LinkPosition | InRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ class Cursor:
     """
 
     state: StoreState
-    outlinks: OutPosition
-    inlinks: InPosition
+    outlinks: Position
+    inlinks: Position
 
     def is_lost(self, now: StoreState) -> bool:
         """Return whether a position in store order is invalid because links were removed."""
@@ -130,8 +130,8 @@ def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
             fingerprint,
             cursor.state.version,
             cursor.state.places,
-            _out_fields(cursor.outlinks),
-            _in_fields(cursor.inlinks),
+            _fields(cursor.outlinks),
+            _fields(cursor.inlinks),
         ]
     )
 
@@ -146,7 +146,9 @@ def decode_cursor(text: str, fingerprint: str) -> Cursor:
     match fields:
         case [str(query), str(version), str(places), outlinks, inlinks] if query == fingerprint:
             return Cursor(
-                StoreState(version, places), _out_position(outlinks), _in_position(inlinks)
+                StoreState(version, places),
+                _position(outlinks, is_out=True),
+                _position(inlinks, is_out=False),
             )
         case _:
             raise CursorError("cursor of another query")
@@ -174,7 +176,7 @@ def decode_fields(text: str) -> object:
     return fields
 
 
-def _out_fields(position: OutPosition) -> object:
+def _fields(position: Position) -> object:
     match position:
         case Done():
             return None
@@ -182,61 +184,33 @@ def _out_fields(position: OutPosition) -> object:
             return given
         case OutlinkPosition(content, original, index):
             return [content, original, index]
-        case InRange(surt, within):
-            return [surt, _out_fields(within)]
-
-
-def _in_fields(position: InPosition) -> object:
-    match position:
-        case Done():
-            return None
-        case Grouped(given):
-            return given
         case InlinkPosition(after, current, original):
-            last = (
-                None
-                if after is None
-                else [after.target, after.kind, after.text, after.rel, after.content]
-            )
-            return [last, current, original]
+            return [None if after is None else [*after], current, original]
         case InRange(surt, within):
-            return [surt, _in_fields(within)]
+            return [surt, _fields(within)]
 
 
-def _out_position(fields: object) -> OutPosition:
+def _position(fields: object, *, is_out: bool) -> Position:
     match fields:
         case None:
             return DONE
         case int(given) if given >= 0:
             return Grouped(given)
-        case [str(content), str(original), int(index)] if -1 <= index < MOST_LINKS:
+        case [str(content), str(original), int(index)] if is_out and -1 <= index < MOST_LINKS:
             return OutlinkPosition(ContentId(content), UriR(original), index)
-        case [str(surt), within] if isinstance(
-            position := _out_position(within), Done | OutlinkPosition
-        ):
-            return InRange(Surt(surt), position)
-        case _:
-            raise CursorError("not a position of outlinks")
+        case [after, str(current), str(original)] if not is_out:
+            return InlinkPosition(_inlink(after), current, UriR(original))
+        case [str(surt), within]:
+            position = _position(within, is_out=is_out)
+            if not isinstance(position, Grouped | InRange):
+                return InRange(Surt(surt), position)
+    raise CursorError("not a position in an answer")
 
 
-def _in_position(fields: object) -> InPosition:
+def _inlink(fields: object) -> Inlink | None:
     match fields:
         case None:
-            return DONE
-        case int(given) if given >= 0:
-            return Grouped(given)
-        case [None, str(current), str(original)]:
-            return InlinkPosition(None, current, UriR(original))
-        case [
-            [str(target), str(kind), str(text), (str() | None) as rel, str(content)],
-            str(current),
-            str(original),
-        ]:
-            inlink = Inlink(UriR(target), Kind(kind), text, rel, ContentId(content))
-            return InlinkPosition(inlink, current, UriR(original))
-        case [str(surt), within] if isinstance(
-            position := _in_position(within), Done | InlinkPosition
-        ):
-            return InRange(Surt(surt), position)
-        case _:
-            raise CursorError("not a position of inlinks")
+            return None
+        case [str(target), str(kind), str(text), (str() | None) as rel, str(content)]:
+            return Inlink(UriR(target), Kind(kind), text, rel, ContentId(content))
+    raise CursorError("not an inlink")

@@ -5,60 +5,43 @@ member is one link of one content on one page, and names both ends. So only the 
 held in memory, and it stays valid while the store grows.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Iterator
 
-from arclink.access.cursors import (
-    DONE,
-    FIRST_INLINK,
-    FIRST_OUTLINK,
-    Done,
-    InlinkPosition,
-    InRange,
-    OutlinkPosition,
-    Position,
-)
+from arclink.access.cursors import DONE, FIRST_INLINK, FIRST_OUTLINK, Done, InRange, LinkPosition
 from arclink.access.members import Member
+from arclink.access.queries import Direction
 from arclink.access.reader import Reading
-from arclink.access.store_order import inlinks_after, outlinks_after
+from arclink.access.store_order import links_after
 from arclink.model import Surt
-
-FIRST_OUTLINK_IN_RANGE: Final[InRange[OutlinkPosition]] = InRange(Surt(""), DONE)
-FIRST_INLINK_IN_RANGE: Final[InRange[InlinkPosition]] = InRange(Surt(""), DONE)
 
 ROWS_OF_SURT = 20
 """The cost of looking up one SURT, in rows."""
 
-Step = tuple[Member | None, InRange[Position], int]
-"""A member, its position, and its cost.
 
-The member is None for a link that the query excludes and for the end of a SURT.
-"""
+Step = tuple[Member | None, InRange, int]
+"""As in `store_order`; the member is None also for the end of a SURT."""
 
 
-def range_outlinks_after(
-    position: InRange[OutlinkPosition], reading: Reading
-) -> Iterator[Step[OutlinkPosition]]:
-    """Yield the outlinks of all pages in the range after ``position``; costs are rows read."""
-    for surt, start in _surts_from(position, reading, reading.store.captured_surts, FIRST_OUTLINK):
+def links_in_range_after(
+    position: InRange, direction: Direction, reading: Reading
+) -> Iterator[Step]:
+    """Yield the links of all pages in the range after ``position``.
+
+    Costs are rows read for outlinks, and look-ups for inlinks. The first step of a SURT includes
+    the cost of starting it.
+    """
+    for surt, start in _surts_from(position, direction, reading):
         of_surt = reading.of_surt(surt)
-        yield from _of_surt(surt, start, of_surt, outlinks_after, ROWS_OF_SURT + of_surt.captures())
-
-
-def range_inlinks_after(
-    position: InRange[InlinkPosition], reading: Reading
-) -> Iterator[Step[InlinkPosition]]:
-    """Yield the inlinks of all pages in the range after ``position``; costs are look-ups."""
-    for surt, start in _surts_from(position, reading, reading.store.surts, FIRST_INLINK):
-        yield from _of_surt(surt, start, reading.of_surt(surt), inlinks_after, 1)
+        cost = ROWS_OF_SURT + of_surt.captures() if direction is Direction.OUT else 1
+        for member, here, following in links_after(start, of_surt):
+            yield member, InRange(surt, here), cost
+            cost = following
+        yield None, InRange(surt, DONE), cost
 
 
 def _surts_from(
-    position: InRange[Position],
-    reading: Reading,
-    surts: Callable[[Surt, Surt | None], Iterator[Surt]],
-    first: Position,
-) -> Iterator[tuple[Surt, Position]]:
+    position: InRange, direction: Direction, reading: Reading
+) -> Iterator[tuple[Surt, LinkPosition]]:
     """Yield each SURT of the range that is not complete, with the position at which to start in it.
 
     Each SURT is looked up after the previous one. Reading on to it sequentially could mean reading
@@ -66,22 +49,14 @@ def _surts_from(
     """
     if not isinstance(position.within, Done):
         yield position.surt, position.within
+    store = reading.store
+    surts, first = (
+        (store.captured_surts, FIRST_OUTLINK)
+        if direction is Direction.OUT
+        else (store.surts, FIRST_INLINK)
+    )
     last = position.surt or None
     for stem in reading.query.stems:
         while (surt := next(surts(stem, last), None)) is not None:
             yield surt, first
             last = surt
-
-
-def _of_surt(
-    surt: Surt,
-    start: Position,
-    reading: Reading,
-    members_after: Callable[[Position, Reading], Iterator[tuple[Member | None, Position]]],
-    cost: int,
-) -> Iterator[Step[Position]]:
-    """Yield the members of one SURT, then its end; the first step carries the cost of starting."""
-    for member, here in members_after(start, reading):
-        yield member, InRange(surt, here), cost
-        cost = 1
-    yield None, InRange(surt, DONE), cost

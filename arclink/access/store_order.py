@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Iterator
 from itertools import islice
 
-from arclink.access.cursors import FIRST_INLINK, FIRST_OUTLINK, InlinkPosition, OutlinkPosition
+from arclink.access.cursors import InlinkPosition, LinkPosition, OutlinkPosition
 from arclink.access.groups import wants_outlink
 from arclink.access.members import Member, member_of
 from arclink.access.reader import AT_ONCE, Reading, Vertex
@@ -24,11 +24,18 @@ from arclink.model import Inlink, Timestamp, UriR
 CHUNK = 10_000
 """Number of vertices held at a time; a URI with more is read once per chunk."""
 
+Step = tuple[Member | None, LinkPosition, int]
+"""A member, its position, and its cost; the member is None for a link that the query excludes."""
 
-def outlinks_after(
-    position: OutlinkPosition, reading: Reading
-) -> Iterator[tuple[Member | None, OutlinkPosition]]:
-    """Yield the outlinks after ``position``, each with its position; None for excluded links."""
+
+def links_after(position: LinkPosition, reading: Reading) -> Iterator[Step]:
+    """Yield the outlinks or inlinks of one page after ``position``."""
+    if isinstance(position, OutlinkPosition):
+        return _outlinks_after(position, reading)
+    return _inlinks_after(position, reading)
+
+
+def _outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[Step]:
     start: Vertex = (position.content, position.original)
     skip = position.index + 1
     after = start
@@ -45,19 +52,17 @@ def outlinks_after(
                             (link.target, link.kind, link.text, link.rel), timestamps, (original,)
                         ),
                         here,
+                        1,
                     )
                 else:
-                    yield None, here
+                    yield None, here, 1
         if len(chunk) < CHUNK:
             return
         after = chunk[-1][0]
         is_first = False
 
 
-def inlinks_after(
-    position: InlinkPosition, reading: Reading
-) -> Iterator[tuple[Member | None, InlinkPosition]]:
-    """Yield the inlinks after ``position``, each with its position; None for excluded links."""
+def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]:
     query, after = reading.query, position.after
     inlinks = reading.store.inlinks(reading.query.surt, after)
     while some := list(islice(inlinks, AT_ONCE)):
@@ -75,19 +80,9 @@ def inlinks_after(
                             timestamps,
                             (inlink.target,),
                         )
-                        yield member, InlinkPosition(after, digest, source)
+                        yield member, InlinkPosition(after, digest, source), 1
             after = inlink
-            yield None, InlinkPosition(after, "", UriR(""))
-
-
-def stream_outlinks(reading: Reading) -> Iterator[Member]:
-    """Yield all outlinks in store order."""
-    return (member for member, _ in outlinks_after(FIRST_OUTLINK, reading) if member is not None)
-
-
-def stream_inlinks(reading: Reading) -> Iterator[Member]:
-    """Yield all inlinks in store order."""
-    return (member for member, _ in inlinks_after(FIRST_INLINK, reading) if member is not None)
+            yield None, InlinkPosition(after, "", UriR("")), 1
 
 
 def _least_vertices(

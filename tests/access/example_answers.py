@@ -1,14 +1,16 @@
 """Example answers that tests write in every format."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
-from arclink.access.answers import LinkAnswer, Member
+from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.archives import InArchives
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.store.protocols import Answers
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 
@@ -69,3 +71,10 @@ def answer_of(
         is_grouped,
         None,
     )
+
+
+def stream_members(store: Answers, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
+    """Yield all members in store order, outlinks first, as they are read from the store."""
+    answer = answer_link_query(store, replace(query, limit=0, cursor=None))
+    yield from ((Direction.OUT, member) for member in answer.outlinks)
+    yield from ((Direction.IN, member) for member in answer.inlinks)

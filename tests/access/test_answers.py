@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access import store_order
-from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query, stream_members
+from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query
 from arclink.access.queries import Direction, LinkQuery
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
+from tests.access.example_answers import stream_members
 from tests.access.sqlite_pages import store_of_pages
 from tests.store.memory_store import MemoryStore, Page, link
 

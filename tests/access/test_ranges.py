@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib.collection import Collection
 
-from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query, stream_members
+from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query
 from arclink.access.cursors import DONE, FIRST_OUTLINK, Cursor, InRange, encode_cursor
 from arclink.access.formats import FORMATS
 from arclink.access.formats.iris import iri
@@ -28,6 +28,7 @@ from arclink.federation.merged_answers import MergedQuery
 from arclink.model import ALL_TIME, Memento, Span, Surt
 from arclink.store.protocols import GraphStore, StoreState
 from arclink.uris.surts import surt_of
+from tests.access.example_answers import stream_members
 from tests.access.rdf_readers import READERS, read_by_oxigraph, read_by_rdflib, written
 from tests.access.sqlite_pages import load_pages, store_of_pages
 from tests.service.conftest import client_of
@@ -312,7 +313,7 @@ def test_a_stream_reads_from_the_store_only_what_is_taken_from_it() -> None:
         pytest.param(FIRST_OUTLINK, id="of one page"),
     ],
 )
-def test_a_cursor_outside_the_range_is_refused(position: InRange) -> None:  # type: ignore[type-arg]
+def test_a_cursor_outside_the_range_is_refused(position: InRange) -> None:
     cursor = encode_cursor(Cursor(STATE, position, DONE), query_of("host").fingerprint)
     with pytest.raises(BadParameterError, match="an answer to the same query"):
         query_of("host", cursor=cursor)
