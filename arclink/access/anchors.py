@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple, Self
 
 from arclink.access.common import COMMON
-from arclink.access.declarations import AnyParameter, Given, sort_out
+from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
 from arclink.access.groups import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
 from arclink.access.queries import (
@@ -42,7 +42,7 @@ ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorsQuery:
+class AnchorsQuery(DeclaredQuery):
     """A query for the texts of the links to a URI.
 
     Attributes:
@@ -52,27 +52,15 @@ class AnchorsQuery:
         page: The rows of the answer to return.
     """
 
+    DECLARED = ANCHORS_PARAMETERS
+
     query: LinkQuery
     period: Period | None
     is_by_host: bool
     page: RowPage
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
-        """
-        return cls.of(sort_out(parameters, ANCHORS_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, or its value is not allowed.
-        """
         period, is_by_host = BY_PERIOD_OR_HOST.of(given) or (None, False)
         query = replace(LinkQuery.of(given.without("limit", "cursor")), direction=Direction.IN)
         return cls(

@@ -19,12 +19,12 @@ import orjson
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     SWITCH,
+    DeclaredQuery,
     Form,
     Given,
     Parameter,
     matching,
     named,
-    sort_out,
     whole_number,
 )
 from arclink.access.filters import LONGEST, MOST, Filter, parse_filter
@@ -239,7 +239,7 @@ class RowPosition(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CaptureQuery:
+class CaptureQuery(DeclaredQuery):
     """A query for captures.
 
     Attributes:
@@ -255,6 +255,8 @@ class CaptureQuery:
         shows_key: Whether to write the key of the next answer after the rows.
     """
 
+    DECLARED = CAPTURE_PARAMETERS
+
     links: LinkQuery
     span: Span
     closest: Timestamp | None
@@ -267,21 +269,7 @@ class CaptureQuery:
     shows_key: bool
 
     @classmethod
-    def from_parameters(cls, parameters: Iterator[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: One is unknown, missing or given twice, or has a wrong value.
-        """
-        return cls.of(sort_out(parameters, CAPTURE_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query in these parameters.
-
-        Raises:
-            BadParameterError: One has a wrong value.
-        """
         links = _links(given)
         closest, sort = CLOSEST.of(given), SORT.sure(given)
         if sort == "closest" and closest is None:

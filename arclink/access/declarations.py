@@ -11,12 +11,13 @@ that are a field of a dataclass are declared there: `field_parameter` makes the 
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from functools import cache
 from inspect import getdoc
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 from arclink.errors import UsageError
 
@@ -209,6 +210,37 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
                 raise BadParameterError(name, value, why)
         texts.setdefault(name, []).append(value)
     return Given(texts)
+
+
+class DeclaredQuery(ABC):
+    """A query that is read from declared parameters.
+
+    Attributes:
+        DECLARED: The parameters of the query.
+    """
+
+    __slots__ = ()
+    DECLARED: ClassVar[tuple[AnyParameter, ...]]
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the query that ``parameters`` describe: names and values as received.
+
+        Raises:
+            BadParameterError: A parameter is unknown, missing or repeated, its value is not
+                allowed, or it cannot be used together with the others.
+        """
+        return cls.of(sort_out(parameters, cls.DECLARED))
+
+    @classmethod
+    @abstractmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query in these parameters, which may include parameters of other queries.
+
+        Raises:
+            BadParameterError: One is missing, its value is not allowed, or it cannot be used
+                together with the others.
+        """
 
 
 def choice(of: type[Choice], *but: Choice) -> Form[Choice]:

@@ -19,7 +19,7 @@ then be in another content later in that order. So before a link is reported as 
 ArcLink looks it up in the content of the linking page.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby, islice
@@ -27,7 +27,7 @@ from operator import attrgetter
 from typing import NamedTuple, Self
 
 from arclink.access.common import COMMON
-from arclink.access.declarations import AnyParameter, Given, Parameter, sort_out
+from arclink.access.declarations import AnyParameter, DeclaredQuery, Given, Parameter
 from arclink.access.groups import Budget
 from arclink.access.link_states import State, state_of
 from arclink.access.members import MemberKey
@@ -69,8 +69,10 @@ DIFF_PARAMETERS: tuple[AnyParameter, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class DiffQuery:
+class DiffQuery(DeclaredQuery):
     """A query for the differences between the links of a URI at two times.
+
+    The parameters ``from`` and ``to`` mean the ends of times.
 
     Attributes:
         before: The link query at the earlier time.
@@ -78,26 +80,14 @@ class DiffQuery:
         page: The links to return of each kind of change.
     """
 
+    DECLARED = DIFF_PARAMETERS
+
     before: LinkQuery
     after: LinkQuery
     page: RowPage
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query of ``parameters``; ``from`` and ``to`` mean the ends of times.
-
-        Raises:
-            BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
-        """
-        return cls.of(sort_out(parameters, DIFF_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, or its value is not allowed.
-        """
         first, last = BEFORE.sure(given), AFTER.sure(given)
         if first > last:
             raise BadParameterError(

@@ -4,7 +4,7 @@ They are the hosts or domains of the pages that link to the queried URI, or of t
 links to.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
@@ -14,11 +14,11 @@ from arclink.access.common import COMMON
 from arclink.access.declarations import (
     AnyParameter,
     BadParameterError,
+    DeclaredQuery,
     Given,
     Parameter,
     choice,
     named,
-    sort_out,
 )
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
@@ -85,7 +85,7 @@ LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class LevelQuery:
+class LevelQuery(DeclaredQuery):
     """A query for the number of links between a URI and each host or domain.
 
     Attributes:
@@ -93,27 +93,15 @@ class LevelQuery:
         page: The hosts or domains of each direction to return.
     """
 
+    DECLARED = LEVEL_PARAMETERS
+
     query: LinkQuery
     level: GroupLevel
     period: Period
     page: RowPage
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
-        """
-        return cls.of(sort_out(parameters, LEVEL_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, or its value is not allowed.
-        """
         level, period = LEVEL.sure(given), BY_PERIOD.sure(given)
         query = LinkQuery.of(given.without("limit", "cursor"))
         if query.is_range:

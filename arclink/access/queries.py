@@ -21,12 +21,12 @@ from arclink.access.declarations import (
     SWITCH,
     TEXT,
     AnyParameter,
+    DeclaredQuery,
     Form,
     Given,
     Parameter,
     choice,
     matching,
-    sort_out,
     whole_number,
 )
 from arclink.access.declarations import (
@@ -225,7 +225,7 @@ LINK_PARAMETERS: tuple[AnyParameter, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class LinkQuery:
+class LinkQuery(DeclaredQuery):
     """A query for the links of one URI, or of a range of URIs, through time.
 
     Attributes:
@@ -245,6 +245,8 @@ class LinkQuery:
         with_validity: Include the mementos between which each link appeared and disappeared.
     """
 
+    DECLARED = LINK_PARAMETERS
+
     uri: UriR
     surt: Surt
     match_type: MatchType = MatchType.EXACT
@@ -261,26 +263,7 @@ class LinkQuery:
     with_validity: bool = False
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Args:
-            parameters: Names and values as received; ``kinds`` may be repeated or hold several
-                values with commas.
-
-        Raises:
-            BadParameterError: A parameter is unknown, missing, given twice, or its value is not
-                allowed.
-        """
-        return cls.of(sort_out(parameters, LINK_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the link query in these parameters, which may include parameters of other queries.
-
-        Raises:
-            BadParameterError: One is missing, or its value is not allowed.
-        """
         uri, surt = URI.sure(given)
         span, at = _times(given)
         query = cls(

@@ -4,7 +4,7 @@ The command line and the Python API pass the same strings. Options that a format
 refused, never ignored.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, Self
@@ -12,11 +12,11 @@ from typing import NoReturn, Self
 from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
     AnyParameter,
+    DeclaredQuery,
     Given,
     Parameter,
     choice,
     number,
-    sort_out,
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
@@ -54,73 +54,6 @@ class ExportFormat(Enum):
     def is_graph(self) -> bool:
         """Whether it has nodes and counted links, instead of a row per link of each page."""
         return self in (ExportFormat.GRAPHML, ExportFormat.GEXF, ExportFormat.ARCS)
-
-
-@dataclass(frozen=True, slots=True)
-class ExportQuery:
-    """A query for an export.
-
-    Attributes:
-        links: The query for the links; its span, time, kinds and redirects are used, its URI is
-            not.
-        min_count: Smallest number of mementos of a link of a graph, or of links of a row of counts;
-            1 keeps all.
-        top: Largest number of nodes: those that most nodes link to; None for all.
-        core: Smallest number of neighbours of each node among the remaining nodes; None for no such
-            rule.
-        backbone: Largest significance (alpha of the disparity filter) of a remaining link; None for
-            no such rule.
-        spells: The meaning of the spells of a dynamic graph.
-    """
-
-    links: LinkQuery
-    form: ExportFormat
-    level: Level
-    min_count: int = 1
-    top: int | None = None
-    core: int | None = None
-    backbone: float | None = None
-    spells: Spells = Spells.OBSERVED
-
-    @property
-    def is_dynamic(self) -> bool:
-        """Whether links appear and disappear in the exported graph."""
-        return self.form is ExportFormat.GEXF and self.links.at is None
-
-    @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: A parameter is unknown, missing, repeated, has a value that is not
-                allowed, or cannot be used with the format.
-        """
-        return cls.of(sort_out(parameters, EXPORT_PARAMETERS))
-
-    @classmethod
-    def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, has a value that is not allowed, or cannot be used
-                with the format.
-        """
-        form = FORMAT.sure(given)
-        _refuse_what_has_no_place(form, given)
-        # A link query requires a URI, which is not used here.
-        links = LinkQuery.of(Given({**given.texts, URI.name: ["example.org"]}))
-        if not given.text(KINDS):
-            links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
-        return cls(
-            links=links,
-            form=form,
-            level=LEVEL.of(given) or (Level.HOST if form.is_graph else Level.URI),
-            min_count=MIN_COUNT.sure(given),
-            top=TOP.of(given),
-            core=CORE.of(given),
-            backbone=BACKBONE.of(given),
-            spells=SPELLS.sure(given),
-        )
 
 
 _FROM_ONE = whole_number(None, "a number from 1 on", least=1)
@@ -179,6 +112,60 @@ EXPORT_PARAMETERS: tuple[AnyParameter, ...] = (
     BACKBONE,
     SPELLS,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportQuery(DeclaredQuery):
+    """A query for an export.
+
+    Attributes:
+        links: The query for the links; its span, time, kinds and redirects are used, its URI is
+            not.
+        min_count: Smallest number of mementos of a link of a graph, or of links of a row of counts;
+            1 keeps all.
+        top: Largest number of nodes: those that most nodes link to; None for all.
+        core: Smallest number of neighbours of each node among the remaining nodes; None for no such
+            rule.
+        backbone: Largest significance (alpha of the disparity filter) of a remaining link; None for
+            no such rule.
+        spells: The meaning of the spells of a dynamic graph.
+    """
+
+    DECLARED = EXPORT_PARAMETERS
+
+    links: LinkQuery
+    form: ExportFormat
+    level: Level
+    min_count: int = 1
+    top: int | None = None
+    core: int | None = None
+    backbone: float | None = None
+    spells: Spells = Spells.OBSERVED
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether links appear and disappear in the exported graph."""
+        return self.form is ExportFormat.GEXF and self.links.at is None
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        form = FORMAT.sure(given)
+        _refuse_what_has_no_place(form, given)
+        # A link query requires a URI, which is not used here.
+        links = LinkQuery.of(Given({**given.texts, URI.name: ["example.org"]}))
+        if not given.text(KINDS):
+            links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
+        return cls(
+            links=links,
+            form=form,
+            level=LEVEL.of(given) or (Level.HOST if form.is_graph else Level.URI),
+            min_count=MIN_COUNT.sure(given),
+            top=TOP.of(given),
+            core=CORE.of(given),
+            backbone=BACKBONE.of(given),
+            spells=SPELLS.sure(given),
+        )
+
 
 _KINDS: Mapping[ExportFormat, Kinds] = {
     ExportFormat.CSV: Kinds.of("a@href"),

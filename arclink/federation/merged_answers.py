@@ -16,7 +16,7 @@ from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
-from arclink.access.declarations import AnyParameter, BadParameterError, Given, sort_out
+from arclink.access.declarations import AnyParameter, BadParameterError, DeclaredQuery, Given
 from arclink.access.members import Member
 from arclink.access.queries import (
     CURSOR,
@@ -49,8 +49,11 @@ MERGED_PARAMETERS: tuple[AnyParameter, ...] = (URI, DIRECTION, *TIMES, *COMMON, 
 
 
 @dataclass(frozen=True, slots=True)
-class MergedQuery:
+class MergedQuery(DeclaredQuery):
     """A link query to several archives, and the positions at which its answer continues.
+
+    It has the parameters of `LinkQuery`, without ``limit=0``, ``evidence``, ``validity``,
+    ``filter``, ``follow`` and ``matchType``.
 
     Attributes:
         query: The query without a cursor: archives are queried for everything they have.
@@ -58,30 +61,14 @@ class MergedQuery:
         inlinks: Likewise.
     """
 
+    DECLARED = LINK_PARAMETERS
+
     query: LinkQuery
     outlinks: Place | None
     inlinks: Place | None
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        They are those of `LinkQuery`, without ``limit=0``, ``evidence``, ``validity``, ``filter``,
-        ``follow`` and ``matchType``.
-
-        Raises:
-            BadParameterError: A parameter is unknown, missing, repeated, or its value is not
-                allowed.
-        """
-        return cls.of(sort_out(parameters, LINK_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, or its value is not allowed.
-        """
         cursor = CURSOR.of(given)
         query = LinkQuery.of(given.without(CURSOR.name))
         if query.limit == 0:

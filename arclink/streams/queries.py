@@ -5,7 +5,6 @@ parts ``1/n`` to ``n/n`` are disjoint and together have every capture. Clients o
 share a stream by this number alone.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
@@ -14,11 +13,11 @@ from zlib import crc32
 from arclink.access.declarations import (
     TEXT,
     AnyParameter,
+    DeclaredQuery,
     Given,
     Parameter,
     choice,
     matching,
-    sort_out,
     whole_number,
 )
 from arclink.model import Surt
@@ -147,7 +146,7 @@ STREAM_PARAMETERS: tuple[AnyParameter, ...] = (*OF_STREAM, FORM)
 
 
 @dataclass(frozen=True, slots=True)
-class StreamQuery:
+class StreamQuery(DeclaredQuery):
     """A query for captures with their bytes.
 
     Attributes:
@@ -158,6 +157,8 @@ class StreamQuery:
         form: The format.
     """
 
+    DECLARED = STREAM_PARAMETERS
+
     order: Order = Order.SURT
     part: StreamPart = StreamPart()
     after: str = ""
@@ -165,21 +166,7 @@ class StreamQuery:
     form: StreamForm = StreamForm.JSONL
 
     @classmethod
-    def from_parameters(cls, parameters: Iterator[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: One is unknown or given twice, or has a wrong value.
-        """
-        return cls.of(sort_out(parameters, STREAM_PARAMETERS))
-
-    @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query in these parameters.
-
-        Raises:
-            BadParameterError: One has a wrong value.
-        """
         return cls(
             ORDER.sure(given),
             PART.sure(given),

@@ -1,16 +1,15 @@
 """The query for captures in files, parsed once from the parameters of a caller."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 
 from arclink.access.declarations import (
     AnyParameter,
+    DeclaredQuery,
     Given,
     Parameter,
     choice,
-    sort_out,
     switch,
     whole_number,
 )
@@ -36,58 +35,6 @@ class CaptureFormat(Enum):
         return self in (CaptureFormat.WARC, CaptureFormat.WACZ)
 
 
-@dataclass(frozen=True, slots=True)
-class TakeAwayQuery:
-    """A query for captures in files.
-
-    Attributes:
-        form: The format.
-        span: Times of the captures.
-        file_size: Bytes after which another WARC file is begun.
-        is_checked: Whether every record is decompressed, so that its CRC is checked.
-    """
-
-    form: CaptureFormat
-    span: Span = ALL_TIME
-    file_size: int = 1_000_000_000
-    is_checked: bool = False
-
-    @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` describe.
-
-        Raises:
-            BadParameterError: A parameter is unknown, missing, repeated, has a value that is not
-                allowed, or cannot be used with the format.
-        """
-        return cls.of(sort_out(parameters, TAKE_AWAY_PARAMETERS))
-
-    @classmethod
-    def of(cls, given: Given) -> Self:
-        """Return the query that these parameters describe.
-
-        Raises:
-            BadParameterError: One is missing, has a value that is not allowed, or cannot be used
-                with the format.
-        """
-        form = CAPTURE_FORMAT.sure(given)
-        for parameter in (FILE_SIZE, CHECK):
-            if given.text(parameter) and not form.has_records:
-                raise BadParameterError(
-                    parameter.name,
-                    given.text(parameter),
-                    f"none with format={form.value}, which contains no records",
-                )
-        return cls(form, span_of(given), FILE_SIZE.sure(given), CHECK.sure(given))
-
-    @property
-    def description(self) -> str:
-        """The selection in words."""
-        if self.span == ALL_TIME:
-            return "all captures"
-        return f"captures from {self.span.first} to {self.span.last}"
-
-
 CAPTURE_FORMAT = Parameter(
     "format",
     "Format of the file.",
@@ -109,3 +56,41 @@ CHECK = switch(
 )
 
 TAKE_AWAY_PARAMETERS: tuple[AnyParameter, ...] = (CAPTURE_FORMAT, FROM, TO, FILE_SIZE, CHECK)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAwayQuery(DeclaredQuery):
+    """A query for captures in files.
+
+    Attributes:
+        form: The format.
+        span: Times of the captures.
+        file_size: Bytes after which another WARC file is begun.
+        is_checked: Whether every record is decompressed, so that its CRC is checked.
+    """
+
+    DECLARED = TAKE_AWAY_PARAMETERS
+
+    form: CaptureFormat
+    span: Span = ALL_TIME
+    file_size: int = 1_000_000_000
+    is_checked: bool = False
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        form = CAPTURE_FORMAT.sure(given)
+        for parameter in (FILE_SIZE, CHECK):
+            if given.text(parameter) and not form.has_records:
+                raise BadParameterError(
+                    parameter.name,
+                    given.text(parameter),
+                    f"none with format={form.value}, which contains no records",
+                )
+        return cls(form, span_of(given), FILE_SIZE.sure(given), CHECK.sure(given))
+
+    @property
+    def description(self) -> str:
+        """The selection in words."""
+        if self.span == ALL_TIME:
+            return "all captures"
+        return f"captures from {self.span.first} to {self.span.last}"
