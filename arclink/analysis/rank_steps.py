@@ -62,14 +62,6 @@ _COLUMNS = {
 """Relations of graph files by the number of their columns, which distinguishes them."""
 
 
-def sum_is_near(damping: float, iterations: int) -> float:
-    """Return the largest possible error of the ranks after this many iterations.
-
-    The error is the sum over all nodes.
-    """
-    return 2 * damping ** (iterations + 1) / (1 - damping)
-
-
 @dataclass(frozen=True, slots=True)
 class RankSteps:
     """The maps and reduces of the job.

@@ -113,7 +113,6 @@ class PlainSegment:
 
     def __init__(self, stored: Stored, offset: int, *, is_forward: bool) -> None:
         self._stored = stored
-        self._is_forward = is_forward
         self._read = stored.read_ahead if is_forward else stored.read
         self.offset = offset
 

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterator
-from itertools import chain
 from typing import BinaryIO
 
 from arclink.archives.locations import Location
@@ -11,22 +10,16 @@ from arclink.archives.opener import open_members
 _BLOCK = 1 << 18
 
 
-def bounded_lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a file, newline included, in bounded memory.
+def bounded_line_lists(file: BinaryIO, longest: int) -> Iterator[list[bytes]]:
+    """Yield the lines of a file, newline included, in bounded memory, as one list per block read.
+
+    Each list has at least one line. For large files this is faster than single lines.
 
     Args:
         file: At its beginning.
         longest: Maximum bytes of a line, without its newline; at least 256 KiB. For a longer line,
             its first ``longest + 1`` bytes and a newline are yielded, so that its length still
             shows that it is too long.
-    """
-    return chain.from_iterable(bounded_line_lists(file, longest))
-
-
-def bounded_line_lists(file: BinaryIO, longest: int) -> Iterator[list[bytes]]:
-    """Yield the lines of `bounded_lines` as lists, one for each block that was read.
-
-    Each list has at least one line. For large files this is faster than single lines.
     """
     rest = b""
     while block := file.read(_BLOCK):

@@ -47,7 +47,7 @@ def link_query() -> Response:
     answer = answer_link_query(store_asked(given), query, settings.budget, settings.replay)
     pieces = form.write(answer)
     response = Response(
-        _started(pieces) if query.limit == 0 else b"".join(pieces),
+        started(pieces) if query.limit == 0 else b"".join(pieces),
         content_type=content_type(media_type),
     )
     response.vary.add("Accept")
@@ -103,7 +103,7 @@ def next_page(cursor: str, followed: str = "") -> str:
     )
 
 
-def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def started(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Return ``pieces`` with the first one made already: an unreadable store must give a 503."""
     return chain(list(islice(pieces, 1)), pieces)
 

@@ -25,23 +25,19 @@ class _Offered(Protocol):
 _Any = TypeVar("_Any", bound=_Offered)
 
 
-def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
-    """Return the formats that have a media type; the others are for terminals."""
-    return {name: form for name, form in formats.items() if form.media_types}
-
-
 def _negotiated(parameter: Parameter[_Any], formats: Mapping[str, _Any]) -> Parameter[_Any]:
-    """Return the parameter ``format`` for HTTP: without formats for terminals, and no default."""
+    """Return the parameter ``format`` for HTTP: one of ``formats``, and no default."""
     return replace(
-        parameter,
-        form=named(_offered(formats)),
-        default=None,
-        otherwise="as the Accept header says",
+        parameter, form=named(formats), default=None, otherwise="as the Accept header says"
     )
 
 
-FORMAT = _negotiated(ANY_FORMAT, FORMATS)
-ROW_FORMAT = _negotiated(ANY_ROW_FORMAT, ROW_FORMATS)
+# Formats without a media type are for terminals.
+_OFFERED = {name: form for name, form in FORMATS.items() if form.media_types}
+_OFFERED_ROWS = {name: form for name, form in ROW_FORMATS.items() if form.media_types}
+
+FORMAT = _negotiated(ANY_FORMAT, _OFFERED)
+ROW_FORMAT = _negotiated(ANY_ROW_FORMAT, _OFFERED_ROWS)
 
 
 def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
@@ -51,7 +47,7 @@ def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
         BadParameterError: ``format`` is unknown, or the format does not have this ``profile``.
         NotAcceptableError: The client accepts no available format.
     """
-    form, media_type = _chosen(request, FORMAT.of(given), [*_offered(FORMATS).values()])
+    form, media_type = _chosen(request, FORMAT.of(given), [*_OFFERED.values()])
     return chosen_format(form, given), media_type
 
 
@@ -62,7 +58,7 @@ def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]
         BadParameterError: ``format`` is unknown.
         NotAcceptableError: The client accepts no available format.
     """
-    return _chosen(request, ROW_FORMAT.of(given), [*_offered(ROW_FORMATS).values()])
+    return _chosen(request, ROW_FORMAT.of(given), [*_OFFERED_ROWS.values()])
 
 
 def _chosen(request: Request, preferred: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:

@@ -1,7 +1,6 @@
 """Every capture with its bytes over HTTP: ``/stream``."""
 
 from collections.abc import Iterator
-from itertools import chain, islice
 from typing import Final
 
 from flask import Blueprint, Response
@@ -11,7 +10,7 @@ from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
 from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import reader_asked
-from arclink.service.links import asked
+from arclink.service.links import asked, started
 from arclink.service.problems import note_loss
 from arclink.service.stores import stores_of_app
 from arclink.streams.forms import FORMS, write_stream
@@ -43,9 +42,7 @@ def stream() -> Response:
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
     captures = CaptureStream(reader, query, tables=tables)
     pieces = _logged(write_stream(captures, query.form))
-    # The first piece is made now, so that a store that cannot be read gives a 503.
-    started = chain(list(islice(pieces, 1)), pieces)
-    response = Response(started, content_type=FORMS[query.form].media_type)
+    response = Response(started(pieces), content_type=FORMS[query.form].media_type)
     response.call_on_close(captures.close)
     return response
 

@@ -176,15 +176,6 @@ def json_of(selection: Selection) -> dict[str, object]:
             return {"not": json_of(part)}
 
 
-def selection_from_json(value: object) -> Selection:
-    """Return the selection that a JSON value describes, in the form of `json_of`.
-
-    Raises:
-        SelectionError: It is not a selection.
-    """
-    return _grouped([_part_from_json(value, 0)])
-
-
 def conditions_in(selection: Selection) -> Iterator[Condition]:
     """Yield the conditions of a selection, from left to right."""
     match selection:
@@ -399,59 +390,6 @@ def _grouped(parts: Sequence[_Part]) -> Selection:
     """Return the selection of a group; at most one of its parts is a ``pick``."""
     pick = next((part.value for part in parts if isinstance(part, _Picked)), "")
     return all_of([part for part in parts if not isinstance(part, _Picked)], pick)
-
-
-def _part_from_json(value: object, depth: int) -> _Part:
-    if depth > DEEPEST:
-        raise SelectionError("", 0, f"at most {DEEPEST} levels")
-    if not isinstance(value, dict) or not value:
-        raise SelectionError("", 0, f"expected an object, got {str(value)[:60]!r}")
-    name = next(iter(value))
-    if name in ("and", "or"):
-        parts = value[name]
-        if len(value) > 1 or not isinstance(parts, list) or not parts:
-            raise SelectionError("", 0, f"{name!r} has a list of selections and nothing else")
-        found = [_part_from_json(part, depth + 1) for part in parts]
-        if name == "or":
-            return any_of([_grouped([part]) for part in found])
-        if sum(isinstance(part, _Picked) for part in found) > 1:
-            raise SelectionError("", 0, "a group has one pick")
-        return _grouped(found)
-    if name == "not":
-        if len(value) > 1:
-            raise SelectionError("", 0, "'not' has a selection and nothing else")
-        return outside(_grouped([_part_from_json(value[name], depth + 1)]))
-    return _condition_from_json(value)
-
-
-def _condition_from_json(value: dict[object, object]) -> _Part:
-    texts = {}
-    for name, text in value.items():
-        if not isinstance(name, str) or not isinstance(text, str | int) or isinstance(text, bool):
-            raise SelectionError("", 0, f"{str(name)[:60]!r} has a text")
-        texts[name] = str(text)
-    name, *others = texts
-    if name == "never-captured":
-        raise SelectionError("", 0, f"expected {_NEVER_CAPTURED}")
-    if name not in FIELDS:
-        raise SelectionError("", 0, f"expected a field ({_FIELD_NAMES}), got {name[:60]!r}")
-    field = FIELDS[name]
-    for other in others:
-        if other not in field.qualifiers:
-            raise SelectionError("", 0, f"{other[:60]!r} does not belong to {name!r}")
-    missing = _missing(name, texts)
-    if missing:
-        raise SelectionError("", 0, f"expected {missing}")
-    normal = {}
-    for key, text in texts.items():
-        declared = field if key == name else field.qualifiers[key]
-        try:
-            normal[key] = declared.normal(text)
-        except ValueError as error:
-            raise SelectionError(
-                "", 0, f"{key}: expected {declared.expected}, got {text[:60]!r}"
-            ) from error
-    return _part(name, normal.pop(name), normal)
 
 
 def _bracketed(part: Selection, *kinds: type) -> str:

@@ -16,9 +16,8 @@ Source: Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling (2007
 ``docs/explanation/data-model.md``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import md5
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -70,17 +69,6 @@ def uri_ids(surts: Sequence[Surt]) -> list[UriId]:
     if chunk:
         _fill(ids, surts, chunk)
     return ids
-
-
-def collisions(ids: Iterable[tuple[UriId, Surt]]) -> Iterator[tuple[UriId, Surt, Surt]]:
-    """Yield neighbours that share an id but not the SURT: n SURTs with one id give n - 1 rows.
-
-    Args:
-        ids: Sorted by id, then SURT; may contain repetitions. Read as a stream.
-    """
-    for (one_id, one), (other_id, other) in pairwise(ids):
-        if one_id == other_id and one != other:
-            yield one_id, one, other
 
 
 def _weight_of_whole(grams: int) -> int:

@@ -7,6 +7,7 @@ import os
 import tracemalloc
 import zipfile
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,14 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import LAYOUTS, parse_row, read_rows
 from arclink.rows.cdx_files import find_cdx, is_usual, read_lines, read_usual_lines, usual_files
 from arclink.rows.cdx_layouts import USUAL, usual_row, with_file
-from arclink.rows.lines import bounded_lines
+from arclink.rows.lines import bounded_line_lists
 
 ROW = (
     b"org,h)/ 20140103030321 http://h.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - "
     b"1043 333 example.warc.gz"
 )
 LEAST_BOUND = 1 << 18
-"""The shortest bound of `bounded_lines`, in bytes."""
+"""The shortest bound of `bounded_line_lists`, in bytes."""
 
 HEADER = b" CDX N b a m s k r M S V g"
 
@@ -98,7 +99,7 @@ def test_lines_are_bounded_wherever_blocks_end(sizes: list[int], has_end: bool) 
         line if len(line.rstrip(b"\n")) <= LEAST_BOUND else line[: LEAST_BOUND + 1] + b"\n"
         for line in lines
     ]
-    assert list(bounded_lines(io.BytesIO(data), LEAST_BOUND)) == expected
+    assert [*chain(*bounded_line_lists(io.BytesIO(data), LEAST_BOUND))] == expected
 
 
 def test_a_fifo_is_refused_as_cdx(tmp_path: Path) -> None:

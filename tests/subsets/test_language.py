@@ -1,5 +1,7 @@
 """The language: canonical texts, JSON, and errors with their place."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,20 +17,37 @@ from arclink.subsets.language import (
     Except,
     Selection,
     SelectionError,
+    all_of,
+    any_of,
     json_of,
+    outside,
     parse_selection,
-    selection_from_json,
     text_of,
 )
 from tests.subsets.selections import selections
 
 
+def read_json(value: Any) -> Selection:
+    """Return the selection that is written as JSON."""
+    match value:
+        case {"and": parts}:
+            picks = [part["pick"] for part in parts if "pick" in part]
+            return all_of([read_json(part) for part in parts if "pick" not in part], *picks)
+        case {"or": parts}:
+            return any_of([read_json(part) for part in parts])
+        case {"not": part}:
+            return outside(read_json(part))
+        case _:
+            (field, text), *qualifiers = value.items()
+            return Condition(field, text, tuple(qualifiers))
+
+
 @given(selections)
 def test_text_and_json_describe_the_same_selection(selection: Selection) -> None:
     canonical = parse_selection(text_of(selection))
-    assert selection_from_json(json_of(selection)) == canonical
+    assert parse_selection(text_of(read_json(json_of(selection)))) == canonical
     assert parse_selection(text_of(canonical)) == canonical
-    assert selection_from_json(json_of(canonical)) == canonical
+    assert read_json(json_of(canonical)) == canonical
 
 
 def error_in(text: str) -> SelectionError | None:
@@ -144,34 +163,6 @@ def test_the_message_points_to_the_place() -> None:
         "  domain:gov and from:20x1",
         "                      ^",
     ]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        [],
-        {},
-        {"and": []},
-        {"and": [{"host": "a.example"}], "or": []},
-        {"not": {"host": "a.example"}, "status": "200"},
-        {"host": ["a.example"]},
-        {"host": True},
-        {"colour": "red"},
-        {"never-captured": "10"},
-        {"host": "a.example", "seed": "1"},
-        {"within": 2},
-        {"status": "2000"},
-        {"and": [{"pick": "first"}, {"pick": "latest"}]},
-    ],
-)
-def test_wrong_json_is_an_error(value: object) -> None:
-    with pytest.raises(SelectionError):
-        selection_from_json(value)
-
-
-def test_numbers_are_values_in_json() -> None:
-    assert selection_from_json({"status": 200}) == Condition("status", "200")
 
 
 def test_every_field_is_described() -> None:

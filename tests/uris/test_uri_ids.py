@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arclink.model import Surt, UriId
+from arclink.model import Surt
 from arclink.uris import uri_ids as module
 from arclink.uris.surts import surt_of
-from arclink.uris.uri_ids import collisions, uri_id, uri_ids
+from arclink.uris.uri_ids import uri_id, uri_ids
 
 VECTORS = [
     line.split("\t")
@@ -79,19 +79,3 @@ def test_near_surts_have_near_ids() -> None:
         for other in ("org,example)/a/long/path/to/a/page2.html", "de,beispiel)/ganz/woanders?x=1")
     )
     assert (near[0] ^ near[1]).bit_count() < 40 < (far[0] ^ far[1]).bit_count()
-
-
-def test_surts_that_share_an_id_are_collisions() -> None:
-    rows = [
-        ("0", "a"),
-        ("1", "a"),
-        ("1", "a"),
-        ("1", "b"),
-        ("1", "c"),
-        ("2", "c"),
-        ("3", "d"),
-        ("3", "d"),
-    ]
-    found = list(collisions((UriId(one), Surt(surt)) for one, surt in rows))
-    assert found == [("1", "a", "b"), ("1", "b", "c")]
-    assert list(collisions([])) == []
