@@ -65,7 +65,10 @@ def _outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[Ste
 def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]:
     query, after = reading.query, position.after
     inlinks = reading.store.inlinks(reading.query.surt, after)
-    while some := list(islice(inlinks, AT_ONCE)):
+    # A page of ``limit`` members ends at the member after them, and most inlinks have one page.
+    count = min(query.limit + 1, AT_ONCE) if query.limit else AT_ONCE
+    while some := list(islice(inlinks, count)):
+        count = min(2 * count, AT_ONCE)
         wanted = reading.with_sources(
             [inlink for inlink in some if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
         )

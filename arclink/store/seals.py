@@ -76,10 +76,17 @@ def unseal(data: bytes, place: bytes, store: str, what: str) -> bytes:
     >>> unseal(seal(b"links", b"block 1"), b"block 1", "links.db", "block 1")
     b'links'
     """
-    content = data[:-SEAL_BYTES]
-    if crc32(content, crc32(place)).to_bytes(SEAL_BYTES, "little") != data[-SEAL_BYTES:]:
+    content = unsealed(data, place)
+    if content is None:
         raise damaged(store, f"{what} fails its checksum")
     return content
+
+
+def unsealed(data: bytes, place: bytes) -> bytes | None:
+    """Return the data without its seal; None if the data is damaged or belongs to another place."""
+    content = data[:-SEAL_BYTES]
+    is_intact = crc32(content, crc32(place)).to_bytes(SEAL_BYTES, "little") == data[-SEAL_BYTES:]
+    return content if is_intact else None
 
 
 @contextmanager

@@ -285,15 +285,17 @@ def chunks_of(groups: Groups) -> Iterator[Groups]:
         begin = end
 
 
-def postings_of(row: Row) -> list[Posting]:
-    """Return the inlinks of a row, in their order."""
+def postings_of(row: Row) -> Iterator[Posting]:
+    """Return the inlinks of a row, in their order; a reader may need only the first of a thousand.
+
+    Raises:
+        ValueError: The row is damaged.
+    """
     name = row.key.split(NUL)[1].decode()
     packed_heads, counts, steps = row.values
     heads = packed_heads.decode().split("\n")
-    return [
-        _posting((name, number, heads[place]))
-        for number, place in unpack_postings(counts, steps, int(row.key[-10:], 16), len(heads))
-    ]
+    postings = unpack_postings(counts, steps, int(row.key[-10:], 16), len(heads))
+    return (_posting((name, number, heads[place])) for number, place in postings)
 
 
 def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:

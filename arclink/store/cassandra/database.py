@@ -69,8 +69,12 @@ Found = Sequence[Any]
 IN_FLIGHT = 96
 """Greatest number of queries of one caller at a time."""
 
-TOGETHER = 16
-"""Greatest number of partitions that one request asks for."""
+TOGETHER = 32
+"""Greatest number of partitions that one request asks for.
+
+A request costs the client the CPU time of some ten small rows; a node reads the partitions of one
+request one after the other.
+"""
 
 KEY_PASSWORD = "ARCLINK_CASSANDRA_KEY_PASSWORD"
 """Environment variable with the password of the private key."""
@@ -298,23 +302,30 @@ class Database:
             bound = self._prepare(statement).bind(values)
             return self._again(lambda seconds: self._rows(bound, seconds))
 
-    def pages(self, statement: str, values: Values, page: int) -> Iterator[Found]:
-        """Yield the rows of a long answer, holding at most ``page`` rows at a time.
+    def page(
+        self, statement: str, values: Values, size: int, state: bytes | None = None
+    ) -> tuple[list[Found], bytes | None]:
+        """Return some rows of a long answer, and the state after them; None at the end.
 
-        Nothing is held open on the nodes.
+        Args:
+            statement: The query.
+            values: Its values.
+            size: Greatest number of rows.
+            state: State after the rows before them. Nothing is held open on the nodes.
         """
         with self._translated():
             bound = self._prepare(statement).bind(values)
-            bound.fetch_size = page
+            bound.fetch_size = size
+            result = self._again(
+                lambda seconds: self._session.execute(bound, timeout=seconds, paging_state=state)
+            )
+            return list(result.current_rows), result.paging_state
+
+    def pages(self, statement: str, values: Values, size: int) -> Iterator[Found]:
+        """Yield the rows of a long answer, holding at most ``size`` rows at a time."""
         state: bytes | None = None
         while True:
-            with self._translated():
-                result = self._again(
-                    lambda seconds, state=state: self._session.execute(  # type: ignore[misc]
-                        bound, timeout=seconds, paging_state=state
-                    )
-                )
-                rows, state = list(result.current_rows), result.paging_state
+            rows, state = self.page(statement, values, size, state)
             yield from rows
             if not state:
                 return

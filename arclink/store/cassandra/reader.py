@@ -72,7 +72,13 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import History, Steps
 from arclink.store.cassandra.surt_lists import SurtLists
-from arclink.store.cassandra.tables import Chunk, StoreView, Stream, Tables
+from arclink.store.cassandra.tables import (
+    Chunk,
+    HomeRows,
+    StoreView,
+    Stream,
+    Tables,
+)
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
@@ -124,6 +130,7 @@ class CassandraReader(Closing):
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
         self._ahead = LookUps(self.fates_in, self.numbers_of)
         self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
+        self._last_target: tuple[StoreView, Surt, HomeRows] | None = None
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
     # The visible steps
@@ -143,6 +150,7 @@ class CassandraReader(Closing):
         self._blocks.clear()
         self._outlink_blocks.clear()
         self._by_cut.clear()
+        self._last_target = None
         self._ahead.clear()
         self.lists.clear()
 
@@ -232,8 +240,7 @@ class CassandraReader(Closing):
 
         From ``load`` itself, only those after ``last``.
         """
-        streams = self.tables.inlinks.streams(target.encode(), view, page=8)
-        for number, of_load in groupby(streams, attrgetter("load")):
+        for number, of_load in groupby(self._inlinks_of(view, target), attrgetter("load")):
             if number < load:
                 continue
             begin = last if number == load else None
@@ -241,8 +248,21 @@ class CassandraReader(Closing):
             yield number, parts[0] if len(parts) == 1 else merge(*parts)
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
-        for chunk in self.tables.inlinks.chunks(target.encode(), self.history().view):
-            yield from kinds_of(unpack_inlinks(chunk.data))
+        for stream in self._inlinks_of(self.history().view, target):
+            for chunk in stream:
+                if chunk.data:
+                    yield from kinds_of(unpack_inlinks(chunk.data))
+
+    def _inlinks_of(self, view: StoreView, target: Surt) -> Iterator[Stream]:
+        """Yield the streams of inlinks of a target.
+
+        An answer reads the kinds of the inlinks and then the inlinks: rows of the last target are
+        kept.
+        """
+        table, key = self.tables.inlinks, target.encode()
+        if self._last_target is None or self._last_target[:2] != (view, target):
+            self._last_target = view, target, table.home_of(key)
+        return table.streams_in(key, self._last_target[2], view)
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         for pages in self.sources([content], span):
@@ -256,42 +276,40 @@ class CassandraReader(Closing):
         while chunk := list(islice(remaining, AT_ONCE)):
             history = self.history()
             checksums = [split_content(content)[0] for content in chunk]
-            distinct = list(dict.fromkeys(checksums))
+            captures = self._captures_in(history.view, checksums)
+            several = [
+                checksum for checksum, streams in captures.items() if not _is_one_page(streams)
+            ]
             scopes = dict(
-                zip(
-                    distinct, map(scope_of_fate, self.fates_in(history.view, distinct)), strict=True
-                )
+                zip(several, map(scope_of_fate, self.fates_in(history.view, several)), strict=True)
             )
-            read = [checksum for checksum in distinct if scopes[checksum] is not None]
-            captures = dict(
-                zip(
-                    read,
-                    self.tables.sightings.streams_of_each(
-                        [pack_checksum(checksum_read) for checksum_read in read], history.view
-                    ),
-                    strict=True,
-                )
-            )
+            refers = history.refers
             for content, checksum in zip(chunk, checksums, strict=True):
-                scope = scopes[checksum]
-                yield (
-                    iter(())
-                    if scope is None
-                    else self._sources(history, content, checksum, scope, captures[checksum], span)
-                )
+                streams = captures[checksum]
+                if checksum in scopes:
+                    pages = self._pages_with(content, checksum, scopes[checksum], streams)
+                else:
+                    pages = _page_with(content, checksum, streams)
+                yield self._within(pages, span, refers=refers)
 
-    def _sources(
-        self,
-        history: History,
-        content: ContentId,
-        checksum: Checksum,
-        scope: Scope,
-        captures: Sequence[Stream],
-        span: Span,
-    ) -> Iterator[Source]:
-        """Yield the pages that show one content, from all pages that show its payload."""
-        for original, timestamps in self._pages_with(content, checksum, scope, captures):
-            if history.refers:
+    def _captures_in(
+        self, view: StoreView, checksums: Iterable[Checksum]
+    ) -> dict[Checksum, list[Stream]]:
+        """Return the captures of each payload."""
+        distinct = list(dict.fromkeys(checksums))
+        answers = self.tables.sightings.streams_of_each(list(map(pack_checksum, distinct)), view)
+        return dict(zip(distinct, answers, strict=True))
+
+    def _within(self, pages: Iterable[Source], span: Span, *, refers: bool) -> Iterator[Source]:
+        """Yield pages with their timestamps inside ``span``; pages without any are left out.
+
+        Args:
+            pages: Pages that show one content.
+            span: Times of the captures.
+            refers: Whether the store has revisits that name a capture, which may be one of these.
+        """
+        for original, timestamps in pages:
+            if refers:
                 timestamps = sorted(
                     {*timestamps, *not_modified_since(self, self._referring, original, timestamps)}
                 )
@@ -300,12 +318,18 @@ class CassandraReader(Closing):
                 yield original, within
 
     def _pages_with(
-        self, content: ContentId, checksum: Checksum, scope: Scope, captures: Sequence[Stream]
+        self,
+        content: ContentId,
+        checksum: Checksum,
+        scope: Scope | None,
+        captures: Sequence[Stream],
     ) -> Iterable[Source]:
-        """Return the pages that show one content of a payload.
+        """Return the pages that show one content of a payload; none if it was not read.
 
         If the payload has very many captures, they are sorted once for all its contents.
         """
+        if scope is None:
+            return ()
         home = sum(chunk.data.count(b"\n") + 1 for stream in captures for chunk in stream.home)
         if scope is Scope.NONE or home < FEW_CAPTURES:
             pages = pages_of(sighting_rows(captures))
@@ -463,21 +487,11 @@ class CassandraReader(Closing):
     # Internal functions
 
     def fates_in(self, view: StoreView, checksums: Sequence[Checksum]) -> list[bytes | None]:
-        """Return the packed fate of each payload.
-
-        It is that of the first batch that read the payload, else that of the first batch.
-        """
+        """Return the packed fate of each payload."""
         answers = self.tables.payloads.streams_of_each(
             [pack_checksum(checksum) for checksum in checksums], view
         )
-        fates = [
-            [chunk.data for stream in streams for chunk in stream.home if chunk.data]
-            for streams in answers
-        ]
-        return [
-            next((fate for fate in of_checksum if fate[0]), of_checksum[0] if of_checksum else None)
-            for of_checksum in fates
-        ]
+        return [_fate_in(streams) for streams in answers]
 
     def numbers_of(
         self, view: StoreView, contents: Sequence[ContentId]
@@ -545,6 +559,39 @@ class CassandraReader(Closing):
         return load, Posting(
             uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel)
         )
+
+
+def _fate_in(streams: Sequence[Stream]) -> bytes | None:
+    """Return the packed fate of a payload.
+
+    It is that of the first batch that read the payload, else that of the first batch.
+    """
+    fates = [chunk.data for stream in streams for chunk in stream.home if chunk.data]
+    return next((fate for fate in fates if fate[0]), fates[0] if fates else None)
+
+
+def _is_one_page(captures: Iterable[Stream]) -> bool:
+    """Return whether all captures of a payload are of one original."""
+    rows = [chunk.data for stream in captures for chunk in stream.home]
+    return (
+        len({row.partition(b"\t")[0] for row in rows}) <= 1
+        and not any(b"\n" in row for row in rows)
+        and not any(stream.is_full for stream in captures)
+    )
+
+
+def _page_with(
+    content: ContentId, checksum: Checksum, captures: Sequence[Stream]
+) -> Iterable[Source]:
+    """Return the only page that shows a payload if it shows the content.
+
+    The scope of the payload need not be known: a stored content has the cut of a page with it.
+    """
+    return (
+        page
+        for page in pages_of(sighting_rows(captures))
+        if any(content_id(checksum, page[0], scope) == content for scope in Scope)
+    )
 
 
 def _number_in(streams: Sequence[Stream]) -> tuple[int, int] | None:

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from arclink.errors import StoreError
 from arclink.store.blocks.byte_layouts import unpack_checksum
-from arclink.store.cassandra.database import Database, Writer
-from arclink.store.seals import damaged, seal, unseal
+from arclink.store.cassandra.database import Database, Found, Values, Writer
+from arclink.store.seals import damaged, seal, unsealed
 
 KEYED = {
     "mementos": "surt",
@@ -151,14 +151,14 @@ def _opened(
     """
     if not table.database.is_sealed:
         return data
-    try:
-        return unseal(data, place, table.database.address.name, "it")
-    except StoreError:
-        error = damaged(table.database.address.name, f"{shown()} fails its checksum")
-        if table.on_damage is None:
-            raise error from None
-        table.on_damage(error)
-        return b""
+    content = unsealed(data, place)
+    if content is not None:
+        return content
+    error = damaged(table.database.address.name, f"{shown()} fails its checksum")
+    if table.on_damage is None:
+        raise error
+    table.on_damage(error)
+    return b""
 
 
 def _shown(table: str, key: bytes) -> str:
@@ -177,11 +177,11 @@ class Stream:
         self._table, self._key, self._view = table, key, view
         self.home = home
         self.load, self.part = home[0].load, home[0].part
-        self._is_full = is_full
+        self.is_full = is_full
 
     def __iter__(self) -> Iterator[Chunk]:
         yield from self.home
-        if self._is_full:
+        if self.is_full:
             yield from self._chunks_from(HOME)
 
     def _chunks_from(self, first: int) -> Iterator[Chunk]:
@@ -212,9 +212,9 @@ class Stream:
                 chunks, false for those after them.
         """
         places = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
-        if not self._is_full or not places or places[-1] < len(self.home) - 1:
+        if not self.is_full or not places or places[-1] < len(self.home) - 1:
             yield from self.home[places[-1] if places else 0 :]
-            if self._is_full:
+            if self.is_full:
                 yield from self._chunks_from(HOME)
             return
         low, step = HOME - 1, 1
@@ -236,6 +236,27 @@ class Stream:
     def _at(self, chunk: int) -> Chunk | None:
         """Return the first chunk from this number on; None after the last."""
         return next(self._chunks_from(chunk), None)
+
+
+class HomeRows:
+    """All rows of a key in bucket 0, read on demand, any number of times.
+
+    The first page is kept: it has one full stream. Most keys have no further page.
+    """
+
+    def __init__(self, database: Database, statement: str, values: Values) -> None:
+        self._database, self._statement, self._values = database, statement, values
+        self._first: tuple[list[Found], bytes | None] | None = None
+
+    def __iter__(self) -> Iterator[Found]:
+        if self._first is None:
+            # One row more than a stream has, else its end would need another request.
+            self._first = self._database.page(self._statement, self._values, HOME + 1)
+        rows, state = self._first
+        yield from rows
+        while state:
+            rows, state = self._database.page(self._statement, self._values, PAGE, state)
+            yield from rows
 
 
 class KeyedTable:
@@ -307,21 +328,26 @@ class KeyedTable:
             self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key)
         )
 
-    def streams(self, key: bytes, view: StoreView, page: int = PAGE) -> Iterator[Stream]:
+    def streams(self, key: bytes, view: StoreView) -> Iterator[Stream]:
         """Yield the streams of a key, by load and part; each one is read on demand."""
-        return self._streams(key, self.database.pages(self._home, (0, key), page), view)
+        return self.streams_in(key, self.database.pages(self._home, (0, key), PAGE), view)
+
+    def home_of(self, key: bytes) -> "HomeRows":
+        """Return the rows of a key in bucket 0, for `streams_in`."""
+        return HomeRows(self.database, self._home, (0, key))
 
     def streams_of_each(self, keys: Sequence[bytes], view: StoreView) -> list[list[Stream]]:
         """Return the streams of each key, in the order given."""
         answers = self.database.ask_partitions(self._homes, self._home, [(0, key) for key in keys])
         return [
-            list(self._streams(key, (row[2:] for row in rows), view))
+            list(self.streams_in(key, (row[2:] for row in rows), view))
             for key, rows in zip(keys, answers, strict=True)
         ]
 
-    def _streams(
-        self, key: bytes, rows: Iterator[Sequence[Any]], view: StoreView
+    def streams_in(
+        self, key: bytes, rows: Iterable[Sequence[Any]], view: StoreView
     ) -> Iterator[Stream]:
+        """Yield the streams of a key from all its rows in bucket 0."""
         opened = self.opener(key)
         for _, of_stream in groupby(rows, itemgetter(0, 1)):
             raw = list(of_stream)
@@ -355,7 +381,7 @@ class KeyedTable:
         rows = self.database.pages(self._scan, (low, high), page)
         for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
             if bucket == 0:
-                streams = list(self._streams(bytes(key), (row[2:] for row in of_partition), view))
+                streams = list(self.streams_in(bytes(key), (row[2:] for row in of_partition), view))
                 if any(chunk.data for stream in streams for chunk in stream):
                     yield bytes(key), streams
 

@@ -114,13 +114,13 @@ def test_partitions_are_asked_for_together_if_they_are_on_one_node(nodes: int) -
         ]
 
     database.ask_each = ask_each
-    places = [(0, number) for number in range(50, 0, -1)]
+    places = [(0, number) for number in range(90, 0, -1)]
     found = database.ask_partitions("IN ?", "= ?", [*places, places[3]])
     assert found == [
         [(0, number, f"row {row} of {number}") for row in (1, 2)]
         for _, number in [*places, places[3]]
     ]
     assert all(len(numbers) <= TOGETHER for _, (_, numbers), _ in sent)
-    assert len(sent) == -(-50 // TOGETHER) if nodes == 1 else 3 * 2
+    assert len(sent) == nodes * -(-90 // nodes // TOGETHER)
     assert all(len({number % nodes for number in numbers}) == 1 for _, (_, numbers), _ in sent)
     assert database.ask_partitions("IN ?", "= ?", []) == []
