@@ -33,7 +33,8 @@ class Reason(Enum):
     FILE_INDEXED = (
         "files",
         "indexed",
-        "The whole file was read to write its CDX rows, because no CDX was given.",
+        "The whole file was read to write its CDX rows, because no CDX was given; several tasks "
+        "read a large file.",
     )
     FILE_OPENED = (
         "files",
@@ -444,6 +445,14 @@ class Reason(Enum):
         "record has no date, takes that of the nearest record",
         "Neither capture nor `warcinfo` has a usable date; the capture gets the date of the "
         "last dated record before it in its file, else of the first one after it.",
+    )
+    NOTE_RANGES_REREAD = (
+        "notes",
+        "large archive file, of which ranges were read again",
+        "Several tasks indexed ranges of the file. A range did not begin where the one before it "
+        "ended, because an archive file is stored in a record, or a record has no date or no "
+        "address of its own. That range, or the whole file, was read again; nothing is missing "
+        "and nothing is counted twice.",
     )
     NOTE_UNWRAPPED = (
         "notes",

@@ -1,11 +1,14 @@
 """Records and bytes per task of each stage, where the data are skewed.
 
     python -m benchmarks.skew_by_stage --sizes 10000 100000
+    python -m benchmarks.skew_by_stage --sizes --index 100
 
 Each archive has ordinary pages and one skewed item: a target with very many inlinks, a payload
 captured at very many URIs, a host with 33 % of the pages, or an archive file of 50 MB at the
 second size. The stages run on this machine. The table has what each of `TASKS` tasks of an engine
 would get: lines of the shuffle by the hash of their key, records to read by `ReadingTasks`.
+``--only TEXT`` takes the cases with this text in their names. ``--index`` is the size in MB of one
+file without CDX: its bytes per task of *index*, and the CPU time of reading it in ranges and whole.
 """
 
 import argparse
@@ -14,19 +17,23 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from statistics import median
+from time import process_time
 from typing import Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from arclink.extract.reading_tasks import ReadingTasks, assign_files
+from arclink.filter.index import index_archive, index_range
 from arclink.mapreduce.runs import JobRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.plan import read_pointers
 from arclink.pipeline.settings import BuildSettings
+from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of
+from arclink.rows.findings import Finding
 from arclink.store.empty import EmptyStore
 from benchmarks.skew import PAGE, payload_at_many_uris, record, row, target_of_many_pages
 
@@ -141,17 +148,64 @@ def loads(folder: Path) -> Iterator[tuple[str, Load]]:
     yield "invert", shuffled("invert", run.parts(work / "postings"))
 
 
+def index_in_ranges(path: Path, tasks: int) -> Iterator[tuple[int, float, int]]:
+    """Yield the bytes, the CPU seconds and the number of rows of each task."""
+    ranges = ranges_of(FileRange(path.name, str(path)), path.stat().st_size, tasks)
+    for number, part in enumerate(ranges):
+        report = RangeReport(number, Finding(path.name, "index"))
+        before = process_time()
+        rows = sum(1 for _ in index_range(part, report))
+        assert report.first is not None
+        assert report.following is not None
+        yield report.following - report.first, process_time() - before, rows
+
+
+def show_index(megabytes: int) -> None:
+    """Print what the tasks of *index* read of one file, and the CPU time compared with one task."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "large.warc.gz")
+        with path.open("wb") as archive:
+            for number in count():
+                if archive.tell() >= megabytes << 20:
+                    break
+                body = page(number) + random.Random(number).randbytes(20_000)
+                archive.write(record(f"http://h{number % HOSTS}.example/{number}", body))
+        print("| MB | rows | bytes: median | slowest | ratio | CPU s: whole | ranges | ratio |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for _ in range(3):
+            before = process_time()
+            rows = sum(1 for _ in index_archive(str(path), path.name, Counter()))
+            whole = process_time() - before
+            sizes, seconds, counts = zip(*index_in_ranges(path, TASKS), strict=True)
+            assert sum(counts) == rows
+            middle = median(sizes)
+            print(
+                f"| {megabytes} | {rows:,} | {middle:,.0f} | {max(sizes):,} | "
+                f"{max(sizes) / middle:.2f} | {whole:.2f} | {sum(seconds):.2f} | "
+                f"{sum(seconds) / whole:.2f} |",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Print a table in Markdown."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--only", default="", help="part of the names of the cases")
+    parser.add_argument("--index", type=int, help="MB of a file for the stage index")
     given = parser.parse_args()
+    if given.index:
+        show_index(given.index)
+    if not given.sizes:
+        return
     print("| skew | stage | records: median | slowest | ratio | bytes: median | slowest | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for size in given.sizes:
         for name, (skewed, is_apart) in CASES.items():
+            if given.only not in name:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 write(Path(folder), size, skewed(size), is_apart=is_apart)
                 for stage, load in loads(Path(folder)):

@@ -92,6 +92,8 @@ class ArchiveFile(Closing):
     Attributes:
         compression: Compression of the file; None if it is plain.
         source: The bytes of the file as stored; closed with the file.
+        following: Address at which the last call of `records` ended: that of the next record, or at
+            least the size of the file.
 
     Raises:
         MissingFileError: There is no such file.
@@ -117,6 +119,7 @@ class ArchiveFile(Closing):
         except InputError:
             self.close()
             raise
+        self.following = 0
         self._place: _Place | None = None
 
     def close(self) -> None:
@@ -124,13 +127,15 @@ class ArchiveFile(Closing):
         self.source.close()
 
     def records(
-        self, start: int = 0, *, heads_only: bool = False
+        self, start: int = 0, *, stop: int | None = None, heads_only: bool = False
     ) -> Iterator[ArchiveRecord | RecordError]:
         """Yield every record, and an error for each stretch in which no record could be read.
 
         Args:
             start: Address of the first record to yield, an address of its own. Later records of a
                 shared member then get wrong addresses. If the file ends before, nothing is yielded.
+            stop: Address at which reading ends: members (of a plain file: records) that begin there
+                or later are not read. Reading from `following` continues as if it had not ended.
             heads_only: Whether the caller will not read most bodies. If the head of a record says
                 enough, its gzip member is then not decompressed (`arclink.archives.record_heads`).
                 The results are the same, except for the ``damage`` of such a body.
@@ -140,10 +145,11 @@ class ArchiveFile(Closing):
         the capture.
         """
         if self.compression is None:
-            yield from self._records_of(PlainSegment(self._stored, start, is_forward=True), 0)
+            plain = PlainSegment(self._stored, start, is_forward=True)
+            yield from self._records_of(plain, 0, None if stop is None else stop - start)
             return
         before = 0
-        for member in self._members(start):
+        for member in self._members(start, stop):
             if isinstance(member, RecordError):
                 yield member
                 continue
@@ -153,6 +159,22 @@ class ArchiveFile(Closing):
             else:
                 yield from self._records_of(member, before)
             before += _drain(member)
+
+    def find_start(self, start: int, stop: int | None) -> int | None:
+        """Return the first address from ``start`` where a record seems to begin, before ``stop``.
+
+        None if there is no such address. The record may be one of another archive file, in the body
+        of a record: only reading from the beginning of the file shows this.
+
+        Args:
+            start: Greater than 0.
+            stop: End of the search; None: the end of the file.
+        """
+        if self.compression is not None:
+            return self._next_member(self.compression, start, stop)
+        before = PlainSegment(self._stored, start - 1, is_forward=False)
+        position = _find_in(before, 0, None if stop is None else stop - before.offset)
+        return before.offset + position if position >= 0 else None
 
     def record_at(self, offset: int, length: int = -1, limit: int = DEFAULT_LIMIT) -> ArchiveRecord:
         """Return the complete record at an offset.
@@ -394,19 +416,24 @@ class ArchiveFile(Closing):
             "the input"
         )
 
-    def _members(self, first: int = 0) -> Iterator[GzipSegment | RecordError]:
-        """Yield the members of a compressed file from ``first`` on, in order.
+    def _members(
+        self, first: int = 0, stop: int | None = None
+    ) -> Iterator[GzipSegment | RecordError]:
+        """Yield the members of a compressed file that begin from ``first`` to before ``stop``.
 
-        Bytes between members that do not belong to a member give an error. The search for the next
-        member starts when the caller asks for it; by then the caller has read the member before to
-        its end.
+        They come in order. At the end, `following` is set. Bytes between members that do not belong
+        to a member give an error. The search for the next member starts when the caller asks for
+        it; by then the caller has read the member before to its end.
         """
         compression = self.compression or GZIP
+        limit = self._stored.size if stop is None else min(stop, self._stored.size)
+        self.following = self._stored.size
         offset: int | None = first
-        while (
-            offset is not None
-            and (offset := compression.skip(self._stored, offset)) < self._stored.size
-        ):
+        while offset is not None:
+            offset = compression.skip(self._stored, offset)
+            if offset >= limit:
+                self.following = offset
+                return
             start = self._stored.read_ahead(offset, len(compression.magic))
             if start != compression.magic:
                 padding = self._stored.read(offset, _SEARCH)
@@ -429,10 +456,8 @@ class ArchiveFile(Closing):
     def _next_member(
         self, compression: Compression, offset: int, within: int | None = None
     ) -> int | None:
-        """Return the offset of the next member with a record, at or after ``offset``."""
-        for candidate in find_members(self._stored, offset, compression.magic):
-            if within is not None and candidate >= within:
-                return None
+        """Return the offset of the next member with a record, from ``offset`` to ``within``."""
+        for candidate in find_members(self._stored, offset, compression.magic, within):
             if is_record_start(compression.first(self._stored, candidate, _HEAD).lstrip(_BLANK)):
                 return candidate
         return None
@@ -457,17 +482,23 @@ class ArchiveFile(Closing):
         return record
 
     def _records_of(
-        self, segment: PlainSegment | GzipSegment, before: int
+        self, segment: PlainSegment | GzipSegment, before: int, stop: int | None = None
     ) -> Iterator[ArchiveRecord | RecordError]:
-        """Yield the records of one segment.
+        """Yield the records of one segment; for a plain file, set `following` at the end.
 
         Args:
             segment: At its beginning.
             before: Total decompressed bytes of the segments before it.
+            stop: Position in the segment at which reading ends; None: at its end.
         """
+        if isinstance(segment, PlainSegment):
+            self.following = self._stored.size
         position = beginning = _skip_blank(segment, 0)
         count = 0
         while segment.view(position, 1):
+            if stop is not None and position >= stop:
+                self.following = segment.offset + position
+                return
             head = self._read_head(segment, position)
             if head is None:
                 if segment.damage and count:

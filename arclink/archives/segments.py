@@ -294,11 +294,17 @@ class Compression:
     skip: Callable[[Stored, int], int]
 
 
-def find_members(stored: Stored, offset: int, magic: bytes) -> Iterator[int]:
-    """Yield the offsets from ``offset`` on where a member may begin: those of its magic bytes."""
-    while block := stored.read(offset, _WINDOW):
+def find_members(
+    stored: Stored, offset: int, magic: bytes, stop: int | None = None
+) -> Iterator[int]:
+    """Yield the offsets from ``offset`` to ``stop`` where a member may begin.
+
+    There are the first bytes of a member, ``magic``.
+    """
+    stop = stored.size if stop is None else stop
+    while offset < stop and (block := stored.read(offset, _WINDOW)):
         found = block.find(magic)
-        while found >= 0:
+        while 0 <= found < stop - offset:
             yield offset + found
             found = block.find(magic, found + 1)
         if len(block) < len(magic):

@@ -66,7 +66,7 @@ RELATIONS: Mapping[str, Sequence[str]] = {
 """Folders that the jobs of each stage write."""
 
 WRITTEN: Mapping[str, Sequence[str]] = {
-    "index": ("rows", "indexed", "index-manifests", "findings"),
+    "index": ("rows", "indexed-*", "index-manifests", "findings"),
     "filter": ("filtered", "cdx-rows", "pointers", "mementos/part-filter*", SETTINGS),
     "extract": (
         "pages",

@@ -6,7 +6,7 @@ come in the order of the file; their key is ready for sorting.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -28,6 +28,7 @@ from arclink.rows.cdx import (
     Capture,
     format_row,
 )
+from arclink.rows.file_ranges import FileRange, RangeReport
 from arclink.rows.findings import Finding
 from arclink.uris.surts import surt_of
 
@@ -57,24 +58,98 @@ def index_archive(
     Raises:
         InputError: The file is missing, cannot be read, or is not an archive.
     """
-    dates = _Dates(path)
     finding = finding or Finding(name, "index")
     with ArchiveFile(path) as archive:
-        for found in archive.records(heads_only=True):
-            record = _described(found)
-            _note(finding, found)
-            if isinstance(record, RecordError):
-                counts[Reason.RECORD_DAMAGED] += 1
-                continue
-            dates.see(record, is_described=record is not found)
-            timestamp, note = dates.of(record)
-            reason = _not_indexed(record, timestamp)
-            counts[reason or Reason.RECORD_INDEXED] += 1
-            if reason is None:
-                if note is not None:
-                    counts[note] += 1
-                finding.read += not _damage_of(found)
-                yield format_row(replace(capture_of(record, name), timestamp=timestamp))
+        yield from _rows(archive, archive.records(heads_only=True), counts, finding)
+
+
+def index_range(part: FileRange, report: RangeReport) -> Iterator[bytes]:
+    """Yield the rows of the records that begin in a range of an archive file.
+
+    They are the rows that `index_archive` yields for these records, if reading the file from its
+    beginning would come to the first of them, and the report does not say that it needs the whole
+    file.
+
+    Args:
+        part: The range.
+        report: Gets the results, complete after the last row.
+
+    Raises:
+        InputError: See `index_archive`.
+    """
+    counts: Counter[Reason] = Counter()
+    with ArchiveFile(part.path) as archive:
+        first = part.start if part.is_exact else archive.find_start(part.start, part.stop)
+        report.first = first
+        if first is None:
+            return
+        records = archive.records(first, stop=part.stop, heads_only=True)
+        is_complete = yield from _rows(
+            archive, records, counts, report.finding, has_beginning=first == 0
+        )
+        report.needs_whole = not is_complete
+        if is_complete:
+            report.following = archive.following
+            report.is_at_end = archive.following >= archive.source.size
+    report.counts = {reason.name: count for reason, count in counts.items()}
+
+
+def _rows(
+    archive: ArchiveFile,
+    records: Iterable[ArchiveRecord | RecordError],
+    counts: Counter[Reason],
+    finding: Finding,
+    *,
+    has_beginning: bool = True,
+) -> Generator[bytes, None, bool]:
+    """Yield the rows of records; return whether these are all.
+
+    Args:
+        archive: The file of the records.
+        records: From `ArchiveFile.records`.
+        counts: See `index_archive`.
+        finding: Gets the faults of the records.
+        has_beginning: Whether they are the records from the beginning of the file. If not, rows end
+            at a record whose date or address follows from records before these.
+    """
+    dates = _Dates(archive.path)
+    for found in records:
+        record = _described(found)
+        if not has_beginning and _needs_earlier(found, record, archive.source.size):
+            return False
+        _note(finding, found)
+        if isinstance(record, RecordError):
+            counts[Reason.RECORD_DAMAGED] += 1
+            continue
+        dates.see(record, is_described=record is not found)
+        timestamp, note = dates.of(record)
+        reason = _not_indexed(record, timestamp)
+        counts[reason or Reason.RECORD_INDEXED] += 1
+        if reason is None:
+            if note is not None:
+                counts[note] += 1
+            finding.read += not _damage_of(found)
+            yield format_row(replace(capture_of(record, finding.file), timestamp=timestamp))
+    return True
+
+
+def _needs_earlier(
+    found: ArchiveRecord | RecordError, record: ArchiveRecord | RecordError, size: int
+) -> bool:
+    """Return whether the date or address of a record follows from records before it.
+
+    Args:
+        found: The record in the file.
+        record: The record that it describes, if it is one of a WAT.
+        size: Bytes of the file.
+    """
+    if (found.offset or 0) >= size:  # not the first record of its member
+        return True
+    return (
+        not isinstance(record, RecordError)
+        and record.record_type in CAPTURES
+        and not record.timestamp
+    )
 
 
 def _damage_of(found: ArchiveRecord | RecordError) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.network.hdfs import ADDRESS, AUTHORITY, webhdfs_address
 from arclink.network.object_store import is_object_store
@@ -134,14 +134,16 @@ class HadoopRunner(JobRunner):
                 )
             if entry.name.encode() not in moved:
                 continue
-            target = self._there(moved[entry.name.encode()])[1]
-            for part in system.entries(f"{written}/{entry.name}"):
-                system.rename(
-                    f"{written}/{entry.name}/{part.name}",
-                    f"{target}/{part.name.replace('part-', f'part-{label}-')}",
-                )
+            self.move(output / entry.name, moved[entry.name.encode()], label)
         if len(moved) == len(outputs):
             system.remove(written)
+
+    def move(self, source: Path, target: Path, label: str) -> None:
+        """Move the parts in a folder of the engine to another folder there."""
+        system, path = self._there(source)
+        new_path = self._there(target)[1]
+        for part in system.entries(path):
+            system.rename(f"{path}/{part.name}", f"{new_path}/{labelled(part.name, label)}")
 
     def place(self, path: Path) -> str:
         """Return the address of a file of the work folder; upload it if it is not there."""

@@ -232,6 +232,12 @@ class JobRunner:
         else:
             split_relations(output, outputs, label)
 
+    def move(self, source: Path, target: Path, label: str) -> None:
+        """Move the parts in a folder to another folder, with a label in their names."""
+        target.mkdir(parents=True, exist_ok=True)
+        for part in sorted(source.glob("part-*")):
+            part.rename(target / labelled(part.name, label))
+
     def place(self, path: Path) -> str:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
@@ -414,12 +420,13 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
         if target == relation:
             continue
         for part in sorted(relation.iterdir()):
-            part.rename(target / _labelled(part, label))
+            part.rename(target / labelled(part.name, label))
         relation.rmdir()
 
 
-def _labelled(part: Path, label: str) -> str:
-    return part.name.replace("part-", f"part-{label}-")
+def labelled(part: str, label: str) -> str:
+    """Return the name of a part with a label."""
+    return part.replace("part-", f"part-{label}-")
 
 
 def _unknown(where: Path, relation: bytes) -> PipelineError:
@@ -452,7 +459,7 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> N
                 if relation not in writers:
                     if relation not in outputs:
                         raise _unknown(part, relation)
-                    path = outputs[relation] / _labelled(part, label)
+                    path = outputs[relation] / labelled(part.name, label)
                     writers[relation] = opened.enter_context(
                         path.open("wb", buffering=BUFFER)
                     ).write

@@ -11,13 +11,11 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-import orjson
-
 from arclink.counts import Counts
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.filter.index import ROWS
 from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
 from arclink.model import Batch, Checksum
+from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.known import KnownRelation
 from arclink.pipeline.last_resorts import LastResorts, awaited
@@ -33,7 +31,6 @@ from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import MANIFEST, POINTERS, WAITING, Pointer
-from arclink.shares import shares_of
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
 
@@ -44,20 +41,9 @@ RETRIES = b"retries"
 def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
     """Write the CDXJ rows of archive files to ``folder/rows``, and faults to ``folder/findings``.
 
-    ``rows`` has one part per task.
+    ``rows`` has one part per task, and one per range of a large file (`arclink.pipeline.indexing`).
     """
-    manifests = folder / "index-manifests"
-    manifests.mkdir(parents=True, exist_ok=True)
-    paths = []
-    shares = shares_of(files, lambda file: file.size, 2 * run.cores, lambda file: file.name)
-    for number, share in enumerate(shares):
-        path = manifests / f"manifest-{number:05d}"
-        path.write_bytes(b"".join(orjson.dumps([file.name, file.path]) + b"\n" for file in share))
-        paths.append(path)
-    counts = run.run(JOBS["index"], paths, folder / "indexed", {}, are_relations=True)
-    outputs = {ROWS: folder / "rows", FINDINGS: folder / "findings"}
-    run.split(folder / "indexed", outputs, "index")
-    return counts
+    return Indexing(folder, run).index(files)
 
 
 def filter_rows(

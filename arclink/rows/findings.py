@@ -40,6 +40,11 @@ class Finding:
     detail: str = ""
     reason: str = ""
 
+    @property
+    def is_faulty(self) -> bool:
+        """Whether a record could not be read, or the file has none."""
+        return bool(self.failed) or not self.records
+
     def fail(self, offset: int, detail: str, reason: str = "") -> None:
         """Count a fault; keep its details if it is the first in the file."""
         if not self.failed or offset < self.offset:

@@ -38,6 +38,7 @@ from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store
+from tests.pipeline.test_indexing import check, write_files
 
 
 @pytest.mark.slow
@@ -415,3 +416,10 @@ def test_what_is_not_there_is_named(given: str, said: str, hadoop: Hadoop, tmp_p
     hadoop.put([tmp_path / "note"], "/tests/reader")
     done = CliRunner().invoke(group, ["build", given, "--store", str(tmp_path / "x.db")])
     assert said in str(done.exception)
+
+
+def test_tasks_index_ranges_of_large_files(hadoop: Hadoop, tmp_path: Path) -> None:
+    """Rows of ranges stay in HDFS, also those of a range that is read again."""
+    files = write_files(tmp_path / "archive")
+    (tmp_path / "work").mkdir()
+    check(files, hadoop.runner(tmp_path / "work", cores=3), tmp_path)

@@ -14,9 +14,11 @@ import pytest
 from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
+from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
 from arclink.rows.relations import (
     HUB,
     OUTLINKS,
@@ -46,7 +48,11 @@ def make_inputs(folder: Path) -> Inputs:
     write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
     run = JobRunner("local", 2, folder / "tasks")
     files = describe(find_archives([str(folder / "archive")]), {})
-    stages.index(files, folder, run)
+    in_ranges = Indexing(folder, JobRunner("local", 8, folder / "tasks"), least=20_000)
+    assert in_ranges.index(files)[Reason.FILE_INDEXED] == len(files)
+    manifests = sorted((folder / "index-manifests").iterdir())
+    lines = [line for path in manifests for line in path.read_bytes().splitlines()]
+    assert len(lines) > len(files), "a file is read in ranges"
     stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
     planned = plan(
         read_pointers(parts_of(folder / "pointers")),
@@ -61,7 +67,7 @@ def make_inputs(folder: Path) -> Inputs:
     postings = parts_of(folder / "postings")
     assert any(HUB in key.partition(HUB)[2] for key in keys_of(postings)), "a hub has several keys"
     return Inputs(
-        sorted((folder / "index-manifests").iterdir()),
+        manifests,
         parts_of(folder / "rows"),
         planned.manifests,
         parts_of(folder / "mementos"),
