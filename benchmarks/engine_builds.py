@@ -64,8 +64,8 @@ include: {settings}
 runners:
   hadoop:
     jobconf:
-      mapreduce.map.java.opts: -Xmx300m
-      mapreduce.reduce.java.opts: -Xmx300m
+      mapreduce.map.java.opts: -Xmx256m -XX:CompressedClassSpaceSize=64m
+      mapreduce.reduce.java.opts: -Xmx512m -XX:CompressedClassSpaceSize=64m
 """,
     SPARK: """\
 include: {settings}

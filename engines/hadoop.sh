@@ -80,7 +80,7 @@ write_conf() {
   for template in "$scripts"/hadoop/conf/*; do
     sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@NODES@|$nodes|g; s|@HDFS@|$hdfs|g; s|@WEBHDFS@|$webhdfs|g" \
       -e "s|@RM@|$rm|g; s|@SCHEDULER@|$scheduler|g; s|@TRACKER@|$tracker|g; s|@ADMIN@|$admin|g; s|@RMWEB@|$web|g" \
-      -e "s|@HISTORY@|$history|g; s|@MEMORY@|${NODE_MEMORY:-3072}|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@USER@|$(id -un)|g" \
+      -e "s|@HISTORY@|$history|g; s|@MEMORY@|${NODE_MEMORY:-6144}|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@USER@|$(id -un)|g" \
       -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g; s|@BLOCK@|${BLOCK:-1m}|g" \
       "$template" > "$run/conf/$(basename "$template")"
   done

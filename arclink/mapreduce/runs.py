@@ -43,8 +43,14 @@ class Job(NamedTuple):
 
 _ERROR = re.compile(
     r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)"
+    r"|\[[^]]*\](Container .* is running .* beyond the .* memory limit\..*)"
 )
-"""The line of a task's log that has the error."""
+"""The line of a task's log that has the error, or that of YARN about a task that it killed."""
+
+MORE_MEMORY = (
+    "Give tasks larger containers: mapreduce.map.memory.mb and mapreduce.reduce.memory.mb in the "
+    "settings of the engine (--engine-conf)"
+)
 
 _OUR_ERROR = re.compile(r"arclink[.:]")
 
@@ -344,7 +350,11 @@ class JobRunner:
         if self.runner in ON_THIS_MACHINE:
             return reason
         found = log.partition("Probable cause of failure:")[2]
-        errors = [match[1] for match in map(_ERROR.match, found.splitlines()) if match]
+        errors = [
+            match[1] or f"{match[2]} {MORE_MEMORY}"
+            for match in map(_ERROR.match, found.splitlines())
+            if match
+        ]
         ours = [
             error for error in errors if _OUR_ERROR.match(error)
         ]  # an error that only wraps ours is not the cause

@@ -164,7 +164,7 @@ def running_hadoop(folder: Path, nodes: int, **options: str) -> Iterator[Hadoop]
                 "start",
                 folder,
                 NODES=str(nodes),
-                NODE_MEMORY=str(3072 // nodes + 512),
+                NODE_MEMORY=str(6144 // nodes + 1024),
                 MASTER=str(os.getpid()),
                 **options,
             )

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from arclink.counts import Counts
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.errors import PipelineError
+from arclink.mapreduce.hadoop import HadoopRunner
+from arclink.mapreduce.runs import Job, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
@@ -18,6 +20,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.store.empty import EmptyStore
 from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive
 from tests.engines.conftest import Hadoop, running_hadoop
+from tests.engines.greedy import TakeMemory
 from tests.mapreduce.contract import without_blocks
 
 pytestmark = pytest.mark.slow
@@ -152,3 +155,16 @@ def test_a_node_that_goes_takes_nothing_with_it(
     rows, counts = on_cluster(cluster, manifests, tmp_path / "node", 0.1, stop_node)
     assert rows == expected[0]
     assert counts == expected[1]
+
+
+def test_a_task_that_takes_more_memory_than_its_container_is_killed_and_named(
+    cluster: Hadoop, tmp_path: Path
+) -> None:
+    """The containers have the documented sizes (conf/hadoop.conf)."""
+    (tmp_path / "line").write_text("x\n")
+    run = HadoopRunner(
+        "hadoop", 1, tmp_path / "work/tasks", conf=cluster.conf, root="hdfs:///greedy"
+    )
+    said = r"^greedy: .*beyond the '\w+' memory limit\..*mapreduce\.map\.memory\.mb"
+    with pytest.raises(PipelineError, match=said):
+        run.run(Job("greedy", lambda: TakeMemory), [tmp_path / "line"], tmp_path / "work/out", {})
