@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from select import select
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 from weakref import finalize
@@ -59,8 +58,22 @@ class _Running:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the program or its process has ended; asked while no job runs."""
-        return self.process.poll() is not None or bool(select([self.connection], [], [], 0)[0])
+        """Whether the process or its program has ended; asked while no job runs."""
+        if self.process.poll() is not None:
+            return True
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def answer_to(self, job: SparkJob) -> bytes:
+        """Return the program's answer to a job; empty if the program ended."""
+        with suppress(OSError):
+            self.connection.sendall(json.dumps(job._asdict()).encode() + b"\n")
+            return self.answers.readline()
+        return b""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -96,13 +109,16 @@ class SparkApplication:
         running = self._running = running or self._start(submit, environment)
         if running is None:
             return "arclink: spark-submit ended before its program had begun"
-        with suppress(OSError):  # then there is no answer, either
-            running.connection.sendall(json.dumps(job._asdict()).encode() + b"\n")
-            if answer := running.answers.readline():
-                error: str | None = json.loads(answer)["error"]
-                return error
-        self.close()
-        return "arclink: the Spark application ended during the job"
+        answer = b""
+        try:
+            answer = running.answer_to(job)
+        finally:
+            if not answer:  # also if this process was interrupted
+                self.close()
+        if not answer:
+            return "arclink: the Spark application ended during the job"
+        error: str | None = json.loads(answer)["error"]
+        return error
 
     def seconds(self) -> float:
         """Return the CPU seconds of the running application on this machine, without executors.

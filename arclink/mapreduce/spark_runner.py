@@ -61,11 +61,6 @@ class StreamedSparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has 
             return os.path.join(self._get_local_tmp_dir(), f"counters-{step_num}")
         return str(super()._counter_output_dir(step_num))
 
-    def _upload_local_files(self) -> None:
-        """Copy files for the tasks; without any, no folder is made for them."""
-        if not (self.application and self._upload_mgr and not self._upload_mgr.path_to_uri()):
-            super()._upload_local_files()
-
     def _run_spark_submit(
         self,
         arguments: list[str],

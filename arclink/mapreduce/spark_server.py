@@ -49,8 +49,14 @@ def _answer(
         _run(context, job)
     except BaseException:  # includes the SystemExit of an argument parser
         error = traceback.format_exc()
-    _forget(context)
+    try:
+        _forget(context)
+        has_stopped = bool(context._jsc.sc().isStopped())
+    except Exception:  # there is no JVM any more
+        has_stopped = True
     connection.sendall(json.dumps({"error": error}).encode() + b"\n")
+    if has_stopped:  # no further job could run here
+        os._exit(1)
 
 
 def _run(context: Any, job: dict[str, Any]) -> None:  # Any: as above
