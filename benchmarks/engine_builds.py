@@ -120,7 +120,9 @@ def measure(bench: Bench) -> Iterator[Table]:
     for captures in bench.sizes:
         corpus = bench.corpus(captures)
         for engine in engines:
-            one = found[engine, captures] = _measured(bench, corpus, engine, here[engine])
+            local = found.get((LOCAL, captures))
+            one = _measured(bench, corpus, engine, here[engine], local)
+            found[engine, captures] = one
             rows.append(
                 [
                     f"{captures:,} captures, {engine}",
@@ -175,7 +177,7 @@ def _of_tasks(bench: Bench, few: EngineBuild, engine: str, run: str) -> Rates:
     """Return the rate of further tasks, from the smallest build with `MANY_TASKS` per job."""
     if engine == LOCAL:
         return {}
-    many = _measured(bench, bench.corpus(bench.sizes[0]), engine, run, MANY_TASKS)
+    many = _measured(bench, bench.corpus(bench.sizes[0]), engine, run, few, MANY_TASKS)
     return per_further_task(few.build, many.build, MANY_TASKS - MEASURED_ON)
 
 
@@ -205,32 +207,40 @@ def _predictions(
 
 
 def _measured(
-    bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int = MEASURED_ON
+    bench: Bench,
+    corpus: Corpus,
+    engine: str,
+    run: str,
+    other: EngineBuild | None,
+    tasks: int = MEASURED_ON,
 ) -> EngineBuild:
-    """Return a build's figures from its file of an earlier run, or build and write the file."""
+    """Return a build's figures from its file of an earlier run, or build and write the file.
+
+    Args:
+        bench: Has the file.
+        corpus: What is built.
+        engine: One of `ENGINES`.
+        run: Folder of the engine's settings; not used on one machine.
+        other: A build of the same corpus, for Spark.
+        tasks: Number of reduce tasks per job.
+    """
     name = f"{corpus.name}-{engine}" + (f"-{tasks}" if tasks != MEASURED_ON else "")
     path = bench.folder / "engine_builds" / f"{name}.json"
     if path.exists():
         kept = json.loads(path.read_bytes())
         build = MeasuredBuild(Amounts(*kept["build"]["amounts"]), kept["build"]["seconds"])
         return EngineBuild(**kept | {"build": build})
-    builds = [_build(bench, corpus, engine, run, tasks) for _ in range(bench.repeat)]
+    builds = [_build(bench, corpus, engine, run, other, tasks) for _ in range(bench.repeat)]
     least = min(builds, key=lambda build: build.cpu)
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(asdict(least)), encoding="utf-8")
     return least
 
 
-def _build(bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int) -> EngineBuild:
-    """Build a new store on an engine.
-
-    Args:
-        bench: Where the store goes.
-        corpus: What is built.
-        engine: One of `ENGINES`.
-        run: Folder of the engine's settings; not used on one machine.
-        tasks: Number of reduce tasks per job.
-    """
+def _build(
+    bench: Bench, corpus: Corpus, engine: str, run: str, other: EngineBuild | None, tasks: int
+) -> EngineBuild:
+    """Build a new store on an engine; arguments are those of `_measured`."""
     store = bench.folder / "stores" / f"{corpus.name}-{engine}-{tasks}.db"
     store.parent.mkdir(parents=True, exist_ok=True)
     remove_store(store)
@@ -252,7 +262,10 @@ def _build(bench: Bench, corpus: Corpus, engine: str, run: str, tasks: int) -> E
         spent = _cpu_of(group)
     seconds = bench.seconds(store)
     driver = seconds.pop(DRIVER, 0.0)
-    seconds["load"] = figure.cpu - (sum(seconds.values()) if engine == LOCAL else driver)
+    if engine == SPARK and other is not None:  # its JVMs are children of the command, too
+        seconds["load"] = other.build.seconds["load"]
+    else:
+        seconds["load"] = figure.cpu - (sum(seconds.values()) if engine == LOCAL else driver)
     if engine != LOCAL:
         seconds["engine"] = spent - sum(seconds.values())
     stats = bench.stats(store)

@@ -25,11 +25,11 @@ ENGINE_CONF = Parameter(
 )
 ENGINE_FOLDER = Parameter(
     "engine-folder",
-    "Folder in HDFS or S3 for files between the stages, with --runner hadoop.",
+    "Folder in HDFS or S3 for files between the stages, with --runner hadoop or spark.",
     TEXT,
     also=("hdfs",),
     metavar="URL",
-    otherwise="a folder of the user",
+    otherwise="a folder of the user in HDFS, or the work folder with --runner spark",
     see="reference/engines.md#options",
 )
 ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, ENGINE_FOLDER)
@@ -41,7 +41,7 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
 
     Args:
         given: The parameters of `ENGINE`. Without ``engine-folder``, Hadoop uses a folder of HDFS
-            named after the store, in the user's folder.
+            named after the store, in the user's folder, and Spark the work folder.
         cores: Tasks at a time.
         work: Folder for files between the stages.
         name: Name of the store, or of the batch's folder.
@@ -63,13 +63,12 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
-    if runner == "spark":
-        from arclink.mapreduce.spark import SparkRunner
-
-        return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     from arclink.mapreduce.hadoop import HadoopRunner
+    from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
     from arclink.network.engine_files import files_of, is_of_engine
 
+    if runner == "spark" and folder is None:
+        return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     root = (folder or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
     if not is_of_engine(root):
         raise UsageError(
@@ -78,4 +77,6 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
         )
     files = files_of(root)
     files.entries(files.path_of(root))  # fails now if it does not answer
+    if runner == "spark":
+        return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
     return HadoopRunner(runner, cores, tasks, conf=conf.resolve(), root=root)

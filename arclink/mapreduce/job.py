@@ -18,6 +18,7 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
+from arclink.mapreduce.properties import LEAST_SPLIT, OF_HADOOP, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
 from arclink.reasons import Reason
@@ -29,14 +30,6 @@ STREAMING = ("hadoop", "emr")
 """Runners that use Hadoop streaming."""
 
 CLUSTERS = (*STREAMING, "spark")
-
-RELATIONS_APART = "arclink.RelationOutputFormat"
-"""Java class that writes each relation of a job to its own folder (arclink/mapreduce/java)."""
-
-
-LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
-"""Hadoop property: the minimum number of bytes of a file per map task."""
-
 
 _SHORT = 1 << 10
 """Number of bytes of a line up to which copying it costs less than one more call."""
@@ -143,7 +136,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--relations-apart",
             action="store_true",
-            help="A folder per relation in the output (local and hadoop)",
+            help="A folder per relation in the output",
         )
 
     # Methods that a subclass defines.
@@ -268,9 +261,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.options.runner not in CLUSTERS:
             return conf
         if self.ONE_TASK_PER_FILE:
-            conf[("spark.hadoop." if self.options.runner == "spark" else "") + LEAST_SPLIT] = (
-                1 << 50
-            )
+            conf[(OF_HADOOP if self.options.runner == "spark" else "") + LEAST_SPLIT] = 1 << 50
         return conf
 
     def hadoop_output_format(self) -> str | None:

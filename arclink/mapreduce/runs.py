@@ -182,6 +182,13 @@ class JobRunner:
         """Change the settings of mrjob's runner before it runs a job."""
         run.watch = self.watch
 
+    def seconds_here(self) -> float:
+        """Return the CPU seconds so far of this process and of its children that ended."""
+        return sum(os.times()[:4])
+
+    def close(self) -> None:
+        """End what this runner keeps for further jobs."""
+
     def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
         """Return the CPU seconds of the tasks of a job; None if the engine does not count them.
 
@@ -299,7 +306,7 @@ class JobRunner:
         logger = logging.getLogger("mrjob")
         logger.addHandler(handler)
         logger.propagate = False
-        before = _cpu_seconds()
+        before = self.seconds_here()
         of_tasks: float | None = None
         try:
             started = job_class([*args, *inputs])
@@ -336,7 +343,7 @@ class JobRunner:
             ) from error
         finally:
             logger.removeHandler(handler)
-            self._add_seconds(name if of_tasks is None else DRIVER, _cpu_seconds() - before)
+            self._add_seconds(name if of_tasks is None else DRIVER, self.seconds_here() - before)
             self._add_seconds(name, of_tasks or 0.0)
 
     def _add_seconds(self, name: str, seconds: float) -> None:
@@ -400,11 +407,6 @@ def room_in(folder: Path, name: str) -> Iterator[None]:
         if is_of_space(error):
             raise no_space(name, folder) from error
         raise
-
-
-def _cpu_seconds() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> None:

@@ -265,7 +265,7 @@ def pig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """Spark, which starts with each job: two workers of one core and 1024 MB."""
+    """Spark, which starts with each runner: two workers of one core and 1024 MB."""
 
     folder: Path
 
@@ -278,17 +278,28 @@ class Spark:
         return SparkRunner("spark", 2, work / "tasks", conf=self.conf)
 
 
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+@contextmanager
+def running_spark(folder: Path, **options: str) -> Iterator[Spark]:
+    """Write settings of Spark to a folder, and point this process to it; ``options`` are further
+    ones of its script.
+    """
     needs(ROOT / ".venv/bin/spark-submit")
-    folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
-        run_script("spark.sh", "start", folder)
+        run_script("spark.sh", "start", folder, **options)
         environment = environment_of(folder)
-        for name in ("JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SCALA_VERSION"):
+        names = ["JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SCALA_VERSION"]
+        if options:
+            names += ["SPARK_HOME", "SPARK_DIST_CLASSPATH"]
+        for name in names:
             patch.setenv(name, environment[name])
         yield Spark(folder)
         run_script("spark.sh", "stop", folder)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+    with running_spark(tmp_path_factory.mktemp("spark")) as found:
+        yield found
 
 
 @dataclass(slots=True)

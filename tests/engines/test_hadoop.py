@@ -20,6 +20,7 @@ from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, parts_of
+from arclink.mapreduce.spark import SparkEngineRunner
 from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline.jobs import JOBS
@@ -33,7 +34,7 @@ from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, begin_stores, build, counts_of
-from tests.engines.conftest import ROOT, Cassandra, Hadoop
+from tests.engines.conftest import ROOT, Cassandra, Hadoop, Spark
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.pipeline.cdx_of_files import cdx_of
@@ -333,6 +334,38 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     seconds = json.loads(batch.manifest)["cpu seconds"]
     assert seconds["extract"] > 0
     assert "driver" in seconds
+    assert answers(url) == here.answers
+
+
+def test_spark_loads_cassandra_and_its_files_stay_in_hdfs(
+    here: Here,
+    hadoop: Hadoop,
+    spark: Spark,
+    cassandra: Cassandra,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a build on Hadoop, with HDFS alone of it: no folder is shared with the tasks."""
+    fetched: Counter[str] = Counter()
+    fetch = SparkEngineRunner.fetch
+
+    def noted_fetch(run: SparkEngineRunner, folder: Path) -> None:
+        fetch(run, folder)
+        name = "/".join(folder.relative_to(tmp_path / "work").parts[1:])
+        fetched[name] += sum(part.stat().st_size for part in parts_of(folder))
+
+    monkeypatch.setattr(SparkEngineRunner, "fetch", noted_fetch)
+    url = cassandra.keyspace()
+    address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/spark/archive")
+    options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
+    options += ["--engine-folder", "hdfs:///spark/work", "--work", tmp_path / "work"]
+    assert build(address, url, *options) == here.said
+    assert fetched.keys() <= {"findings", "choices/waiting", "digested", "retries-0"}
+    system, work = WebHdfs.of("hdfs:///spark/work")
+    assert [entry.name for entry in system.entries(work)] == ["graph"]
+    with open_store(url) as store:
+        (batch,) = store.batches()
+    assert json.loads(batch.manifest)["counts"] == counts_of(here.store)
     assert answers(url) == here.answers
 
 

@@ -17,7 +17,7 @@ from arclink.network.engine_files import EngineFiles, files_of
 from arclink.store.batch_backups import back_up_batches, restore_batches
 from arclink.store.location import open_store
 from tests.engines.builds import Here, answers, build, counts_of
-from tests.engines.conftest import engines_folder, needs, run_script, running_s3
+from tests.engines.conftest import engines_folder, needs, run_script, running_s3, running_spark
 
 BUCKET = "arclink-work"
 ROOT = f"s3a://{BUCKET}/built"
@@ -132,16 +132,23 @@ def hadoop_on_s3(s3: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def built(here: Here, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of a build on the cluster."""
-    store = tmp_path_factory.mktemp("built") / "s3.db"
+def archive(here: Here, s3: str) -> str:
+    """The address of an archive in the bucket."""
     system = files_of(ROOT)
     for file in here.archive.glob("*.warc*"):
         with file.open("rb") as source:
             system.write(f"{BUCKET}/archive/{file.name}", source)
+    return f"s3://{BUCKET}/archive/"
+
+
+@pytest.fixture(scope="module")
+def built(
+    archive: str, here: Here, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The store of a build on the cluster."""
+    store = tmp_path_factory.mktemp("built") / "s3.db"
     words: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop_on_s3]
-    said = build(f"s3://{BUCKET}/archive/", store, *words, "--engine-folder", ROOT)
-    assert said == here.said, "the same counts"
+    assert build(archive, store, *words, "--engine-folder", ROOT) == here.said, "the same counts"
     return store
 
 
@@ -158,12 +165,17 @@ def test_only_the_graph_files_stay(built: Path) -> None:
     assert kept == {"mementos", "payloads", "outlinks", "inlinks", "checksums.txt", "manifest.json"}
 
 
-def test_hadoop_committed_the_files_without_renaming_them(built: Path) -> None:
-    """The committer that did it writes its name to the marker of success."""
+def assert_committed_without_renames(root: str) -> None:
+    """The committer of a job writes its name to the marker of success."""
     system = files_of(ROOT)
-    (batch,) = system.entries(f"{BUCKET}/built/graph")
-    marker = f"{BUCKET}/built/graph/{batch.name}/inlinks/_SUCCESS"
+    assert [entry.name for entry in system.entries(root)] == ["graph"]
+    (batch,) = system.entries(f"{root}/graph")
+    marker = f"{root}/graph/{batch.name}/inlinks/_SUCCESS"
     assert json.loads(b"".join(system.read(marker)))["committer"] == "magic"
+
+
+def test_hadoop_committed_the_files_without_renaming_them(built: Path) -> None:
+    assert_committed_without_renames(f"{BUCKET}/built")
 
 
 def test_the_graph_files_in_s3_are_a_backup(built: Path, here: Here, tmp_path: Path) -> None:
@@ -173,3 +185,20 @@ def test_the_graph_files_in_s3_are_a_backup(built: Path, here: Here, tmp_path: P
     with open_store(str(tmp_path / "restored.db"), create=True) as store:
         restore_batches(tmp_path / "backup", store)
     assert answers(tmp_path / "restored.db") == here.answers
+
+
+def test_spark_builds_the_same_store_without_hdfs_and_renames(
+    archive: str,
+    here: Here,
+    hadoop_on_s3: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root, folder = f"s3a://{BUCKET}/spark", tmp_path_factory.mktemp("spark-s3")
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(hadoop_on_s3.parent / "conf"))
+    with running_spark(folder, HADOOP="1") as spark:
+        words: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
+        assert build(archive, folder / "s3.db", *words, "--engine-folder", root) == here.said
+    assert counts_of(folder / "s3.db") == counts_of(here.store)
+    assert answers(folder / "s3.db") == here.answers
+    assert_committed_without_renames(f"{BUCKET}/spark")

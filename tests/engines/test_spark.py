@@ -6,14 +6,17 @@ No step is skipped, and a key may have a million values.
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import orjson
 import pytest
 
 from arclink.analysis.slices import Level
+from arclink.demo import write_demo_archive
 from arclink.errors import PipelineError
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce import versions
@@ -91,19 +94,63 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path
         spark.runner(tmp_path).run(JOBS["index"], [], folder / "out", {})
 
 
-def test_a_task_that_fails_is_quoted(
+def spark_processes() -> set[int]:
+    """Return the programs and executors of applications that this process started."""
+    names = (b"spark_server.py", b"CoarseGrainedExecutorBackend")
+    below = processes_below(os.getpid()).items()
+    return {process for process, command in below if any(name in command for name in names)}
+
+
+def test_jobs_share_an_application_that_outlives_failed_ones(
     spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
-    (tmp_path / "postings").write_bytes(b"key\t[]\n")
-    with pytest.raises(
-        PipelineError,
-        match=r"^invert: the job failed: .*different versions than .*: selectolax \S+ instead of "
-        r"0\.1",
-    ):
-        spark.runner(tmp_path).run(
-            JOBS["invert"], [tmp_path / "postings"], tmp_path / "inlinks", {}
-        )
+    rows = [b"com,example)/%d\t20100101000000\tx" % number for number in range(100)]
+    (tmp_path / "rows").write_bytes(b"\n".join(rows) + b"\n")
+    with closing(spark.runner(tmp_path)) as runner:
+
+        def sort() -> set[int]:
+            runner.run(JOBS["sort"], [tmp_path / "rows"], tmp_path / "sorted", {})
+            parts = parts_of(tmp_path / "sorted")
+            written = [line for part in parts for line in part.read_bytes().splitlines()]
+            assert sorted(written) == sorted(rows)
+            return spark_processes()
+
+        first = sort()
+        assert len(first) >= 3, "a program and two executors, at least"
+        with monkeypatch.context() as patch:
+            patch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
+            with pytest.raises(
+                PipelineError,
+                match=r"^sort: the job failed: .*different versions than .*: selectolax \S+ "
+                r"instead of 0\.1",
+            ):
+                sort()
+        assert sort() == first
+        for process in first:
+            os.kill(process, signal.SIGKILL)
+        assert not sort() & first
+    assert not spark_processes()
+
+
+@pytest.mark.slow
+def test_no_process_of_spark_outlives_a_build_that_was_killed(spark: Spark, tmp_path: Path) -> None:
+    write_demo_archive(tmp_path / "archive", captures=300, hosts=12, seed=2)
+    words = ["build", tmp_path / "archive", "--store", tmp_path / "links.db", "--quiet"]
+    words += ["--runner", "spark", "--engine-conf", spark.conf]
+    command = [sys.executable, "-m", "arclink.cli.main", *map(str, words)]
+    build = subprocess.Popen(command)
+    begun, ended = threading.Event(), threading.Event()
+    started: set[int] = set()
+
+    def kill() -> None:
+        started.update(spark_processes())
+        build.kill()
+
+    when(lambda: len(spark_processes()) >= 3, kill, begun)
+    build.wait()
+    when(lambda: not any(Path(f"/proc/{one}").exists() for one in started), ended.set, begun)
+    assert started
+    assert ended.is_set()
 
 
 def processes_below(ancestor: int) -> dict[int, bytes]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arclink.mapreduce.hadoop import HadoopRunner
-from arclink.mapreduce.spark import SparkRunner
+from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
 from arclink.network.hdfs import ADDRESS, AUTHORITY, WebHdfs
 
 
@@ -34,3 +34,12 @@ def test_workers_of_spark_have_certificates_at_the_same_path(tmp_path: Path) -> 
     runner = SparkRunner("spark", 2, tmp_path / "tasks")
     options = list(runner.prepare([], tmp_path / "out", are_relations=False).options)
     assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
+
+
+def test_tasks_of_spark_know_the_hdfs_of_their_files(tmp_path: Path) -> None:
+    runner = SparkEngineRunner("spark", 2, tmp_path / "tasks", root="hdfs:///work")
+    given = runner.prepare([], tmp_path / "out", are_relations=True)
+    options = list(given.options)
+    assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
+    assert "--relations-apart" in options
+    assert given.output == "hdfs:///work/out"

@@ -28,12 +28,17 @@ public final class RelationOutputFormat extends MultipleTextOutputFormat<Text, T
   @Override
   protected Text generateActualValue(Text relation, Text block) {
     rows.set(block);
-    byte[] bytes = rows.getBytes();
-    for (int at = 0; at < rows.getLength(); at++) {
+    endRows(rows);
+    return rows;
+  }
+
+  /** Turns a block of rows into lines. */
+  static void endRows(Text block) {
+    byte[] bytes = block.getBytes();
+    for (int at = 0; at < block.getLength(); at++) {
       if (bytes[at] == BETWEEN_ROWS) {
         bytes[at] = '\n';
       }
     }
-    return rows;
   }
 }

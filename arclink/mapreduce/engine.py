@@ -1,0 +1,193 @@
+"""Jobs on an engine that also has the files between the stages, in HDFS or an object store.
+
+A folder there mirrors the work folder of the build. A job writes one folder per relation
+(arclink/mapreduce/java). Rows, pointers, pages and postings, which are most of the data between the
+stages, thus never leave the cluster. The driver fetches graph files only to load a store that tasks
+cannot load.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from arclink.errors import PipelineError
+from arclink.mapreduce.properties import RELATIONS_APART, WITHOUT_RENAMES
+from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
+from arclink.network.engine_files import EngineFiles, files_of
+from arclink.network.hdfs import ADDRESS, webhdfs_address
+from arclink.network.object_store import is_object_store
+from arclink.store.batch_backups import MANIFEST
+
+GIVEN = "given"
+"""Folder on the engine for files from outside the work folder, such as CDX files."""
+
+GRAPH = "graph"
+"""Folder of a build on the engine that keeps the graph files of its batches."""
+
+
+@dataclass(slots=True)
+class EngineRunner(JobRunner):
+    """Base class of runners whose engine has the files between the stages.
+
+    Attributes:
+        root: Address of the folder that mirrors the work folder, which is the parent of
+            ``scratch``.
+    """
+
+    root: str = ""
+    _opened: EngineFiles | None = None
+
+    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
+        """Write files of the work folder to the engine if it lacks them; remove the output."""
+        system, target = self._there(output)
+        system.remove(target)
+        options = [*same_versions(), *self.variables()]
+        if are_relations:
+            options.append("--relations-apart")
+        return JobArguments(
+            [self._uploaded(path) for path in inputs], self._address(output), options
+        )
+
+    def variables(self) -> list[str]:
+        """Return the options by which tasks get the variables that they need to read files."""
+        if is_object_store(self.root):
+            address = os.environ.get(ADDRESS)
+        else:
+            address = webhdfs_address(self.root)
+        # Archive files may be in HDFS whatever the root is.
+        return ["--cmdenv", f"{ADDRESS}={address}"] if address else []
+
+    def committing(self) -> Mapping[str, str]:
+        """Return the Hadoop properties by which tasks commit their output."""
+        return WITHOUT_RENAMES if is_object_store(self.root) else {}
+
+    def sizes(self, folder: Path) -> Mapping[Path, int]:
+        """Return the parts in a folder, on the engine or here, with their sizes in bytes.
+
+        Paths are those of the work folder. Empty parts are left out.
+        """
+        system, path = self._there(folder)
+        there = {
+            folder / entry.name: entry.size
+            for entry in system.entries(path)
+            if entry.name.startswith("part-") and entry.size
+        }
+        return dict(sorted({**there, **JobRunner.sizes(self, folder)}.items()))
+
+    def checksum(self, path: Path) -> bytes | None:
+        """Return the engine's checksum of a part; it depends on the size of its blocks."""
+        if path.exists():
+            return None
+        system, name = self._there(path)
+        return system.checksum(name)
+
+    def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+        """Move each relation of a job's output to its folder, on the engine.
+
+        Raises:
+            PipelineError: The job wrote a relation that is not in ``outputs``, or did not write
+                relations to separate folders.
+        """
+        system, written = self._there(output)
+        moved = {name: folder for name, folder in outputs.items() if folder.parent != output}
+        for folder in moved.values():
+            folder.mkdir(parents=True, exist_ok=True)
+            system.make_folder(self._there(folder)[1])
+        for entry in system.entries(written):
+            if entry.name.startswith("_"):
+                continue  # the marker that the job succeeded
+            if entry.name.encode() not in outputs:
+                raise PipelineError(
+                    f"{self._address(output)}: unknown relation {entry.name!r}; its job ran "
+                    f"without {RELATIONS_APART}, or the stages are of different versions"
+                )
+            if entry.name.encode() not in moved:
+                continue
+            self.move(output / entry.name, moved[entry.name.encode()], label)
+        if len(moved) == len(outputs):
+            system.remove(written)
+
+    def move(self, source: Path, target: Path, label: str) -> None:
+        """Move the parts in a folder of the engine to another folder there."""
+        system, path = self._there(source)
+        new_path = self._there(target)[1]
+        for part in system.entries(path):
+            system.rename(f"{path}/{part.name}", f"{new_path}/{labelled(part.name, label)}")
+
+    def place(self, path: Path) -> str:
+        """Return the address of a file of the work folder; upload it if it is not there."""
+        return self._uploaded(path)
+
+    def fetch(self, folder: Path) -> None:
+        """Copy parts in a folder of the engine to here; skip those here with the same size."""
+        system, path = self._there(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in system.entries(path):
+            part = folder / entry.name
+            if (
+                not entry.name.startswith("part-")
+                or not entry.size
+                or (part.exists() and part.stat().st_size == entry.size)
+            ):
+                continue
+            with part.open("wb") as target:
+                target.writelines(system.read(f"{path}/{entry.name}"))
+
+    def keep(self, graph: Path, name: str) -> None:
+        """Move a batch's graph files to ``graph/NAME``, including those that the driver wrote."""
+        system, path = self._there(graph)
+        for file in sorted(graph.rglob("*")):
+            if file.is_file():
+                self._uploaded(file)
+        kept = f"{system.path_of(self.root)}/{GRAPH}"
+        system.move_folder(path, f"{kept}/{name}", MANIFEST)
+
+    def remove(self, folder: Path) -> None:
+        """Remove a folder on this machine and on the engine."""
+        system, path = self._there(folder)
+        system.remove(path)
+        JobRunner.remove(self, folder)
+
+    @contextmanager
+    def visiting(self, stage: str) -> Iterator[None]:
+        """Run one stage in a temporary folder of the engine, which is removed afterwards."""
+        root = self.root
+        self.root = f"{root}/{stage}-{uuid4().hex}"
+        try:
+            yield
+        finally:
+            self._files().remove(self._files().path_of(self.root))
+            self.root = root
+
+    def _uploaded(self, path: Path) -> str:
+        """Return the address of a file; write it if no file of the same size is there."""
+        if path.exists():
+            system, target = self._there(path)
+            status = system.status(target)
+            if status is None or status.size != path.stat().st_size:
+                with path.open("rb") as source:
+                    system.write(target, source)
+        return self._files().found_at(self._address(path))
+
+    def _address(self, path: Path) -> str:
+        """Return the address of a path, under the name that the stages use.
+
+        Outside the work folder, the name is a hash of the path.
+        """
+        work = self.scratch.parent
+        if path.is_relative_to(work):
+            return f"{self.root}/{path.relative_to(work).as_posix()}"
+        return f"{self.root}/{GIVEN}/{hashlib.sha256(bytes(path)).hexdigest()[:16]}{path.suffix}"
+
+    def _there(self, path: Path) -> tuple[EngineFiles, str]:
+        files = self._files()
+        return files, files.path_of(self._address(path))
+
+    def _files(self) -> EngineFiles:
+        if self._opened is None:
+            self._opened = files_of(self.root)
+        return self._opened

@@ -1,0 +1,25 @@
+"""Names of Hadoop's properties and of our Java classes (arclink/mapreduce/java)."""
+
+OF_HADOOP = "spark.hadoop."
+"""Beginning of a property of Spark that sets one of Hadoop."""
+
+LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
+"""The minimum number of bytes of a file per map task."""
+
+OF_ONE_JOB = frozenset({LEAST_SPLIT})
+"""The properties that jobs set (`ArclinkJob.jobconf`); all others are settings of the engine."""
+
+RELATIONS_APART = "arclink.RelationOutputFormat"
+"""Class that writes each relation of a job to its own folder."""
+
+LINES_APART = "arclink.LineRelationOutputFormat"
+"""Class that does so for lines of bytes, on Spark."""
+
+WITHOUT_RENAMES = {
+    "mapred.output.committer.class": "arclink.ObjectCommitter",
+    "fs.s3a.committer.name": "magic",
+}
+"""A task's files become objects when it is committed, and none is renamed.
+
+Source: https://hadoop.apache.org/docs/stable/hadoop-aws/tools/hadoop-aws/committers.html
+"""
