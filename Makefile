@@ -188,14 +188,14 @@ $(BENCH)/venv/.installed: requirements/build.txt requirements/benchmarks.txt | $
 bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink and its peers; about ten minutes on an idle machine
 	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
 
-engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/how-to/engines.md)
+engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark, Cassandra and S3, to try a cluster on this machine (docs/how-to/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # Tests of one file run in one worker, so each worker starts an engine once; two workers use two cores.
 TEST_ENGINES = ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=15 $(PYTEST_OPTIONS)
 
-test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
+test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, S3, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
 	$(TEST_ENGINES) -m 'engine and not slow' tests/engines tests/wayback
 

@@ -147,9 +147,7 @@ start() {
   nodes="${NODES:-$(cat "$run/nodes" 2> /dev/null || echo 1)}"
   write_conf
   write_access
-  if [ -n "${MASTER:-}" ]; then
-    setsid "${BASH_SOURCE[0]}" watch "$MASTER" "$run" > /dev/null 2>&1 < /dev/null &
-  fi
+  end_with_master
   # The first node is the seed of the others.
   launch 1
   await 1
@@ -183,7 +181,7 @@ case "$action" in
     ;;
   watch)
     run="$3"
-    while kill -0 "$2" 2> /dev/null; do sleep 1; done
+    wait_for_master "$2"
     stop
     ;;
   tool)

@@ -85,6 +85,15 @@ stop_process() {
   rm -f "$1"
 }
 
+# end_with_master: have the script stop what runs in $run when process MASTER is gone, if one is named.
+end_with_master() {
+  [ -n "${MASTER:-}" ] || return 0
+  setsid "$0" watch "$MASTER" "$run" > /dev/null 2>&1 < /dev/null &
+}
+
+# wait_for_master PID: return when the process is gone.
+wait_for_master() { while kill -0 "$1" 2> /dev/null; do sleep 1; done; }
+
 # What Hadoop and Pig reach into on Java 17.
 java_opens() {
   local package

@@ -7,7 +7,7 @@ and a fixture here.
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,31 +124,61 @@ class Hadoop:
 
 
 @contextmanager
-def running_s3(region: str = "us-east-1") -> Iterator[str]:
-    """Run a moto that answers as Amazon does, and point this process to it; yield its address."""
+def reaching(variables: Mapping[str, str]) -> Iterator[None]:
+    """Have this process send what is meant for Amazon to where the variables say, and nowhere
+    else.
+    """
+    import fsspec  # type: ignore[import-untyped]
+
+    closed = {
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**variables, **closed}.items():
+            patch.setenv(name, value)
+        try:
+            yield
+        finally:
+            fsspec.filesystem("s3").clear_instance_cache()
+
+
+@contextmanager
+def running_moto(region: str) -> Iterator[str]:
+    """Run a moto that answers as Amazon does, and have this process use it; yield its address."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")  # read when moto is imported
-        import fsspec  # type: ignore[import-untyped]
         from moto.server import ThreadedMotoServer
 
         server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         server.start()
         try:
             host, port = server.get_host_and_port()
-            for name, value in {
+            variables = {
                 "AWS_ENDPOINT_URL": f"http://{host}:{port}",
                 "AWS_ACCESS_KEY_ID": "testing",
                 "AWS_SECRET_ACCESS_KEY": "testing",
                 "AWS_DEFAULT_REGION": region,
-                "AWS_CONFIG_FILE": os.devnull,
-                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-                "AWS_EC2_METADATA_DISABLED": "true",
-            }.items():
-                patch.setenv(name, value)
-            yield f"http://{host}:{port}"
+            }
+            with reaching(variables):
+                yield variables["AWS_ENDPOINT_URL"]
         finally:
             server.stop()
-            fsspec.filesystem("s3").clear_instance_cache()
+
+
+@contextmanager
+def running_s3(folder: Path) -> Iterator[str]:
+    """Run a server of S3 in a folder, and have this process use it; yield its address."""
+    needs(engines_folder() / "s3/versitygw")
+    try:
+        run_script("s3.sh", "start", folder, MASTER=str(os.getpid()))
+        found = environment_of(folder)
+        variables = {name: found[name] for name in found if name.startswith("AWS_")}
+        with reaching(variables):
+            yield variables["AWS_ENDPOINT_URL"]
+    finally:
+        run_script("s3.sh", "stop", folder)
 
 
 @contextmanager

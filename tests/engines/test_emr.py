@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from arclink.pipeline.jobs import JOBS
-from tests.engines.conftest import ROOT, running_s3
+from tests.engines.conftest import ROOT, running_moto
 
 BUCKET = "arclink-tests"
 REGION = "eu-central-1"
@@ -23,7 +23,7 @@ REGION = "eu-central-1"
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
     """The address of a moto that answers as Amazon does."""
-    with running_s3(REGION) as address:
+    with running_moto(REGION) as address:
         yield address
 
 

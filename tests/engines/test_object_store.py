@@ -1,6 +1,6 @@
 """Hadoop without HDFS: archives, files between the stages and graph files are objects in S3.
 
-moto on loopback answers as Amazon does; Hadoop reads and writes through S3A.
+A real S3 server on loopback has them; Hadoop reads and writes through S3A.
 """
 
 import json
@@ -24,11 +24,11 @@ ROOT = f"s3a://{BUCKET}/built"
 
 
 @pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an S3 with a bucket."""
     import fsspec  # type: ignore[import-untyped]
 
-    with running_s3() as address:
+    with running_s3(tmp_path_factory.mktemp("s3")) as address:
         fsspec.filesystem("s3").mkdir(BUCKET)
         yield address
 
@@ -176,6 +176,13 @@ def assert_committed_without_renames(root: str) -> None:
 
 def test_hadoop_committed_the_files_without_renaming_them(built: Path) -> None:
     assert_committed_without_renames(f"{BUCKET}/built")
+
+
+def test_no_upload_is_left_incomplete(built: Path, s3: str) -> None:
+    import fsspec
+
+    left = fsspec.filesystem("s3").call_s3("list_multipart_uploads", Bucket=BUCKET)
+    assert not left.get("Uploads")
 
 
 def test_the_graph_files_in_s3_are_a_backup(built: Path, here: Here, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Archive files in S3, simulated by moto on loopback: a build reads the ranges it needs."""
+"""Archive files in a real S3 server on loopback: a build reads the ranges it needs."""
 
 import random
 import shutil
@@ -23,13 +23,13 @@ DATA = bytes(range(256)) * 8192
 
 
 @pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """The address of an S3 with a bucket; s3fs is asked to use it by the environment, as it would
-    be for another machine's.
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a bucket; s3fs is asked to use its server by the environment, as it would be
+    for another machine's.
     """
     import fsspec  # type: ignore[import-untyped]
 
-    with running_s3(), pytest.MonkeyPatch.context() as patch:
+    with running_s3(tmp_path_factory.mktemp("s3")), pytest.MonkeyPatch.context() as patch:
         patch.setattr(retries, "PAUSES", (0.01, 0.02, 0.03))
         system = fsspec.filesystem("s3")
         system.mkdir(BUCKET)
