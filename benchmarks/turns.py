@@ -5,7 +5,7 @@
 
 Each checkout runs with the Python of its own ``.venv``. The least CPU time of all turns counts.
 The two columns of the old checkout say how much the machine varies. Each turn is written to
-``turns.jsonl``, so that a run that was interrupted goes on where it ended.
+``turns.jsonl``, so that the same command continues a run that was interrupted.
 """
 
 import argparse
