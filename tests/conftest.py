@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.demos import Demos
 from tests.durability.disks import compiled
+from tests.huge_pages import use_huge_pages
 from tests.unit_tests import OUTSIDE_FIXTURES, Guard, is_unit_test
 
 # A busy machine is no reason to fail, and the same code gives the same result. `make fuzz` searches
@@ -49,9 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep modules and tests out of garbage collection: each build of a store ends with one."""
+    """Keep modules and tests out of garbage collection, and make forks of this process cheap.
+
+    Each build of a store collects garbage at its end, and forks for each task.
+    """
     gc.collect()
     gc.freeze()
+    use_huge_pages()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,6 +8,7 @@ from arclink.store.sqlite.store import SqliteStore
 from tests.demos import Demos
 from tests.durability import loads
 from tests.durability.states import state_of
+from tests.store.page_graphs import write_pages
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +21,8 @@ def archive(demos: Demos) -> Path:
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the graphs that `tests.durability.loads` loads."""
     folder = tmp_path_factory.mktemp("graphs")
-    loads.prepare(folder)
+    for number in range(loads.BATCHES):
+        write_pages(folder / str(number), 40 * number, 40 * number + 60)
     return folder
 
 

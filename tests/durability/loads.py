@@ -11,18 +11,11 @@ from arclink.model import Forgotten, Surt
 from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.takedown_lists import LISTED as LISTED
-from tests.store.contract import FILES, SETTINGS
-from tests.store.page_graphs import write_pages
+from tests.store.load_arguments import FILES, SETTINGS
 
 BATCHES = 4
 STEPS = BATCHES + 1
 FORGOTTEN = Takedown(Forgotten(Surt("example,pages)/00001")), "letter", "2026-11-23T08:00:00Z")
-
-
-def prepare(folder: Path) -> None:
-    """Write the graph files of all batches."""
-    for number in range(BATCHES):
-        write_pages(folder / str(number), 40 * number, 40 * number + 60)
 
 
 def load(store: Path, folder: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.durability import loads
 from tests.durability.disks import on_disk
 from tests.durability.states import state_of
 
@@ -25,24 +26,26 @@ def run(
     )
 
 
-def operations(disk: Path, graphs: Path, folder: Path) -> int:
+@pytest.fixture(scope="module")
+def total(disk: Path, graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
     """Return the number of operations that all steps take."""
-    assert (
-        run(folder / "links.db", graphs, on_disk(disk, "/links.db", count=folder / "n")).returncode
-        == 0
-    )
+    folder = tmp_path_factory.mktemp("whole")
+    done = run(folder / "links.db", graphs, on_disk(disk, "/links.db", count=folder / "n"))
+    assert done.returncode == 0
     return (folder / "n").stat().st_size
 
 
+def sample(how: str, total: int, count: int) -> list[int]:
+    """Return ``count`` of the operations from 1 to ``total``."""
+    return sorted(random.Random(how).sample(range(1, total + 1), min(count, total)))
+
+
 def check_faults(
-    disk: Path, graphs: Path, states: list[object], folder: Path, how: str, count: int
+    disk: Path, graphs: Path, states: list[object], folder: Path, how: str, fault_at: list[int]
 ) -> None:
-    """Fail at ``count`` operations, each in a run of its own; then load again without a fault."""
-    (folder / "whole").mkdir()
-    total = operations(disk, graphs, folder / "whole")
-    dice = random.Random(how)
+    """Fail at some operations, each in a run of its own; then load again without a fault."""
     refused = 0
-    for at in sorted(dice.sample(range(1, total + 1), min(count, total))):
+    for at in fault_at:
         store = folder / f"{at}" / "links.db"
         store.parent.mkdir()
         faults = on_disk(disk, "/links.db", count=store.parent / "n", at=at, how=how)
@@ -56,21 +59,21 @@ def check_faults(
             told = store.with_name("done-links.db")
             steps = told.stat().st_size if told.exists() else 0
             assert state_of(store) in states[steps:], f"{how} at {at}: after {steps} steps"
-        assert run(store, graphs).returncode == 0
+        loads.load(store, graphs)
         assert state_of(store) == states[-1]
     assert refused, "the test must disturb"
 
 
 @pytest.mark.parametrize("how", ["eio", "enospc", "short", "sync"])
 def test_an_error_of_the_disk_takes_the_batch_back(
-    disk: Path, graphs: Path, states: list[object], tmp_path: Path, how: str
+    disk: Path, graphs: Path, states: list[object], tmp_path: Path, total: int, how: str
 ) -> None:
-    check_faults(disk, graphs, states, tmp_path, how, 3)
+    check_faults(disk, graphs, states, tmp_path, how, sample(how, total, 3))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["eio", "enospc", "short", "sync"])
 def test_an_error_at_many_operations_takes_the_batch_back(
-    disk: Path, graphs: Path, states: list[object], tmp_path: Path, how: str
+    disk: Path, graphs: Path, states: list[object], tmp_path: Path, total: int, how: str
 ) -> None:
-    check_faults(disk, graphs, states, tmp_path, how, 60)
+    check_faults(disk, graphs, states, tmp_path, how, sample(how, total, 60))

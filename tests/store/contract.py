@@ -30,8 +30,10 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.store.protocols import Builds, GraphStore, KnownFile, Removed, Scans, Takedown
+from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
 from tests.store.graphs import Graph, graphs, write_next
+from tests.store.load_arguments import FILES as FILES
+from tests.store.load_arguments import SETTINGS as SETTINGS
 from tests.store.memory_store import MemoryStore
 
 # The tests are inherited by one class per store, each of which makes stores of its own kind:
@@ -46,12 +48,6 @@ slowly = settings(
         HealthCheck.differing_executors,
     ],
 )
-
-FILES = [
-    KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"),
-    KnownFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2"),
-]
-SETTINGS = {"extractor": "1", "rules": "{}"}
 
 
 def load_next(store: Builds, graph: Graph, number: int, folder: Path, parts: int = 1) -> Batch:

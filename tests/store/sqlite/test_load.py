@@ -373,7 +373,7 @@ from pathlib import Path
 from arclink.store.sqlite import store as sqlite
 from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.runs import Runs
-from tests.store.contract import FILES, SETTINGS
+from tests.store.load_arguments import FILES, SETTINGS
 
 path, graph, marker, where = sys.argv[1:]
 
@@ -433,7 +433,7 @@ import resource, signal, sys
 from pathlib import Path
 from arclink.errors import StoreError
 from arclink.store.sqlite.store import SqliteStore
-from tests.store.contract import FILES, SETTINGS
+from tests.store.load_arguments import FILES, SETTINGS
 
 path, graph = sys.argv[1:]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
