@@ -58,14 +58,14 @@ MANY_TASKS = 8
 
 SETTINGS = {
     HADOOP: """\
-# The settings of the cluster, with the JVM options of a cluster's long tasks.
+# The settings of the cluster, with more memory for the Java processes of tasks.
 include: {settings}
 
 runners:
   hadoop:
     jobconf:
-      mapreduce.map.java.opts: -Xmx300m
-      mapreduce.reduce.java.opts: -Xmx300m
+      mapreduce.map.java.opts: -Xmx300m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+      mapreduce.reduce.java.opts: -Xmx300m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
 """,
     SPARK: """\
 include: {settings}

@@ -16,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from arclink.errors import PipelineError
+from arclink.mapreduce.hadoop_properties import IGNORES_PLACES, LEAST_SPLIT, MOST_SPLIT, REDUCES
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.network.hdfs import ADDRESS, AUTHORITY, webhdfs_address
@@ -25,8 +26,11 @@ from arclink.store.batch_backups import MANIFEST
 GIVEN = "given"
 """Folder on the engine for files from outside the work folder, such as CDX files."""
 
-REDUCES = "mapreduce.job.reduces"
-"""Hadoop property: the number of reduce tasks of a job."""
+COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
+"""Java class that gives one map task several small files."""
+
+USUAL_BLOCK = 128 << 20
+"""Bytes of a block in HDFS, unless a cluster has other settings."""
 
 MOST_PARTS = 2048
 """Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
@@ -81,13 +85,18 @@ class HadoopRunner(JobRunner):
         )
 
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
-        """Set the number of reduce tasks, unless the settings of the engine do.
+        """Set the numbers of tasks, unless the settings of the engine do.
 
-        Hadoop's own default is one task, whatever the amount of data.
+        Hadoop's own defaults are one reduce task, whatever the amount of data, and a map task for
+        each file, however small it is.
         """
         JobRunner.adapt(self, run)
         properties = run._opts["jobconf"]
         properties.setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
+        if LEAST_SPLIT not in properties:  # else each file is one task
+            run._hadoop_input_format = COMBINED
+            properties[IGNORES_PLACES] = "true"
+            properties.setdefault(MOST_SPLIT, str(USUAL_BLOCK))
         if is_object_store(self.root):
             for name, value in WITHOUT_RENAMES.items():
                 properties.setdefault(name, value)
