@@ -15,13 +15,12 @@ from pathlib import Path
 
 from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.filter.sharing import format_table, share_pieces
-from arclink.jobs.choose_pointers import ChoosePointers
+from arclink.jobs.extract_links import ExtractLinks
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
 from arclink.pipeline.last_resorts import LastResorts, awaited
-from arclink.pipeline.plan import plan, read_pointers, write_pointers
+from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.rows import share_rows, share_rows_by_tasks
-from arclink.pipeline.stages import choose_by_tasks
 from arclink.rows.cdx_pieces import pieces_of
 from arclink.rows.pointers import NO_FILE, Pointer, PointerKind
 from arclink.rows.relations import format_memento, format_payload
@@ -40,8 +39,7 @@ PATHS = {name: f"hdfs:///archive/{name}" for name in FILES}
 TASKS = 64
 NOTE = (
     "*Driver, engine* is the time for all rows less that for 1,000 rows, with tasks of this "
-    "machine in place of an engine's. Of a pointer, it is the time in which the runner for one "
-    "machine looks for the ends of keys in sorted lines; an engine does this in its shuffle."
+    "machine in place of an engine's. An engine's tasks choose pointers: the driver reads none."
 )
 
 
@@ -115,14 +113,6 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
         run = JobRunner("local", 2, work / "tasks", conf=conf)
         share_rows_by_tasks([rows], SHARED_FILES, work / "rows", [], run)
 
-    def choose(count: int) -> None:
-        batch = folder / f"batch-{count}"
-        (batch / "pointers").mkdir(parents=True)
-        with part.open("rb") as lines, (batch / "pointers/part-00000").open("wb") as some:
-            some.writelines(islice(lines, count))
-        run = JobRunner("local", 2, batch / "tasks", conf=conf)
-        choose_by_tasks(batch, files, PATHS, EmptyStore(), TASKS, run)
-
     def share_in_tasks() -> None:
         (folder / "files").write_bytes(format_table(SHARED_FILES))
         for _ in share_pieces(pieces_of(cdx), str(folder / "files")):
@@ -132,12 +122,11 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
         known = [(file.name, file.path, file.size) for file in files]
         (folder / "reading").write_bytes(format_files(assign_files(known, PATHS, TASKS)))
         settings = {"store": None, "files": str(folder / "reading"), "tasks": TASKS}
-        job = ChoosePointers(["--no-conf", "--settings", json.dumps(settings)])
+        job = ExtractLinks(["--no-conf", "--settings", json.dumps(settings)])
         job.counts = Counter()
         with part.open("rb") as lines:
-            pairs = sorted(job.map_lines(line.rstrip(b"\n") for line in lines))
-        for _ in job.reduce_sorted(pairs):
-            pass
+            for _ in job.map_lines(line.rstrip(b"\n") for line in lines):
+                pass
 
     waiting, digested = folder / "waiting", folder / "digested"
     write_pointers(
@@ -165,11 +154,9 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
             _microseconds(lambda: share(cdx)) - _microseconds(lambda: share(few)),
             _microseconds(share_in_tasks),
         ],
-        "planning a pointer": [
-            _microseconds(
-                lambda: plan(read_pointers([part]), EmptyStore(), PATHS, folder / "plan", TASKS)
-            ),
-            _microseconds(lambda: choose(POINTERS)) - _microseconds(lambda: choose(FEW)),
+        "choosing a pointer": [
+            _microseconds(lambda: choose(read_pointers([part]), EmptyStore(), folder / "chosen")),
+            0.0,
             _microseconds(choose_in_tasks),
         ],
         "a payload that only revisits have, and that no batch has read": [waits, waits, 0.0],

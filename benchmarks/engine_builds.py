@@ -57,16 +57,7 @@ MANY_TASKS = 8
 """Reduce tasks per job of the build that shows what each of them costs."""
 
 SETTINGS = {
-    HADOOP: """\
-# The settings of the cluster, with the JVM options of a cluster's long tasks.
-include: {settings}
-
-runners:
-  hadoop:
-    jobconf:
-      mapreduce.map.java.opts: -Xmx256m -XX:CompressedClassSpaceSize=64m
-      mapreduce.reduce.java.opts: -Xmx512m -XX:CompressedClassSpaceSize=64m
-""",
+    HADOOP: "include: {settings}\n",
     SPARK: """\
 include: {settings}
 

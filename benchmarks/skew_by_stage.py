@@ -30,7 +30,7 @@ from arclink.mapreduce.runs import JobRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.plan import read_pointers
+from arclink.pipeline.pointer_files import read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of
 from arclink.rows.findings import Finding
@@ -142,10 +142,10 @@ def loads(folder: Path) -> Iterator[tuple[str, Load]]:
         read.sizes[task] += max(pointer.length, 0)
     yield "extract", read
     stages.extract(work, files, EmptyStore(), settings, run)
-    yield "sort", shuffled("sort", run.parts(work / "mementos"))
     yield "join", shuffled("join", run.parts(work / "pages"))
     stages.join(work, run)
-    yield "invert", shuffled("invert", run.parts(work / "postings"))
+    mementos = run.parts(work / "mementos")
+    yield "invert", shuffled("invert", [*run.parts(work / "postings"), *mementos])
 
 
 def index_in_ranges(path: Path, tasks: int) -> Iterator[tuple[int, float, int]]:

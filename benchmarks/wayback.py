@@ -15,7 +15,6 @@ in wall seconds, as in the paper. The table also has the CPU seconds of the task
 """
 
 import argparse
-import gzip
 import os
 import platform
 import tempfile
@@ -24,20 +23,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 
 import orjson
 
 from arclink.counts import Counts
 from arclink.extract.extraction import PAGES, ExtractSettings, extract_pointers
+from arclink.extract.reading_tasks import ReadingTasks, assign_files
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
-from arclink.pipeline.plan import plan, read_pointers
+from arclink.pipeline.pointer_files import read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
-from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
-from arclink.store.empty import EmptyStore
+from arclink.rows.pointers import Pointer, PointerKind, format_pointer
 from arclink.wayback.client import Client, Manners, origin_of
 from arclink.wayback.records import WarcFiles
 from arclink.wayback.replay import Replay
@@ -122,16 +122,18 @@ def _extract(output: Path, number: int, share: Share) -> Counts:
     return counts
 
 
-def partitioned(
-    pointers: Sequence[Pointer], paths: dict[str, str], tasks: int, folder: Path
-) -> list[Share]:
+def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) -> list[Share]:
     """Return the shares that a build gives to its tasks: whole files, in their order."""
-    shares: list[Share] = []
-    for manifest in plan(pointers, EmptyStore(), paths, folder, tasks).manifests:
-        with gzip.open(manifest) as lines:
-            told = [line.rstrip(b"\n").partition(b"\t") for line in lines]
-        shares.append([(orjson.loads(path), parse_pointer(pointer)) for path, _, pointer in told])
-    return shares
+    sizes = ((name, path, Path(path).stat().st_size) for name, path in paths.items())
+    reading = ReadingTasks(assign_files(sizes, {}, tasks), tasks)
+    placed: list[list[tuple[bytes, Pointer]]] = [[] for _ in range(tasks)]
+    for pointer in pointers:
+        task, order, _ = reading.place(pointer)
+        placed[task].append((order, pointer))
+    return [
+        [(paths[pointer.file], pointer) for _, pointer in sorted(share, key=itemgetter(0))]
+        for share in placed
+    ]
 
 
 def dealt_out(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) -> list[Share]:
@@ -224,9 +226,7 @@ def main() -> None:
             for tasks in arguments.tasks:
                 for way, shares in {
                     "not partitioned": dealt_out(pointers, paths, tasks),
-                    "partitioned": partitioned(
-                        pointers, paths, tasks, folder / f"manifests-{tasks}"
-                    ),
+                    "partitioned": partitioned(pointers, paths, tasks),
                 }.items():
                     for source, base in {
                         "WARC": "",

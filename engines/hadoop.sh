@@ -89,6 +89,7 @@ write_conf() {
     -e "s|@S3A@|$ENGINES/s3a|g; s|@BEGIN@|$begin|g" "$scripts/hadoop/hadoop.in" > "$run/bin/hadoop"
   chmod +x "$run/bin/hadoop"
   sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@ROOT@|$root|g; s|@TASKS@|$tasks|g" \
+    -e "s|@SPLIT@|$(numfmt --from=iec "$(tr '[:lower:]' '[:upper:]' <<< "${BLOCK:-1m}")")|g" \
     "$scripts/hadoop/mrjob.conf.in" > "$run/mrjob.conf"
   cat > "$run/env" <<ENV
 # . $run/env   makes this shell use the cluster

@@ -1,34 +1,72 @@
 """Extract (paper, 3.2): reads payloads and writes the links in them; opens each archive file once.
 
-Input: manifests of pointers, sorted by file and offset. Output: ``pages``, ``mementos``,
-``retries`` (pointers to payloads that could not be read) and ``findings``, tagged with their
-relation.
+Input: ``pointers``. Output: ``pages``, ``mementos``, ``digested``, ``retries`` (pointers to
+payloads that could not be read), ``findings``, and ``waiting`` pointers, which have nothing to read
+so far; all tagged with their relation.
 """
 
 import json
 from collections.abc import Iterable, Iterator
+from zlib import crc32
 
 from arclink.extract.extraction import ExtractSettings, extract_pointers
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
+from arclink.mapreduce.task_keys import task_key
 from arclink.mapreduce.task_variables import note_place
+from arclink.rows.pointers import CHOSEN, WAITING, format_pointer, parse_pointer
+
+_WAITING = b"w"
+
+_PASSED_ON = {_WAITING: WAITING}
+"""By the first byte of a key: the relation that gets its values unchanged."""
 
 
 class ExtractLinks(ArclinkJob):
-    """Map only: one manifest is one task."""
+    """Map: leaves out known payloads, and keys the other pointers by their reading task.
 
-    HAS_REDUCER = False
+    One part is one map task, because the chunks of a payload must stay together. Reduce: reads the
+    records of one reading task in the order of files and offsets.
+    """
+
+    SORT_VALUES = True
     ONE_TASK_PER_FILE = True
+    ONE_TASK_PER_KEY = True
+    PASSED_ON = _PASSED_ON
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield the rows extracted from the payloads that the pointers of one manifest lead to.
+        """Yield the pointers of one part that the store does not make needless."""
+        from arclink.archives.opener import open_stream
+        from arclink.extract.reading_tasks import ReadingTasks, parse_files
+        from arclink.store.empty import EmptyStore
+        from arclink.store.known_payloads import choose_pointers
+        from arclink.store.location import open_store
+
+        settings = json.loads(self.options.settings)
+        with open_stream(settings["files"]) as files:
+            tasks = ReadingTasks(parse_files(files), settings["tasks"])
+        url = settings["store"]
+        with open_store(url) if url else EmptyStore() as store, store.snapshot():
+            pointers = map(parse_pointer, lines)
+            for relation, pointer in choose_pointers(pointers, store, self.counts):
+                if relation == CHOSEN:
+                    task, order, line = tasks.place(pointer)
+                    yield task_key(task), order + b"\t" + line
+                else:
+                    line = format_pointer(pointer)
+                    yield b"%b%04x" % (_WAITING, crc32(line) & 0xFFFF), line
+
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Yield the rows extracted from the payloads of one reading task.
 
         From a task's second attempt on, payloads are parsed in a child process. The runner
         learns the place of each page, so that it can name the page if this process dies.
         """
+        if key.startswith(_WAITING):
+            return ((WAITING, value) for value in values)
         settings = ExtractSettings.from_json(self.options.settings)
         return extract_pointers(
-            lines,
+            (value.partition(b"\t")[2] for value in values),
             settings,
             self.counts,
             is_isolated=attempt_number() > 0,

@@ -4,6 +4,7 @@ A job's class only decodes, calls a function of `arclink`, and encodes. Lines ar
 tab, a value.
 """
 
+import json
 import os
 import sys
 from argparse import ArgumentParser
@@ -18,7 +19,7 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
-from arclink.mapreduce.properties import LEAST_SPLIT, OF_HADOOP, RELATIONS_APART
+from arclink.mapreduce.properties import LEAST_SPLIT, OF_HADOOP, REDUCES, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
 from arclink.reasons import Reason
@@ -30,6 +31,9 @@ STREAMING = ("hadoop", "emr")
 """Runners that use Hadoop streaming."""
 
 CLUSTERS = (*STREAMING, "spark")
+
+PASS_ON = "cat"
+"""Command of a map task that passes lines on: no process of Python starts for it."""
 
 _SHORT = 1 << 10
 """Number of bytes of a line up to which copying it costs less than one more call."""
@@ -80,13 +84,20 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     HAS_REDUCER = True
     MAPS_NOTHING = False
-    """The map step passes lines on unchanged: a runner may sort the input itself."""
+    """The map step passes lines on unchanged: a runner may do it without this class."""
 
     VALUES_IN_ORDER = False
     """The values of one key must reach the reducer in the order they were written, or sorted."""
 
     ONE_TASK_PER_FILE = False
     """Each input file is the input of one map task and is never split (a manifest)."""
+
+    ONE_TASK_PER_KEY = False
+    """Each key of the shuffle is the input of one reduce task.
+
+    The keys are those of `arclink.mapreduce.task_keys`, and the settings have the number of
+    ``tasks``.
+    """
 
     PASSED_ON: Mapping[bytes, bytes] = {}
     """Relation by first byte of a key, for values that the reducer passes on unchanged.
@@ -167,6 +178,8 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def steps(self) -> list[MRStep]:
         """Return the one step of this job."""
+        if self.MAPS_NOTHING and self.options.runner in STREAMING:
+            return [MRStep(mapper_cmd=PASS_ON, reducer=self.reducer)]
         if self.HAS_REDUCER:
             return [MRStep(mapper=self.mapper, reducer=self.reducer)]
         return [MRStep(mapper=self.mapper)]
@@ -262,6 +275,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             return conf
         if self.ONE_TASK_PER_FILE:
             conf[(OF_HADOOP if self.options.runner == "spark" else "") + LEAST_SPLIT] = 1 << 50
+        if self.ONE_TASK_PER_KEY:
+            conf[REDUCES] = json.loads(self.options.settings)["tasks"]
+        elif not self.HAS_REDUCER and self.options.runner != "spark":
+            conf[REDUCES] = 0  # else the settings of the engine add reduce tasks that do nothing
         return conf
 
     def hadoop_output_format(self) -> str | None:

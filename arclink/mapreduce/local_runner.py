@@ -22,9 +22,10 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -217,14 +218,29 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         path = self._sorted_reducer_input_path(step_num)
         inputs = self._yield_split_fileobjs("reducer", step_num)
         with open(path, "rb") as source:
-            size = max(
-                os.fstat(source.fileno()).st_size // (self._num_reducers(step_num) * 2), LEAST_SPLIT
-            )
-            ranges = list(_ranges(source, size, lambda line: line.partition(b"\t")[0]))
+            if self._job_class.ONE_TASK_PER_KEY:
+                ranges = list(_ranges_by_key(source))
+            else:
+                total = os.fstat(source.fileno()).st_size
+                size = max(total // (self._num_reducers(step_num) * 2), LEAST_SPLIT)
+                ranges = list(_ranges(source, size, _key_of))
         for number, (start, end) in enumerate(ranges):
             next(inputs).close()
             self._pieces["reducer", step_num, number] = Piece(os.path.abspath(path), start, end)
         return len(ranges)
+
+
+def _key_of(line: bytes) -> bytes:
+    return line.partition(b"\t")[0]
+
+
+def _ranges_by_key(source: BinaryIO) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) byte range of each key in a sorted file."""
+    start = 0
+    for _, lines in groupby(source, _key_of):
+        end = start + sum(map(len, lines))
+        yield start, end
+        start = end
 
 
 def _ranges(

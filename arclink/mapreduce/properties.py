@@ -3,8 +3,17 @@
 OF_HADOOP = "spark.hadoop."
 """Beginning of a property of Spark that sets one of Hadoop."""
 
+REDUCES = "mapreduce.job.reduces"
+"""The number of reduce tasks of a job."""
+
 LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 """The minimum number of bytes of a file per map task."""
+
+MOST_SPLIT = "mapreduce.input.fileinputformat.split.maxsize"
+"""The maximum number of bytes per map task."""
+
+IGNORES_PLACES = "stream.map.input.ignoreKey"
+"""Whether tasks get lines without their places, as from the usual input format."""
 
 OF_ONE_JOB = frozenset({LEAST_SPLIT})
 """The properties that jobs set (`ArclinkJob.jobconf`); all others are settings of the engine."""

@@ -11,8 +11,6 @@ import os
 import re
 import resource
 import shutil
-import signal
-import subprocess
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -498,41 +496,3 @@ def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
 def parts_of(folder: Path) -> list[Path]:
     """Return the ``part-*`` files of a relation, in order; empty parts are left out."""
     return [path for path in sorted(folder.glob("part-*")) if path.stat().st_size]
-
-
-def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
-    """Write the rows of parts as one part, sorted by bytes, in bounded memory.
-
-    Sorting lines sorts by the first column, then by the next, because a tab sorts below any
-    character that a column can hold.
-
-    Raises:
-        PipelineError: The disk is full, or sort(1) failed for another reason.
-    """
-    output.mkdir(parents=True, exist_ok=True)
-    run.scratch.mkdir(parents=True, exist_ok=True)
-    command = [
-        "sort",
-        *sort_options(),
-        f"--parallel={run.cores}",
-        "-T",
-        str(run.scratch),
-        "-o",
-        str(output / "part-00000"),
-    ]
-    # Names go to standard input: there may be more parts than fit on a command line.
-    names = b"\0".join(map(os.fsencode, parts))
-    done = subprocess.run(
-        [*command, "--files0-from=-"] if parts else [*command, os.devnull],
-        input=names,
-        env={**os.environ, "LC_ALL": "C"},
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        if done.returncode == -signal.SIGXFSZ or any(
-            os.strerror(number) in said for number in (errno.ENOSPC, errno.EFBIG)
-        ):
-            raise no_space("sort", run.scratch)
-        raise PipelineError(f"sort: {said}: check the space and permissions of {run.scratch}")

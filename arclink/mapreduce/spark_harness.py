@@ -14,11 +14,17 @@ from zlib import crc32
 from arclink.mapreduce import mrjob_compat as compat  # before mrjob
 from arclink.mapreduce.properties import LINES_APART, RELATIONS_APART
 from arclink.mapreduce.spark_counts import CountsByTask
+from arclink.mapreduce.task_keys import task_of
 
 
 def _key_of(line: bytes) -> int:
-    """Return a hash of a line's key that is equal on every machine, unlike Python's own hash."""
-    return crc32(line.partition(b"\t")[0])
+    """Return a hash of a line's key that is equal on every machine, unlike Python's own hash.
+
+    The hash of a key that numbers a task is this number.
+    """
+    key = line.partition(b"\t")[0]
+    task = task_of(key)
+    return crc32(key) if task is None else task
 
 
 def shuffle_and_sort(

@@ -54,16 +54,16 @@ Five requests to HDFS. Source: benchmarks/results-rows.md, *The driver of a buil
 CAPTURES_OF_FILE = 50_000
 """Captures per archive file: 1 GB with 20 kB per capture."""
 
-JOBS_OF_BATCH = 11
+JOBS_OF_BATCH = 9
 """Number of jobs of a batch.
 
-Filter, choose, extract, a search for further captures and extract for these, sort, join, invert,
-and three phases of load.
+Filter, extract, a search for further captures and extract for these, join, invert, and three phases
+of load.
 """
 
 JOBS_OF_STAGE = {
     "filter": ("share", "filter"),
-    "extract": ("choose", "extract", "sort"),
+    "extract": ("extract",),
     "join and invert": ("join", "invert"),
 }
 """Measured jobs by stage."""

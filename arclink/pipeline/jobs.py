@@ -24,12 +24,6 @@ def _filter() -> type:
     return FilterCaptures
 
 
-def _choose() -> type:
-    from arclink.jobs.choose_pointers import ChoosePointers
-
-    return ChoosePointers
-
-
 def _match() -> type:
     from arclink.jobs.match_known import MatchKnown
 
@@ -46,12 +40,6 @@ def _search() -> type:
     from arclink.jobs.search_rows import SearchRows
 
     return SearchRows
-
-
-def _sort() -> type:
-    from arclink.jobs.sort_mementos import SortMementos
-
-    return SortMementos
 
 
 def _join() -> type:
@@ -79,10 +67,8 @@ JOBS = {
         Job("index", _index),
         Job("filter", _filter),
         Job("match", _match),
-        Job("choose", _choose),
         Job("extract", _extract),
         Job("search", _search),
-        Job("sort", _sort),
         Job("join", _join),
         Job("invert", _invert),
         Job("load", _load),

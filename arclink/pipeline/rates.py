@@ -19,9 +19,7 @@ ENGINE, TASKS = "engine", "tasks"
 UNITS: Mapping[str, str] = {
     "share": "captures",
     "filter": "captures",
-    "choose": "captures",
     "extract": "pages",
-    "sort": "captures",
     "join": "links",
     "invert": "links",
     "load": "links",

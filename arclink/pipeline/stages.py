@@ -6,36 +6,33 @@ stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
 from arclink.counts import Counts
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.model import Batch, Checksum
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.known import KnownRelation
 from arclink.pipeline.last_resorts import LastResorts, awaited
-from arclink.pipeline.plan import (
-    Plan,
-    archive_paths,
-    plan,
-    read_pointers,
-    write_pointers,
-)
+from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import MANIFEST, POINTERS, WAITING, Pointer
+from arclink.rows.pointers import POINTERS, WAITING, Pointer
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
 
 PAGES = b"pages"
 RETRIES = b"retries"
+
+POINTERS_OF_TASK = 100
+"""Minimum number of pointers per reading task, if the driver chose them: some 0.1 s of work."""
 
 
 def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
@@ -74,7 +71,7 @@ def extract(
     batch: Sequence[KnownFile] = (),
     known: KnownRelation | None = None,
 ) -> Counts:
-    """Write pages, ``graph/mementos`` and ``graph/payloads`` from pointers and mementos.
+    """Write pages, further mementos and ``graph/payloads`` from pointers and mementos.
 
     All are folders in ``folder``. The stage also writes ``findings``: how much of each archive file
     could be read.
@@ -91,7 +88,6 @@ def extract(
         batch: The files that most pointers name; ``archives`` if not given.
         known: The payloads that the store knows, if the build has written them for tasks already.
     """
-    paths = archive_paths(archives)
     is_empty = next(store.files(), None) is None
     pointers: Iterable[Pointer] = read_pointers(_Parts(folder / "pointers", run))
     search = partial(rows_with, folder, run)
@@ -102,72 +98,136 @@ def extract(
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
-    number = 0
+    rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
     with LastResorts() as resorts:
         while is_left:
-            tasks = run.cores * 2 if run.cores > 1 else 1
-            manifests = folder / f"manifests-{number}"
-            if number == 0 and run.conf is not None:
-                if known is None and isinstance(store, ListsPayloads):
-                    known = KnownRelation(store, folder / "known", run)
-                planned = choose_by_tasks(
-                    folder, batch or archives, paths, store, tasks, run, known
-                )
+            if rounds.number == 0 and run.conf is not None:
+                done = rounds.of_filter(known)
             else:
-                planned = plan(pointers, store, paths, manifests, tasks)
-            counts += planned.counts
-            resorts.add(read_pointers(planned.waiting))
-            retried: list[Path] = []
-            if planned.manifests:
-                output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
-                counts += run.run(
-                    JOBS["extract"],
-                    planned.manifests,
-                    output,
-                    settings.for_jobs(),
-                    are_relations=True,
-                )
-                run.split(
-                    output,
-                    {
-                        PAGES: folder / "pages",
-                        relations.MEMENTOS: folder / "mementos",
-                        relations.DIGESTED: folder / "digested",
-                        RETRIES: retries,
-                        FINDINGS: folder / "findings",
-                    },
-                    f"extract{number}",
-                )
-                run.fetch(retries)
-                retried = parts_of(retries)
-            number += 1
-            if retried:
-                pointers = read_pointers(retried)
+                done = rounds.of_driver(pointers)
+            counts += done.counts
+            resorts.add(read_pointers(done.waiting))
+            if done.retries:
+                pointers = read_pointers(done.retries)
                 continue
             further = resorts.further(search, digested)
             earlier = awaited(digested, store) if is_first and not is_empty else ()
-            found = folder / f"further-{number}"
-            is_left = write_pointers(chain(further, earlier), found)
+            found = folder / f"further-{rounds.number}"
+            is_left = bool(write_pointers(chain(further, earlier), found))
             if not is_left and uses_recorded:  # last, because anything else is a better source
-                is_left = write_pointers(resorts.recorded(search), found)
+                is_left = bool(write_pointers(resorts.recorded(search), found))
                 uses_recorded = False
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
     run.fetch(folder / "findings")
-    _sort_mementos(folder, run)
     return counts
 
 
-def _sort_mementos(folder: Path, run: JobRunner) -> None:
-    """Write ``graph/mementos``: a job of an engine, where there is one, makes several parts."""
-    target = folder / "graph/mementos"
-    parts = [part for name in ("mementos", "digested") for part in run.parts(folder / name)]
-    if run.conf is None:
-        sort_rows(parts, target, run)
-        return
-    target.mkdir(parents=True, exist_ok=True)
-    if parts:
-        run.run(JOBS["sort"], parts, target, {})
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The results of a round of extract.
+
+    Attributes:
+        counts: Counts of the round.
+        waiting: Files with the pointers that have nothing to read, unless the batch turns out to
+            have a capture of their payload.
+        retries: Files with pointers to payloads that could not be read.
+    """
+
+    counts: Counts
+    waiting: Sequence[Path]
+    retries: Sequence[Path]
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """The rounds of extract in a batch.
+
+    Attributes:
+        folder: Folder of the batch.
+        batch: The files that most pointers name; distributed to reading tasks by size.
+        archives: All archive files that pointers may name.
+        store: Asked for the payloads that it knows.
+        settings: Settings of the build.
+        run: Runs the jobs.
+        number: Number of earlier rounds.
+    """
+
+    folder: Path
+    batch: Sequence[KnownFile]
+    archives: Sequence[KnownFile]
+    store: KnownPayloads
+    settings: BuildSettings
+    run: JobRunner
+    number: int = 0
+
+    def of_filter(self, known: KnownRelation | None) -> _Round:
+        """Run the first round on an engine, where tasks choose among the pointers of filter.
+
+        Args:
+            known: The payloads that a store on this machine knows; written here if not given.
+        """
+        pointers, counts = self.folder / "pointers", Counts()
+        if known is None and isinstance(self.store, ListsPayloads):
+            known = KnownRelation(self.store, self.folder / "known", self.run)
+        if known is not None and known.update():
+            counts += known.match(pointers, self.folder / "matched")
+            pointers = self.folder / "matched"
+        done = self._read(self.run.parts(pointers), self.store.shared_url, self._most_tasks())
+        return replace(done, counts=counts + done.counts)
+
+    def of_driver(self, pointers: Iterable[Pointer]) -> _Round:
+        """Run a round for pointers that the driver chooses.
+
+        Args:
+            pointers: See `choose`.
+        """
+        chosen = choose(pointers, self.store, self.folder / f"chosen-{self.number}")
+        tasks = min(self._most_tasks(), -(-chosen.number // POINTERS_OF_TASK))
+        done = self._read(chosen.parts, None, tasks)
+        return _Round(chosen.counts + done.counts, [chosen.waiting, *done.waiting], done.retries)
+
+    def _most_tasks(self) -> int:
+        return self.run.cores * 2 if self.run.cores > 1 else 1
+
+    def _read(self, pointers: Sequence[Path], url: str | None, tasks: int) -> _Round:
+        """Run the job for parts with pointers.
+
+        Args:
+            pointers: The parts.
+            url: Store that tasks ask for the payloads that it knows; None if all are to be read.
+            tasks: Number of reading tasks.
+        """
+        folder, number = self.folder, self.number
+        self.number += 1
+        if not pointers:
+            return _Round(Counts(), [], [])
+        files = folder / f"reading-tasks-{number}"
+        sizes = ((file.name, file.path, file.size) for file in self.batch)
+        paths = {file.name: file.path for file in self.archives}
+        files.write_bytes(format_files(assign_files(sizes, paths, tasks)))
+        own = {"store": url, "files": self.run.place(files), "tasks": tasks}
+        output = folder / f"extracted-{number}"
+        waiting, retries = folder / f"waiting-{number}", folder / f"retries-{number}"
+        counts = self.run.run(
+            JOBS["extract"],
+            pointers,
+            output,
+            {**self.settings.for_jobs(), **own},
+            are_relations=True,
+        )
+        outputs = {
+            PAGES: folder / "pages",
+            relations.MEMENTOS: folder / "mementos",
+            relations.DIGESTED: folder / "digested",
+            WAITING: waiting,
+            RETRIES: retries,
+            FINDINGS: folder / "findings",
+        }
+        self.run.split(output, outputs, f"extract{number}")
+        for copied in (waiting, retries):
+            self.run.fetch(copied)
+        return _Round(counts, parts_of(waiting), parts_of(retries))
 
 
 def rows_with(
@@ -198,52 +258,6 @@ def rows_with(
     for target in outputs.values():
         run.fetch(target)
     return parts_of(outputs[relations.MEMENTOS]), read_pointers(parts_of(outputs[POINTERS]))
-
-
-def choose_by_tasks(
-    folder: Path,
-    batch: Sequence[KnownFile],
-    paths: Mapping[str, str],
-    store: KnownPayloads,
-    tasks: int,
-    run: JobRunner,
-    known: KnownRelation | None = None,
-) -> Plan:
-    """Have tasks choose the pointers to read, and write the manifests of extract.
-
-    Args:
-        folder: Folder of the batch, which has the pointers.
-        batch: The files that most pointers name; distributed to tasks by size.
-        paths: Paths of all archive files by name.
-        store: If it has a URL, tasks ask it for the payloads it knows.
-        tasks: Maximum number of manifests.
-        run: Runs the jobs.
-        known: The payloads that a store without URL knows.
-    """
-    counts: Counts = Counts()
-    pointers = folder / "pointers"
-    if known is not None and known.update():
-        pointers = folder / "matched"
-        counts += known.match(folder / "pointers", pointers)
-        if not run.parts(pointers):
-            return Plan([], [], counts)
-    files = folder / "reading-tasks"
-    sizes = ((file.name, file.path, file.size) for file in batch)
-    files.write_bytes(format_files(assign_files(sizes, paths, tasks)))
-    choices = folder / "choices"
-    counts += run.run(
-        JOBS["choose"],
-        run.parts(pointers),
-        choices,
-        {"store": store.shared_url, "files": run.place(files), "tasks": tasks},
-        are_relations=True,
-    )
-    names = [MANIFEST + b"%05d" % task for task in range(tasks)]
-    outputs = {name: choices / name.decode() for name in (WAITING, *names)}
-    run.split(choices, outputs, "choose")
-    run.fetch(outputs[WAITING])
-    manifests = [part for name in names for part in run.parts(outputs[name])]
-    return Plan(manifests, parts_of(outputs[WAITING]), counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,12 +309,20 @@ def join(folder: Path, run: JobRunner) -> Counts:
 
 
 def invert(folder: Path, run: JobRunner) -> Counts:
-    """Write ``graph/inlinks`` from ``postings``, and the checksums of all graph files."""
-    inlinks = folder / "graph/inlinks"
-    inlinks.mkdir(parents=True, exist_ok=True)
-    postings = run.parts(folder / "postings")
-    counts = run.run(JOBS["invert"], postings, inlinks, {}) if postings else Counts()
-    write_graph_sums(folder / "graph")
+    """Write ``graph/inlinks`` from ``postings``, and ``graph/mementos`` from all mementos.
+
+    The checksums of all graph files are written at the end.
+    """
+    graph = folder / "graph"
+    outputs = {name: graph / name.decode() for name in (relations.INLINKS, relations.MEMENTOS)}
+    for target in outputs.values():
+        target.mkdir(parents=True, exist_ok=True)
+    counts = Counts()
+    names = ("postings", "mementos", "digested")
+    if parts := [part for name in names for part in run.parts(folder / name)]:
+        counts = run.run(JOBS["invert"], parts, folder / "inverted", {}, are_relations=True)
+        run.split(folder / "inverted", outputs, "invert")
+    write_graph_sums(graph)
     return counts
 
 

@@ -19,9 +19,6 @@ CHOSEN = b"chosen"
 WAITING = b"waiting"
 """Names of the relations of pointers that are to be read, and of those that wait."""
 
-MANIFEST = b"manifest-"
-"""Beginning of the names of the relations with the lines that one task of extract reads."""
-
 NO_FILE = "-"
 
 ORIGINALS = 1_000

@@ -6,7 +6,7 @@ Tests of faults can thus stop a task in the middle of its work.
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from arclink.extract import feeds
@@ -28,11 +28,11 @@ def slow_or_deadly(html: bytes | str, *options: Any) -> PageLinks:  # Any: whate
 class SlowExtract(ExtractLinks):
     """ExtractLinks, with such a parser."""
 
-    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Take the parser's place in this task, and do what ExtractLinks does."""
         assert "extract_links" in vars(feeds)
         vars(feeds)["extract_links"] = slow_or_deadly
-        return super().map_lines(lines)
+        return super().reduce_group(key, values)
 
 
 if __name__ == "__main__":

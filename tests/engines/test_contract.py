@@ -7,7 +7,6 @@ import pytest
 
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.settings import BuildSettings
 from tests.engines.conftest import Hadoop, Spark
 from tests.mapreduce.contract import CASES, Inputs
 
@@ -18,18 +17,16 @@ RowsOf = Callable[[Sequence[Path]], list[object]]
 def test_a_job_alone_gives_on_hadoop_what_it_gives_here(
     job: str, rows_of: RowsOf, inputs: Inputs, hadoop: Hadoop, tmp_path: Path
 ) -> None:
-    settings = BuildSettings().for_jobs()
     given: Sequence[Path] = getattr(inputs, job)
     here = JobRunner("local", 2, tmp_path / "tasks")
-    expected = here.run(JOBS[job], given, tmp_path / "local", settings)
+    expected = here.run(JOBS[job], given, tmp_path / "local", inputs.settings)
 
     work = tmp_path / job
     run = hadoop.runner(work)
     address = hadoop.put(given, f"/tests/{job}/input")
     names = [f"{address}/{path.name}" for path in given]
-    counts = run.run_job(
-        JOBS[job], names, f"hdfs:///tests/{job}/output", settings, ["--no-check-input-paths"]
-    )
+    output = f"hdfs:///tests/{job}/output"
+    counts = run.run_job(JOBS[job], names, output, inputs.settings, ["--no-check-input-paths"])
     run.fetch(work / "output")
 
     rows = rows_of(parts_of(work / "output"))
@@ -42,12 +39,11 @@ def test_a_job_alone_gives_on_hadoop_what_it_gives_here(
 def test_a_job_alone_gives_on_spark_what_it_gives_here(
     job: str, rows_of: RowsOf, inputs: Inputs, spark: Spark, tmp_path: Path
 ) -> None:
-    settings = BuildSettings().for_jobs()
     given: Sequence[Path] = getattr(inputs, job)
     expected = JobRunner("local", 2, tmp_path / "tasks").run(
-        JOBS[job], given, tmp_path / "local", settings
+        JOBS[job], given, tmp_path / "local", inputs.settings
     )
-    counts = spark.runner(tmp_path).run(JOBS[job], given, tmp_path / "spark", settings)
+    counts = spark.runner(tmp_path).run(JOBS[job], given, tmp_path / "spark", inputs.settings)
     rows = rows_of(parts_of(tmp_path / "spark"))
     assert rows
     assert rows == rows_of(parts_of(tmp_path / "local"))

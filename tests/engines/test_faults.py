@@ -3,7 +3,8 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,11 @@ from arclink.mapreduce.runs import Job, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.empty import EmptyStore
 from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive
 from tests.engines.conftest import Hadoop, running_hadoop
 from tests.engines.greedy import TakeMemory
-from tests.mapreduce.contract import without_blocks
+from tests.mapreduce.contract import extract_settings, without_blocks
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +32,17 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
         yield started
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the job reads: parts with pointers, and its settings."""
+
+    pointers: Sequence[Path]
+    settings: Mapping[str, object]
+
+
 @pytest.fixture(scope="module")
-def manifests(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
-    """Four manifests over the demo archive in HDFS, in which one page is poisoned."""
+def work(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Work:
+    """Pointers into the demo archive in HDFS, in which one page is poisoned."""
     folder = tmp_path_factory.mktemp("faults")
     write_poisoned_archive(folder / "archive")
     files = describe(find_archives([str(folder / "archive")]), {})
@@ -43,42 +50,30 @@ def manifests(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Sequ
     stages.index(files, folder, run)
     stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
     address = cluster.put([Path(file.path) for file in files], "/archive")
-    paths = {name: f"{address}/{Path(path).name}" for name, path in archive_paths(files).items()}
-    planned = plan(
-        read_pointers(parts_of(folder / "pointers")), EmptyStore(), paths, folder / "manifests", 4
-    )
-    assert len(planned.manifests) == 4
-    return planned.manifests
-
-
-def extract(run: JobRunner, inputs: Sequence[str], output: str, options: Sequence[str]) -> Counts:
-    return run.run_job(JOBS["extract"], inputs, output, BuildSettings().for_jobs(), options)
+    there = [replace(file, path=f"{address}/{Path(file.path).name}") for file in files]
+    settings = extract_settings(there, folder / "reading-tasks")
+    return Work(parts_of(folder / "pointers"), settings)
 
 
 @pytest.fixture(scope="module")
-def expected(
-    manifests: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[list[object], Counts]:
+def expected(work: Work, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[object], Counts]:
     """Rows and counts of the runner for one machine, which meets the poisoned page, too."""
     folder = tmp_path_factory.mktemp("expected")
     with extracting_slowly():
-        counts = extract(
-            JobRunner("local", 2, folder / "tasks"),
-            [str(path) for path in manifests],
-            str(folder / "out"),
-            [],
+        counts = JobRunner("local", 2, folder / "tasks").run(
+            JOBS["extract"], work.pointers, folder / "out", work.settings
         )
     return list(without_blocks(parts_of(folder / "out"))), counts
 
 
-def mappers_in(folder: Path) -> list[int]:
-    """Return the processes of Python that map tasks run below a folder."""
+def reducers_in(folder: Path) -> list[int]:
+    """Return the processes of Python that reduce tasks run below a folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
             if (
-                b"--mapper" in words
+                b"--reducer" in words
                 and Path(os.readlink(process / "cwd")).is_relative_to(folder)
                 and b"python" in words[0]
             ):
@@ -90,22 +85,23 @@ def mappers_in(folder: Path) -> list[int]:
 
 def on_cluster(
     cluster: Hadoop,
-    manifests: Sequence[Path],
+    work: Work,
     folder: Path,
     seconds_per_page: float,
     fault: Callable[[threading.Event], None],
 ) -> tuple[list[object], Counts]:
     """Run the job on the cluster while ``fault`` happens; return its rows and counts."""
     run = cluster.runner(folder)
-    address = cluster.put(manifests, f"/tests/{folder.name}/input")
+    address = cluster.put(work.pointers, f"/tests/{folder.name}/input")
     begun = threading.Event()
     happening = threading.Thread(target=fault, args=(begun,), daemon=True)
     happening.start()
-    inputs = [f"{address}/{path.name}" for path in manifests]
+    inputs = [f"{address}/{path.name}" for path in work.pointers]
     options = ["--no-check-input-paths", "--cmdenv", f"SECONDS_PER_PAGE={seconds_per_page}"]
     options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
     with extracting_slowly():
-        counts = extract(run, inputs, f"hdfs:///tests/{folder.name}/output", options)
+        output = f"hdfs:///tests/{folder.name}/output"
+        counts = run.run_job(JOBS["extract"], inputs, output, work.settings, options)
     assert begun.is_set(), "what was to go wrong did not happen while the job ran"
     happening.join(SECONDS)
     assert not happening.is_alive()
@@ -115,7 +111,7 @@ def on_cluster(
 
 def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
     cluster: Hadoop,
-    manifests: Sequence[Path],
+    work: Work,
     expected: tuple[list[object], Counts],
     tmp_path: Path,
 ) -> None:
@@ -124,12 +120,12 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
     def kill_one(begun: threading.Event) -> None:
         data = cluster.folder / "data"
         when(
-            lambda: bool(mappers_in(data)),
-            lambda: os.kill(mappers_in(data)[0], signal.SIGKILL),
+            lambda: bool(reducers_in(data)),
+            lambda: os.kill(reducers_in(data)[0], signal.SIGKILL),
             begun,
         )
 
-    rows, counts = on_cluster(cluster, manifests, tmp_path / "killed", 0.05, kill_one)
+    rows, counts = on_cluster(cluster, work, tmp_path / "killed", 0.05, kill_one)
     assert crashed(rows) == 1
     assert rows == expected[0]
     assert counts == expected[1]
@@ -137,7 +133,7 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
 
 def test_a_node_that_goes_takes_nothing_with_it(
     cluster: Hadoop,
-    manifests: Sequence[Path],
+    work: Work,
     expected: tuple[list[object], Counts],
     tmp_path: Path,
 ) -> None:
@@ -150,9 +146,9 @@ def test_a_node_that_goes_takes_nothing_with_it(
             cluster.halt("datanode", 1)
             cluster.halt("nodemanager", 1)
 
-        when(lambda: bool(mappers_in(cluster.folder / "data/local-1")), stop, begun)
+        when(lambda: bool(reducers_in(cluster.folder / "data/local-1")), stop, begun)
 
-    rows, counts = on_cluster(cluster, manifests, tmp_path / "node", 0.1, stop_node)
+    rows, counts = on_cluster(cluster, work, tmp_path / "node", 0.1, stop_node)
     assert rows == expected[0]
     assert counts == expected[1]
 

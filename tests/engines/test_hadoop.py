@@ -327,7 +327,7 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
-    assert fetched.keys() <= {"findings", "choices/waiting", "digested", "retries-0"}
+    assert fetched.keys() <= {"findings", "waiting-0", "digested", "retries-0"}
     assert asked == []
     with open_store(url) as store:
         (batch,) = store.batches()

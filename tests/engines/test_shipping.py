@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tarfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from arclink.mapreduce.check_environment import MARK
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.mapreduce.versions import versions_here
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.settings import BuildSettings
 from tests.engines.conftest import Hadoop
 from tests.mapreduce.contract import Inputs, without_blocks
 
@@ -55,17 +53,17 @@ def conf_with(hadoop: Hadoop, environment: Path, python: Path, folder: Path) -> 
 
 
 def extract(
-    hadoop: Hadoop, inputs: Sequence[Path], conf: Path, folder: Path, expects: dict[str, str]
+    hadoop: Hadoop, inputs: Inputs, conf: Path, folder: Path, expects: dict[str, str]
 ) -> list[object]:
     run = hadoop.runner(folder, conf)
-    address = hadoop.put(inputs, f"/tests/{folder.name}/input")
-    names = [f"{address}/{path.name}" for path in inputs]
+    part = inputs.extract[0]
+    names = [f"{hadoop.put([part], f'/tests/{folder.name}/input')}/{part.name}"]
     options = ["--no-check-input-paths", "--expects", json.dumps(expects)]
     run.run_job(
         JOBS["extract"],
         names,
         f"hdfs:///tests/{folder.name}/output",
-        BuildSettings().for_jobs(),
+        inputs.settings,
         options,
     )
     run.fetch(folder / "output")
@@ -75,11 +73,10 @@ def extract(
 def test_a_worker_without_our_packages_runs_a_job_with_native_modules(
     environment: Path, bare_python: Path, inputs: Inputs, hadoop: Hadoop, tmp_path: Path
 ) -> None:
-    manifests = inputs.extract[:1]
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
-    rows = extract(hadoop, manifests, conf, tmp_path / "shipped", versions_here())
+    rows = extract(hadoop, inputs, conf, tmp_path / "shipped", versions_here())
     JobRunner("local", 1, tmp_path / "tasks").run(
-        JOBS["extract"], manifests, tmp_path / "local", BuildSettings().for_jobs()
+        JOBS["extract"], inputs.extract[:1], tmp_path / "local", inputs.settings
     )
     assert rows
     assert rows == without_blocks(parts_of(tmp_path / "local"))
@@ -96,7 +93,7 @@ def test_a_task_that_finds_other_versions_says_so(
     ):
         extract(
             hadoop,
-            inputs.extract[:1],
+            inputs,
             conf,
             tmp_path / "versions",
             {**versions_here(), "selectolax": "0.1"},

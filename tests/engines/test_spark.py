@@ -25,10 +25,8 @@ from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.empty import EmptyStore
 from arclink.store.location import open_store
 from tests.engines.builds import (
     Here,
@@ -44,7 +42,7 @@ from tests.engines.builds import (
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
-from tests.mapreduce.contract import without_blocks
+from tests.mapreduce.contract import extract_settings, without_blocks
 
 VERSIONS = versions.versions_here()
 
@@ -180,13 +178,8 @@ def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_count
     files = describe(find_archives([str(tmp_path / "archive")]), {})
     stages.index(files, tmp_path, run_here)
     stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run_here)
-    planned = plan(
-        read_pointers(parts_of(tmp_path / "pointers")),
-        EmptyStore(),
-        archive_paths(files),
-        tmp_path / "manifests",
-        4,
-    )
+    pointers = parts_of(tmp_path / "pointers")
+    settings = extract_settings(files, tmp_path / "reading-tasks")
     done = threading.Event()
 
     def executors() -> list[int]:
@@ -202,14 +195,10 @@ def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_count
         when(lambda: bool(executors()), lambda: os.kill(executors()[0], signal.SIGKILL), done)
 
     with extracting_slowly():
-        expected = run_here.run(
-            JOBS["extract"], planned.manifests, tmp_path / "local", BuildSettings().for_jobs()
-        )
+        expected = run_here.run(JOBS["extract"], pointers, tmp_path / "local", settings)
         threading.Thread(target=kill_one, daemon=True).start()
         monkeypatch.setenv("SECONDS_PER_PAGE", "0.05")
-        counts = spark.runner(tmp_path).run(
-            JOBS["extract"], planned.manifests, tmp_path / "spark", BuildSettings().for_jobs()
-        )
+        counts = spark.runner(tmp_path).run(JOBS["extract"], pointers, tmp_path / "spark", settings)
     assert done.is_set(), "no executor was killed while the job ran"
     assert counts == expected
     rows = without_blocks(parts_of(tmp_path / "spark"))

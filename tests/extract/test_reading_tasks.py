@@ -80,6 +80,11 @@ def test_one_large_file_keeps_all_tasks_busy() -> None:
     }
 
 
+def test_the_chunks_of_a_payload_have_one_task() -> None:
+    tasks = ReadingTasks(assign_files([("a.arc", "/a.arc", 4_000)], {}, 4), 4)
+    assert len({tasks.place(pointer("a.arc", 1_990, chunk))[0] for chunk in range(50)}) == 1
+
+
 def test_lines_of_a_task_sort_by_file_offset_and_chunk() -> None:
     tasks = ReadingTasks(assign_files([("b", "/b", 9), ("a", "/a", 9)], {}, 1), 1)
     pointers = [

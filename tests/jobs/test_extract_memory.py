@@ -10,6 +10,7 @@ from arclink.extract import extraction
 from arclink.extract.feeds import links_of
 from arclink.extract.html import PageLinks
 from arclink.jobs.extract_links import ExtractLinks
+from arclink.mapreduce.task_keys import task_key
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -40,16 +41,15 @@ def test_a_memory_error_costs_one_page(tmp_path: Path, monkeypatch: pytest.Monke
             uri,
             originals=(uri,),
         )
-        lines.append(
-            json.dumps(str(tmp_path / "a.warc")).encode() + b"\t" + format_pointer(pointer)
-        )
+        path = json.dumps(str(tmp_path / "a.warc")).encode()
+        lines.append(b"%d\t%b\t%b" % (number, path, format_pointer(pointer)))
         data += warc(uri, http(body, HTML))
     (tmp_path / "a.warc").write_bytes(data)
 
     settings = json.dumps(BuildSettings().for_jobs())
-    job = ExtractLinks(["--mapper", "--settings", settings])
+    job = ExtractLinks(["--reducer", "--settings", settings])
     job.sandbox(stdin=io.BytesIO())
-    rows = list(job.map_pairs((b"", line) for line in lines))
+    rows = list(job.reduce_pairs((task_key(0), line) for line in lines))
     assert [relation for relation, _ in rows] == [b"pages", b"retries", b"pages", b"findings"]
     unread = parse_pointer(rows[1][1])
     assert unread.reason == Reason.PAYLOAD_MEMORY.name

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from arclink.jobs.sort_mementos import SortMementos
-from arclink.mapreduce.hadoop import MOST_PARTS, REDUCES, HadoopRunner
+from arclink.jobs.invert_links import InvertLinks
+from arclink.mapreduce.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner
+from arclink.mapreduce.properties import LEAST_SPLIT, MOST_SPLIT, REDUCES
 from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
+from arclink.pipeline.jobs import JOBS
 from arclink.store.cassandra.rows import PART_BITS
 
 
@@ -28,6 +30,41 @@ def test_a_job_has_one_reducer_per_core(
     run = SimpleNamespace(_opts={"jobconf": dict(given)})
     HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work").adapt(run)
     assert run._opts["jobconf"][REDUCES] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "form", "most"),
+    [
+        pytest.param({}, COMBINED, str(USUAL_BLOCK), id="small files share a task"),
+        pytest.param({MOST_SPLIT: "7"}, COMBINED, "7", id="the engine's settings win"),
+        pytest.param({LEAST_SPLIT: "9"}, None, None, id="each file is one task"),
+    ],
+)
+def test_a_map_task_reads_several_small_files(
+    given: dict[str, str], form: str | None, most: str | None, tmp_path: Path
+) -> None:
+    run = SimpleNamespace(_opts={"jobconf": dict(given)}, _hadoop_input_format=None)
+    HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work").adapt(run)
+    assert run._hadoop_input_format == form
+    assert run._opts["jobconf"].get(MOST_SPLIT) == most
+
+
+@pytest.mark.parametrize(
+    ("job", "settings", "expected"),
+    [
+        pytest.param("share", "{}", 0, id="no reducer"),
+        pytest.param("extract", '{"tasks": 7}', 7, id="one per reading task"),
+        pytest.param("filter", "{}", None, id="those of the engine"),
+    ],
+)
+def test_a_job_has_the_reduce_tasks_that_it_needs(
+    job: str, settings: str, expected: int | None
+) -> None:
+    """The settings of an engine may name a number: a job without a reducer has none all the same,
+    or Hadoop would send all rows of a relation through one task.
+    """
+    made = JOBS[job].load()(["-r", "hadoop", "--no-conf", "--settings", settings])
+    assert made.jobconf().get(REDUCES) == expected
 
 
 def test_a_store_loads_what_the_most_reducers_write() -> None:
@@ -67,7 +104,7 @@ def test_a_task_in_a_container_counts_the_time_of_its_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(CONTAINER, "container_1_0001_01_000002")
-    job = SortMementos(["--no-conf"])
+    job = InvertLinks(["--no-conf"])
     job.sandbox(stdin=BytesIO(b"org,example)/\t20100101000000\trest\n"), stderr=(err := BytesIO()))
     assert len(list(job.map_pairs([(b"", b"org,example)/\t20100101000000\trest")]))) == 1
     assert f"reporter:counter:{','.join(CPU_OF_PYTHON)}," in err.getvalue().decode()
@@ -80,7 +117,7 @@ def test_a_task_on_spark_does_not_count_the_earlier_tasks_of_its_process(
     monkeypatch.setitem(sys.modules, "pyspark", task)
     times = iter([(100.0, 20.0, 3.0, 1.0, 9.0), (101.5, 20.25, 3.0, 1.0, 11.0)])
     monkeypatch.setattr(os, "times", lambda: next(times))
-    job = SortMementos(["--no-conf"])
+    job = InvertLinks(["--no-conf"])
     job.sandbox(stdin=BytesIO(), stderr=(err := BytesIO()))
     list(job.map_pairs([]))
     assert f"reporter:counter:{','.join(CPU_OF_PYTHON)},1750\n" in err.getvalue().decode()

@@ -78,6 +78,17 @@ def test_a_manifest_is_never_split(tmp_path: Path) -> None:
     assert sorted(len(line.split()) - 1 for line in lines) == [1, 500]
 
 
+class OneKeyOneTask(CountLetters):
+    ONE_TASK_PER_KEY = True
+
+
+def test_each_key_has_a_task(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(b"b\na\nb\nc\n")
+    lines, _ = run(OneKeyOneTask, "local", [path], tmp_path / "out")
+    assert lines == [b"a\t1", b"end\t", b"b\t2", b"end\t", b"c\t1", b"end\t"]
+
+
 def test_a_task_that_dies_is_tried_once_more(tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_bytes(b"a\ndie\nb\n")

@@ -140,7 +140,7 @@ def test_tasks_of_an_engine_leave_out_what_the_store_has(tmp_path: Path) -> None
         stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
         counts = stages.extract(folder, files, store, BuildSettings(), run)
         pages = [
-            row for part in parts_of(folder / "pages") for row in part.read_bytes().split(b"\n")
+            row for part in parts_of(folder / "pages") for row in part.read_bytes().splitlines()
         ]
         return counts, sorted(pages)
 

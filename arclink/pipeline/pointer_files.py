@@ -1,0 +1,93 @@
+"""Files of pointers between filter and extract, and the driver's choice among pointers.
+
+`arclink.store.known_payloads` chooses the pointers that are worth reading. On an engine, the tasks
+of extract do this for the pointers that filter wrote. On one machine, the driver does it, because
+tasks cannot open its store. On every engine, the driver does it for payloads that are tried again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from arclink.reasons import Reason
+from arclink.rows.pointers import CHOSEN, Pointer, format_pointer, parse_pointer
+from arclink.store.known_payloads import choose_pointers
+from arclink.store.protocols import KnownPayloads
+
+POINTERS_OF_PART = 100_000
+"""Maximum number of pointers in one file: it is the input of one map task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Pointers that the driver chose.
+
+    Attributes:
+        parts: Files with the pointers to read.
+        number: Number of these pointers.
+        waiting: File with the pointers that have nothing to read, unless the batch turns out to
+            have a capture of their payload.
+        counts: Outcomes decided here, such as payloads that the store knows already.
+    """
+
+    parts: Sequence[Path]
+    number: int
+    waiting: Path
+    counts: Counter[Reason]
+
+
+def read_pointers(parts: Iterable[Path]) -> Iterator[Pointer]:
+    """Yield the pointers in ``pointers`` parts."""
+    for part in parts:
+        with part.open("rb") as lines:
+            for line in lines:
+                yield parse_pointer(line.rstrip(b"\n"))
+
+
+def write_pointers(pointers: Iterable[Pointer], path: Path) -> int:
+    """Write pointers to a file, in the order given; return their number."""
+    number = 0
+    with path.open("wb") as lines:
+        for pointer in pointers:
+            lines.write(format_pointer(pointer) + b"\n")
+            number += 1
+    return number
+
+
+def choose(pointers: Iterable[Pointer], store: KnownPayloads, folder: Path) -> Chosen:
+    """Write the pointers that are worth reading.
+
+    Args:
+        pointers: In the order that filter wrote them: the chunks of one payload are adjacent. Read
+            once.
+        store: Gives the payloads and contents that are known already.
+        folder: Folder for the files; created if it does not exist.
+    """
+    counts: Counter[Reason] = Counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = folder / "waiting"
+    parts: list[Path] = []
+    total = 0
+    with store.snapshot(), waiting.open("wb") as lines:
+        chosen = _chosen(pointers, store, counts, lines)
+        part = folder / "part-00000"
+        while number := write_pointers(islice(chosen, POINTERS_OF_PART), part):
+            total += number
+            parts.append(part)
+            part = folder / f"part-{len(parts):05d}"
+    part.unlink()
+    return Chosen(parts, total, waiting, counts)
+
+
+def _chosen(
+    pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: BinaryIO
+) -> Iterator[Pointer]:
+    """Yield the pointers to read; write the waiting ones."""
+    for relation, pointer in choose_pointers(pointers, store, counts):
+        if relation == CHOSEN:
+            yield pointer
+        else:
+            waiting.write(format_pointer(pointer) + b"\n")
