@@ -25,8 +25,10 @@ from arclink.access.groups import Budget
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import (
+    AT_OR_SPAN,
     MOST_MEMBERS,
     BadParameterError,
+    ConflictError,
     Direction,
     LinkQuery,
     span_asked,
@@ -360,7 +362,7 @@ class LinkGraph(Closing):
             BadParameterError: ``uri`` is not a URI, or a time is not valid.
         """
         if self._at and (from_ or to):
-            raise BadParameterError("at", self._at, "either at or from and to, not both")
+            raise ConflictError("at", self._at, AT_OR_SPAN)
         span = span_asked(text_of_time(from_), text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
@@ -542,8 +544,8 @@ class LinkGraph(Closing):
         except ImportError as error:
             raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
         if "limit" in parameters:
-            raise BadParameterError(
-                "limit", str(parameters["limit"]), "no value: a graph has all links"
+            raise ConflictError(
+                "limit", str(parameters["limit"]), "cannot be used here: the graph has all links"
             )
         if parameters and not uri:
             raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")

@@ -81,6 +81,10 @@ class TimestampError(ValueError):
     """A text is not a point in time; the message says what is wrong with it and what is allowed."""
 
 
+class NotATimeError(TimestampError):
+    """A text has neither of the forms of a time."""
+
+
 def normal_timestamp(text: str) -> tuple[Timestamp, Reason | None]:
     """Return the timestamp that an archive's digits mean, and the note to count if they changed.
 
@@ -300,7 +304,7 @@ def _end_of(text: str, pad: Callable[[str], Timestamp]) -> Timestamp:
         return pad(text)
     written = _ISO.fullmatch(text)
     if written is None:
-        raise TimestampError(
+        raise NotATimeError(
             f"not a time: {text[:40]!r}; write 1 to 14 digits (2013, 20130211) or ISO 8601 "
             "(2013-02-11T10:20:30Z)"
         )

@@ -38,6 +38,7 @@ LONG = (
     "exports",
     "service",
     "cassandra",
+    "cassandra_bulk",
     "cassandra_prefixes",
     "cassandra_look_ups",
     "engine_builds",

@@ -27,7 +27,7 @@ from arclink.access.cursors import (
 from arclink.access.evidence import Gathering
 from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.members import Member
-from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
 from arclink.access.ranges import links_in_range_after
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.redirect_targets import Hop, follow
@@ -161,10 +161,11 @@ def _pages(reading: Reading, state: StoreState, budget: Budget) -> tuple[_Page, 
     query = reading.query
     cursor = query.cursor or _beginning(query, state)
     if cursor.is_lost(state):
-        raise BadParameterError(
+        raise ConflictError(
             "cursor",
             "…",
-            "no cursor from before links were removed: the answer has changed, start again",
+            "is from before links were removed, so the answer has changed: repeat the query "
+            "without it",
         )
     is_same_store = cursor.state == state
     outlinks = _page(reading, Direction.OUT, cursor.outlinks, budget, is_same_store)

@@ -35,6 +35,7 @@ from arclink.access.queries import (
     TO,
     URI,
     BadParameterError,
+    ConflictError,
     LinkQuery,
     MatchType,
     span_of,
@@ -273,14 +274,14 @@ class CaptureQuery(DeclaredQuery):
         links = _links(given)
         closest, sort = CLOSEST.of(given), SORT.sure(given)
         if sort == "closest" and closest is None:
-            raise BadParameterError(SORT.name, sort, "sort=closest together with closest=TIME")
+            raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
         is_sorted = sort != "default" or closest is not None
         if is_sorted and links.is_range:
             refused = SORT if sort != "default" else CLOSEST
-            raise BadParameterError(
+            raise ConflictError(
                 refused.name,
                 given.text(refused),
-                f"no sorting with {MATCH_TYPE.name}={links.match_type.value}",
+                f"cannot be used with {MATCH_TYPE.name}={links.match_type.value}",
             )
         filters = CAPTURE_FILTER.all_of(given)
         if len(filters) > MOST:
@@ -289,7 +290,7 @@ class CaptureQuery(DeclaredQuery):
             )
         key = RESUME_KEY.of(given)
         if key and is_sorted:
-            raise BadParameterError(RESUME_KEY.name, key, "no key with sort or closest")
+            raise ConflictError(RESUME_KEY.name, key, "cannot be used with sort or closest")
         return cls(
             links=links,
             span=span_of(given),

@@ -41,6 +41,27 @@ class BadParameterError(UsageError):
         self.allowed = allowed
         super().__init__(f"{name}: {self.value!r} is not allowed; expected {allowed}")
 
+    @property
+    def advice(self) -> str:
+        """What to change, as words that follow the name of the parameter and a colon."""
+        return f"expected {self.allowed}"
+
+
+class ConflictError(BadParameterError):
+    """A parameter has an allowed value, but not together with the others.
+
+    Args:
+        why: The conflict and what to change, as the rest of a sentence that begins with the name.
+    """
+
+    def __init__(self, name: str, value: str, why: str) -> None:
+        super().__init__(name, value, why)
+        self.args = (f"{name} {why}",)
+
+    @property
+    def advice(self) -> str:
+        return self.allowed
+
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Read]):

@@ -104,5 +104,7 @@ def _expression(pattern: str) -> Callable[[str], bool]:
     try:
         compiled = re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
-        raise ValueError(f"not a regular expression of RE2: {error}") from error
+        why = error.args[0]
+        why = why.decode(errors="replace") if isinstance(why, bytes) else error
+        raise ValueError(f"not a regular expression of RE2: {why}") from error
     return lambda found: compiled.match(printable(found)) is not None

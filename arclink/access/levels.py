@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from arclink.access.common import COMMON
 from arclink.access.declarations import (
     AnyParameter,
-    BadParameterError,
+    ConflictError,
     DeclaredQuery,
     Given,
     Parameter,
@@ -105,10 +105,10 @@ class LevelQuery(DeclaredQuery):
         level, period = LEVEL.sure(given), BY_PERIOD.sure(given)
         query = LinkQuery.of(given.without("limit", "cursor"))
         if query.is_range:
-            raise BadParameterError(
+            raise ConflictError(
                 MATCH_TYPE.name,
                 query.match_type.value,
-                f"exact with level={level.value}: counts are of one page",
+                f"must be exact with level={level.value}: counts are of one page",
             )
         return cls(
             query, level, period, RowPage.asked(given, "level", query.fingerprint, level, period)

@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     BadParameterError,
+    ConflictError,
     Form,
     Given,
     Parameter,
@@ -100,8 +101,8 @@ class RowPage:
         if not cursor:
             return page
         if limit == 0:
-            raise BadParameterError(
-                "cursor", cursor, "no cursor with limit=0, which answers everything"
+            raise ConflictError(
+                "cursor", cursor, "cannot be used with limit=0, which returns everything"
             )
         try:
             match decode_fields(cursor):

@@ -6,7 +6,7 @@ parameters are declared here (`arclink.access.declarations`).
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
@@ -32,12 +32,13 @@ from arclink.access.declarations import (
 from arclink.access.declarations import (
     BadParameterError as BadParameterError,
 )  # what most modules know it by
+from arclink.access.declarations import ConflictError as ConflictError
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
 from arclink.access.kinds import ALL_KINDS, Kinds, union_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import PATTERN as TIME_PATTERN
-from arclink.timestamps import first_of, last_of
+from arclink.timestamps import NotATimeError, first_of, last_of
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query, surt_or_none
 
@@ -117,11 +118,25 @@ _URI_SCHEMA = {
     "maxLength": LONGEST_URI,
     "pattern": f"^(?:{QUERY_PATTERN})$",
 }
-_TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
+_TIMES = "1 to 14 digits such as 2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z"
 _TIME_SCHEMA = {"type": "string", "pattern": f"^(?:{TIME_PATTERN})$"}
-SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, first_of)
+
+
+def _reader(read: Callable[[str], Timestamp]) -> Callable[[str], Timestamp]:
+    """Return ``read`` without the reason of an error that `_TIMES` gives already."""
+
+    def read_time(text: str) -> Timestamp:
+        try:
+            return read(text)
+        except NotATimeError as error:
+            raise ValueError from error
+
+    return read_time
+
+
+SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(first_of))
 """Reads a time as the first second that it can mean."""
-UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
+UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(last_of))
 """Reads a time as the last second that it can mean."""
 
 URI = Parameter(
@@ -163,6 +178,8 @@ AT = Parameter(
     metavar="TIME",
 )
 TIMES: tuple[AnyParameter, ...] = (FROM, TO, AT)
+AT_OR_SPAN = "cannot be used with from or to: give one time, or a range"
+"""The conflict between `AT` and `FROM` or `TO`."""
 FILTER = Parameter(
     "filter",
     "Only links whose field contains the value. With =, the field is the value; "
@@ -344,16 +361,14 @@ class LinkQuery(DeclaredQuery):
         if not self.is_range:
             return
         if not self.stems:
-            raise BadParameterError(
-                MATCH_TYPE.name, self.match_type.value, "exact or prefix: this URI has no host"
-            )
+            why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
+            raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
         for parameter in (FOLLOW, EVIDENCE, VALIDITY):
             if parameter.sure(given):
-                allowed = (
-                    f"no {parameter.name} with {MATCH_TYPE.name}={self.match_type.value}: ask "
-                    "for one page"
+                why = (
+                    f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
                 )
-                raise BadParameterError(parameter.name, "true", allowed)
+                raise ConflictError(parameter.name, "true", why)
 
     def _has_place(self, position: object) -> bool:
         """Return whether a cursor position is valid in the answer to this query."""
@@ -365,12 +380,14 @@ class LinkQuery(DeclaredQuery):
         if not text:
             return self
         if self.limit == 0:
-            raise BadParameterError(
-                "cursor", text, "no cursor with limit=0, which answers everything"
+            raise ConflictError(
+                "cursor", text, "cannot be used with limit=0, which returns everything"
             )
         if self.is_following:
-            raise BadParameterError(
-                "cursor", text, "no cursor with follow: query the redirect's target for the rest"
+            raise ConflictError(
+                "cursor",
+                text,
+                "cannot be used with follow: query the redirect's target for the rest",
             )
         try:
             cursor = decode_cursor(text, self.fingerprint)
@@ -462,7 +479,7 @@ def _times(given: Given) -> tuple[Span, Timestamp | None]:
     if at is None:
         return span_of(given), None
     if FROM.of(given) or TO.of(given):
-        raise BadParameterError("at", given.text(AT), "either at or from and to, not both")
+        raise ConflictError("at", given.text(AT), AT_OR_SPAN)
     return ALL_TIME, at
 
 

@@ -5,7 +5,7 @@ import sys
 import click
 
 from arclink.access.answers import answer_link_query
-from arclink.access.declarations import BadParameterError, Given
+from arclink.access.declarations import ConflictError, Given
 from arclink.access.formats import FIELDS, FORM, FORMAT, chosen_format
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
@@ -48,8 +48,11 @@ def _count(given: Given) -> None:
     query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, *GRAPH, REPLAY, FORMAT, FIELDS))
     name = FORMAT.sure(given).name
     if name not in ROW_FORMATS:
-        raise BadParameterError(
-            "format", name, f"with --level {query.level.value}: {', '.join(ROW_FORMATS)}"
+        raise ConflictError(
+            "format",
+            name,
+            f"cannot be {name} with --level {query.level.value}: use one of "
+            f"{', '.join(ROW_FORMATS)}",
         )
     with open_graph_asked(given) as graph:
         write_rows(level_as_rows(answer_level(graph, query)), ROW_FORMATS[name])

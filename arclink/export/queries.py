@@ -20,7 +20,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import AT, TIMES, URI, BadParameterError, LinkQuery
+from arclink.access.queries import AT, TIMES, URI, ConflictError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import UriR
@@ -187,19 +187,25 @@ def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
         _refuse(
             LEVEL,
             given,
-            f"uri with format={form.value}, which has one row per link; csv can count, too",
+            f"must be uri with format={form.value}, which has one row per link; csv can count, too",
         )
     for cut in (TOP, CORE, BACKBONE):
         if given.text(cut) and not form.is_graph:
-            _refuse(cut, given, f"none with format={form.value}; only {graphs} can be cut")
+            _refuse(
+                cut, given, f"cannot be used with format={form.value}: only {graphs} can be cut"
+            )
     if given.text(SPELLS) and form is not ExportFormat.GEXF:
-        _refuse(SPELLS, given, f"none with format={form.value}; only gexf has spells")
+        _refuse(SPELLS, given, f"cannot be used with format={form.value}: only gexf has spells")
     if given.text(SPELLS) and given.text(AT):
-        _refuse(SPELLS, given, f"no spells at one time (at={given.text(AT)})")
+        _refuse(SPELLS, given, f"cannot be used with at={given.text(AT)}: one time has no spells")
     has_counts = form.is_graph or (form is ExportFormat.CSV and level in (Level.HOST, Level.DOMAIN))
     if given.text(MIN_COUNT) and not has_counts:
-        _refuse(MIN_COUNT, given, f"none with format={form.value}, whose rows are single links")
+        _refuse(
+            MIN_COUNT,
+            given,
+            f"cannot be used with format={form.value}, whose rows are single links",
+        )
 
 
-def _refuse(parameter: AnyParameter, given: Given, allowed: str) -> NoReturn:
-    raise BadParameterError(parameter.name, given.text(parameter), allowed)
+def _refuse(parameter: AnyParameter, given: Given, why: str) -> NoReturn:
+    raise ConflictError(parameter.name, given.text(parameter), why)

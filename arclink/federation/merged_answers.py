@@ -16,7 +16,13 @@ from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
-from arclink.access.declarations import AnyParameter, BadParameterError, DeclaredQuery, Given
+from arclink.access.declarations import (
+    AnyParameter,
+    BadParameterError,
+    ConflictError,
+    DeclaredQuery,
+    Given,
+)
 from arclink.access.members import Member
 from arclink.access.queries import (
     CURSOR,
@@ -72,15 +78,15 @@ class MergedQuery(DeclaredQuery):
         cursor = CURSOR.of(given)
         query = LinkQuery.of(given.without(CURSOR.name))
         if query.limit == 0:
-            raise BadParameterError(
-                "limit", "0", "at least 1: an answer merged from archives does not stream"
+            raise ConflictError(
+                "limit", "0", "must be at least 1: an answer merged from archives does not stream"
             )
         for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
             if (asked := given.text(parameter)) not in ("", parameter.default):
-                raise BadParameterError(
+                raise ConflictError(
                     parameter.name,
                     asked,
-                    f"no {parameter.name} of merged links: query each archive for it",
+                    "cannot be used for merged links: query each archive for it",
                 )
         if not cursor:
             return cls(

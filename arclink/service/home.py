@@ -66,7 +66,7 @@ def page() -> Response:
             HTTPStatus.BAD_REQUEST,
             name=printable(error.name),
             value=printable(error.value),
-            allowed=error.allowed,
+            advice=error.advice,
         )
     except StoreError as error:
         response = _shown(

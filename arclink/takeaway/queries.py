@@ -13,7 +13,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.queries import FROM, TO, BadParameterError, span_of
+from arclink.access.queries import FROM, TO, ConflictError, span_of
 from arclink.model import ALL_TIME, Span
 
 LEAST_FILE_SIZE = 1_000_000
@@ -81,10 +81,10 @@ class TakeAwayQuery(DeclaredQuery):
         form = CAPTURE_FORMAT.sure(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:
-                raise BadParameterError(
+                raise ConflictError(
                     parameter.name,
                     given.text(parameter),
-                    f"none with format={form.value}, which contains no records",
+                    f"cannot be used with format={form.value}, which contains no records",
                 )
         return cls(form, span_of(given), FILE_SIZE.sure(given), CHECK.sure(given))
 

@@ -151,13 +151,13 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         pytest.param(
             [URI, ("at", "2010"), ("from", "2009")],
             "at",
-            "either at or from and to, not both",
+            "cannot be used with from or to",
             id="at with from",
         ),
         pytest.param(
             [URI, ("at", "2010"), ("to", "2011")],
             "at",
-            "either at or from and to, not both",
+            "cannot be used with from or to",
             id="at with to",
         ),
         pytest.param([URI, ("kind", "a")], "kind", "element and attribute", id="kind"),
@@ -172,7 +172,7 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         pytest.param(
             [URI, ("cursor", "abc"), ("limit", "0")],
             "cursor",
-            "no cursor with limit=0",
+            "cannot be used with limit=0",
             id="cursor without limit",
         ),
     ],

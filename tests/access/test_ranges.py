@@ -336,14 +336,16 @@ def test_a_uri_without_a_host_has_no_range_by_host_or_domain(match_type: str) ->
 
 @pytest.mark.parametrize("name", ["evidence", "validity", "follow"])
 def test_parameters_about_one_page_are_refused_for_a_range(name: str) -> None:
-    with pytest.raises(BadParameterError, match=f"no {name} with matchType=host: ask for one page"):
+    with pytest.raises(
+        BadParameterError, match=f"{name} cannot be used with matchType=host: query one page"
+    ):
         query_of("host", **{name: "true"})
 
 
 def test_counts_and_merged_answers_take_no_range() -> None:
     with pytest.raises(BadParameterError, match="counts are of one page"):
         LevelQuery.from_parameters([("uri", A), ("level", "host"), ("matchType", "host")])
-    with pytest.raises(BadParameterError, match="no matchType of merged links"):
+    with pytest.raises(BadParameterError, match="matchType cannot be used for merged links"):
         MergedQuery.from_parameters([("uri", A), ("matchType", "host")])
     assert MergedQuery.from_parameters([("uri", A), ("matchType", "exact")]).query.surt == surt_of(
         A

@@ -138,10 +138,12 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         pytest.param(
             f"uri={A}&profile=links&format=csv",
             "profile",
-            "no profile with format=csv",
+            "cannot be used with format=csv",
             id="profile of CSV",
         ),
-        pytest.param(f"uri={A}&at=2010&from=2009", "at", "either at", id="at and from"),
+        pytest.param(
+            f"uri={A}&at=2010&from=2009", "at", "cannot be used with from or to", id="at and from"
+        ),
         pytest.param(f"uri={A}&cursor=%00%ff", "cursor", "the 'next'", id="cursor"),
         pytest.param(
             "uri=http://a/%0d%0aX-Evil:1", "uri", "control characters", id="header injection"

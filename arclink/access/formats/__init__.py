@@ -19,7 +19,7 @@ from arclink.access.formats.rdf_lines import write_jsonld, write_ntriples, write
 from arclink.access.formats.rdf_xml import write_rdf_xml
 from arclink.access.formats.statements import Profile
 from arclink.access.formats.table import write_table
-from arclink.access.queries import BadParameterError, LinkQuery
+from arclink.access.queries import BadParameterError, ConflictError, LinkQuery
 
 Writer = Callable[[LinkAnswer], Iterator[bytes]]
 
@@ -72,18 +72,18 @@ class Format:
                 telling = ", ".join(
                     form for form, other in FORMATS.items() if name in other.details
                 )
-                raise BadParameterError(
+                raise ConflictError(
                     name,
                     "true",
-                    f"none with format={self.name}; only {telling}, and RDF with "
+                    f"cannot be used with format={self.name}: only {telling}, and RDF with "
                     "profile=links, show it",
                 )
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
-            raise BadParameterError(
+            raise ConflictError(
                 "limit",
                 "0",
-                f"at least 1 with format={self.name}; only {streaming} can be unlimited",
+                f"must be at least 1 with format={self.name}: only {streaming} can be unlimited",
             )
 
     def in_profile(self, name: str) -> Self:
@@ -100,8 +100,8 @@ class Format:
             rdf = ", ".join(
                 other.name for other in FORMATS.values() if other.write_profile is not None
             )
-            raise BadParameterError(
-                "profile", name, f"no profile with format={self.name}; only {rdf} have any"
+            raise ConflictError(
+                "profile", name, f"cannot be used with format={self.name}: only {rdf} have profiles"
             )
         profile = Profile(name)
         return replace(
@@ -122,10 +122,10 @@ class Format:
             having = " and ".join(
                 other.name for other in FORMATS.values() if other.write_fields is not None
             )
-            raise BadParameterError(
+            raise ConflictError(
                 "fields",
                 ",".join(names),
-                f"no fields with format={self.name}; only {having} have any",
+                f"cannot be used with format={self.name}: only {having} have columns to choose",
             )
         return replace(self, write=partial(self.write_fields, only=frozenset(names)))
 
