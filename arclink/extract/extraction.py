@@ -33,7 +33,7 @@ from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, T
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
-from arclink.rows.pages import Page, format_link, format_page, parse_link
+from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
 from arclink.rows.pointers import (
     NO_FILE,
     Pointer,
@@ -616,5 +616,8 @@ def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
 
 
 def _page_row(page: Page, pointer: Pointer) -> bytes:
-    """Return a page, keyed by the SURT that all pages of its payload share."""
-    return surt_of(pointer.original or page.originals[0]).encode() + b"\t" + format_page(page)
+    """Return a page, keyed by the SURT that all pages of its payload share, and its part."""
+    # Recorded links are those of one original, and rows of its payload are written with each.
+    part = "" if pointer.kind is PointerKind.RECORDED else pointer.part
+    place = format_place(surt_of(pointer.original or page.originals[0]), part)
+    return place + b"\t" + format_page(page)

@@ -66,6 +66,7 @@ from arclink.rows.pointers import (
     format_pointer,
 )
 from arclink.rows.relations import MEMENTOS, ROWS
+from arclink.uris.resolution import part_of_origin
 from arclink.uris.surts import surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
 
@@ -79,6 +80,9 @@ PASSED_ON = {_MEMENTO: MEMENTOS, _UNSAID: POINTERS}
 
 These values do not depend on the other values of their key.
 """
+
+UNDIVIDED = 10
+"""Maximum number of full pointers for the originals of a payload that is not divided."""
 
 _CACHED = 10_000
 _SPOOLED = 4 << 20
@@ -426,13 +430,15 @@ class _Originals(Closing):
     """The distinct originals of one checksum, added in order, in portions for one pointer each.
 
     The last portion is in memory. Full ones wait in a temporary file, because a pointer must name
-    the capture to read, which is only known at the end.
+    the capture to read, which is only known at the end. If there are more than `UNDIVIDED` of
+    these, the originals are sorted out by parts of their origins (docs/decisions/20261124-skew.md).
     """
 
     def __init__(self) -> None:
         self._portion: list[str] = []
         self._last = b""
         self._waiting: SpooledTemporaryFile[bytes] | None = None  # made late: few checksums need it
+        self._written = 0  # portions
 
     def close(self) -> None:
         """Remove what was collected."""
@@ -448,6 +454,7 @@ class _Originals(Closing):
             if self._waiting is None:
                 self._waiting = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  closed on exit
             self._waiting.write(orjson.dumps(self._portion) + b"\n")
+            self._written += 1
             self._portion = []
         self._portion.append(original.decode())
 
@@ -460,11 +467,12 @@ class _Originals(Closing):
         reason: str = "",
     ) -> Iterator[Pointer]:
         """Yield one pointer per portion."""
-        portions: Iterable[list[str]] = [self._portion]
-        if self._waiting is not None:
-            self._waiting.seek(0)
-            portions = chain((orjson.loads(line) for line in self._waiting), portions)
-        for chunk, portion in enumerate(portions):
+        portions = (
+            _by_part(chain.from_iterable(self._portions()))
+            if self._written > UNDIVIDED
+            else ((portion, "") for portion in self._portions())
+        )
+        for chunk, (portion, part) in enumerate(portions):
             originals = tuple(map(UriR, portion))
             place = (found.file, found.offset, found.length, found.timestamp, found.original)
             yield Pointer(
@@ -475,4 +483,37 @@ class _Originals(Closing):
                 fall_backs=tuple(others),
                 chunk=chunk,
                 reason=reason,
+                part=part,
             )
+
+    def _portions(self) -> Iterator[list[str]]:
+        if self._waiting is not None:
+            self._waiting.seek(0)
+            yield from map(orjson.loads, self._waiting)
+        yield self._portion
+
+
+def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
+    """Yield originals in portions of one part of their origins each, and the name of the part.
+
+    The portions of a part are adjacent, and their order is kept. The first part is that of the
+    first original, whose links join counts. Memory holds a portion of each part; full portions wait
+    in a temporary file.
+    """
+    portions: dict[str, list[str]] = {}
+    places: dict[str, list[int]] = {}
+    with SpooledTemporaryFile(max_size=_SPOOLED) as waiting:
+        for original in originals:
+            part = part_of_origin(UriR(original))
+            portion = portions.setdefault(part, [])
+            portion.append(original)
+            if len(portion) == ORIGINALS:
+                places.setdefault(part, []).append(waiting.tell())
+                waiting.write(orjson.dumps(portion) + b"\n")
+                portion.clear()
+        for part, portion in portions.items():
+            for place in places.get(part, ()):
+                waiting.seek(place)
+                yield orjson.loads(waiting.readline()), part
+            if portion:
+                yield portion, part

@@ -27,7 +27,7 @@ class JoinContents(ArclinkJob):
         return super().reduce_pairs(pairs, step_num)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Yield the rows of the pages at one place."""
+        """Yield the rows of the pages under one key."""
         return self._joiner.join(key, values)
 
     def reduce_end(self) -> Iterator[Pair]:

@@ -1,9 +1,10 @@
 """A page as extract passes it to join: the links as written, and the places of its captures.
 
 There is one line per payload (or per 1,000 originals of it), keyed by the SURT of its first
-original, so that the pages of one site come to one reducer. A link is one string: its four parts
-are joined by U+001F, which no part can contain. The join looks up most links as whole strings and
-never splits them.
+original, so that the pages of one site come to one reducer. The key of a payload with very many
+originals also has the part of their origins, so that several reducers share it. A link is one
+string: its four parts are joined by U+001F, which no part can contain. The join looks up most links
+as whole strings and never splits them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from arclink.model import Checksum, RawLink, UriR
+from arclink.model import Checksum, RawLink, Surt, UriR
 
 PART = "\x1f"
+_PART_OF_PLACE = b"\x01"
 _IN_REFERENCE = "%1F"
 """U+001F after URL parsing (WHATWG URL, C0 control percent-encode set)."""
 
@@ -43,6 +45,25 @@ class Page:
     links: Sequence[str]
     counts: Mapping[str, int]
     reason: str = "PAYLOAD_READ"
+
+
+def format_place(surt: Surt, part: str) -> bytes:
+    r"""Return the key of a page.
+
+    Args:
+        surt: SURT of the first original of the payload.
+        part: See `arclink.rows.pointers.Pointer`.
+
+    >>> format_place(Surt("org,example)/"), "2f")
+    b'org,example)/\x012f'
+    """
+    return surt.encode() + (_PART_OF_PLACE + part.encode() if part else b"")
+
+
+def parse_place(key: bytes) -> tuple[bytes, bool]:
+    """Return the SURT in the key of a page, and whether the key also has a part."""
+    surt, _, part = key.partition(_PART_OF_PLACE)
+    return surt, bool(part)
 
 
 def format_link(link: RawLink) -> str:

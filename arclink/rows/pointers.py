@@ -114,6 +114,9 @@ class Pointer:
         reason: Name of the `Reason` why the captures before this one could not be read; for
             `PointerKind.REVISIT_ONLY`, the reason to report if nothing is found: empty for "not at
             hand".
+        part: If the payload has very many originals, the part of their origins that all originals
+            of this pointer are in (`arclink.uris.resolution.part_of_origin`): join divides them
+            among tasks. Empty for any other payload.
     """
 
     kind: PointerKind
@@ -131,6 +134,7 @@ class Pointer:
     refers_to_uri: str = ""
     refers_to_timestamp: str = ""
     reason: str = ""
+    part: str = ""
 
 
 _attributes = attrgetter(*(field.name for field in fields(Pointer)))
@@ -138,8 +142,11 @@ _attributes_of_fall_back = attrgetter(*(field.name for field in fields(FallBack)
 
 
 def format_pointer(pointer: Pointer) -> bytes:
-    """Return a pointer as JSON on one line."""
-    return orjson.dumps(_attributes(pointer), _json_value, orjson.OPT_PASSTHROUGH_DATACLASS)
+    """Return a pointer as JSON on one line, without ``part`` if that is empty."""
+    values = _attributes(pointer)
+    if not pointer.part:
+        values = values[:-1]
+    return orjson.dumps(values, _json_value, orjson.OPT_PASSTHROUGH_DATACLASS)
 
 
 def _json_value(value: bytes | FallBack) -> object:

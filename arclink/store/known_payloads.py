@@ -64,6 +64,7 @@ def choose_pointers(
     replaces = store.replaces_links
     earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload
     last: Pointer | None = None  # the chunk before, of the same payload
+    is_unknown = False  # whether the store has nothing about the payload
     for pointer, known in _with_known(pointers, store):
         if last is not None and (known is None or pointer.checksum != last.checksum):
             yield from _further_chunks(last, earlier)
@@ -72,6 +73,11 @@ def choose_pointers(
             yield WAITING if pointer.kind is PointerKind.UNREAD else CHOSEN, pointer
             continue
         payload, missing = known
+        if pointer.part:
+            if last is None:
+                is_unknown = payload is None and not any(store.originals_of(pointer.checksum))
+            if not is_unknown:  # originals of earlier batches may be in any part
+                pointer = replace(pointer, part="")
         last = pointer
         source = source_of(payload) if payload is not None else None
         is_worse = source is not None and source > _source_of_pointer(pointer)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha1
+from zlib import crc32
 
 import ada_url
 
@@ -271,6 +272,13 @@ def fields_of(original: UriR) -> UriFields:
     return ("", original, "", "", "") if uri is None else _fields(uri)
 
 
+PARTS = 64
+"""Number of parts of all origins, by a hash."""
+
+_PLAIN_ORIGIN = re.compile(r"https?://[a-z0-9.-]+/")
+"""The beginning of a URI that shows its origin without parsing the URI."""
+
+
 def cut(original: UriR, scope: Scope) -> str:
     """Return the part of a page's URI that links of this scope depend on.
 
@@ -283,6 +291,23 @@ def cut(original: UriR, scope: Scope) -> str:
     1
     """
     return "\n".join(fields_of(original)[:scope]) if scope else ""
+
+
+def part_of_origin(original: UriR) -> str:
+    """Return the part, of `PARTS`, that the origin of a URI is in, as two hex digits.
+
+    URIs with equal cuts of any scope but `Scope.NONE` are in one part.
+
+    >>> part_of_origin(UriR("http://h/a/b.html")) == part_of_origin(UriR("HTTP://h:80/c"))
+    True
+    """
+    plain = _PLAIN_ORIGIN.match(original)
+    return _part_of_origin(UriR(plain[0]) if plain else original)
+
+
+@lru_cache(maxsize=1024)
+def _part_of_origin(original: UriR) -> str:
+    return f"{crc32(cut(original, Scope.ORIGIN).encode('utf-8', 'surrogatepass')) % PARTS:02x}"
 
 
 @lru_cache(maxsize=1024)  # the pages of a site have few cuts

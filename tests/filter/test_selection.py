@@ -2,10 +2,12 @@ import random
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,7 @@ from arclink.rows.pointers import (
     parse_pointer,
 )
 from arclink.rows.relations import MEMENTOS, format_memento, parse_memento, split_block
+from arclink.uris.resolution import PARTS, part_of_origin
 from arclink.uris.surts import surt_of
 from tests.filter.generated import EMPTY, FAR, ONE, REFUSED, TWO, lines, revisit, row, rule_sets
 
@@ -433,6 +436,33 @@ def test_originals_past_the_limit_follow_in_further_pointers() -> None:
         == 1
     )
     assert counts[Reason.MEMENTO_DUPLICATE] == number - 1
+
+
+def test_very_many_originals_of_a_payload_are_sorted_out_by_parts_of_their_origins() -> None:
+    """All originals of an origin are in one part, and the first pointer has the first original."""
+    hosts, number = 300, (selection.UNDIVIDED + 2) * ORIGINALS
+    originals = sorted(b"http://h%03d.example/%d" % (one % hosts, one) for one in range(number))
+    candidates = (b"%b\t1\t0\t\t20200101000000 0 100 a.warc.gz" % one for one in originals)
+    lines = [line for _, line in reduce_captures(b"p" + ONE.encode(), candidates, Counter())]
+    pointers = list(map(parse_pointer, lines))
+    assert [pointer.chunk for pointer in pointers] == list(range(len(pointers)))
+    found = [original.encode() for pointer in pointers for original in pointer.originals]
+    assert sorted(found) == originals
+    assert found[0] == originals[0]
+    parts = {pointer.part for pointer in pointers}
+    assert 40 < len(parts) <= PARTS
+    for pointer in pointers:
+        assert {part_of_origin(original) for original in pointer.originals} == {pointer.part}
+        assert list(pointer.originals) == sorted(pointer.originals)
+    assert len(pointers) <= number // ORIGINALS + len(parts)
+
+
+def test_a_pointer_without_part_is_written_without_it() -> None:
+    whole = [line for _, line in reduce_captures(b"p" + ONE.encode(), million(2), Counter())]
+    assert len(orjson.loads(whole[0])) == len(fields(Pointer)) - 1
+    assert format_pointer(parse_pointer(whole[0])) == whole[0]
+    divided = replace(parse_pointer(whole[0]), part="0a")
+    assert parse_pointer(format_pointer(divided)) == divided
 
 
 @pytest.mark.costly

@@ -5,6 +5,7 @@ It resolves every link of every page at each URI where the page was captured.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import median
 from zlib import crc32
 
@@ -19,7 +20,14 @@ from arclink.graph.inversion import reduce_postings
 from arclink.graph.join import Joiner
 from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
 from arclink.reasons import Reason
-from arclink.rows.pages import Page, format_link, format_page, parse_link, parse_page
+from arclink.rows.pages import (
+    Page,
+    format_link,
+    format_page,
+    format_place,
+    parse_link,
+    parse_page,
+)
 from arclink.rows.relations import (
     HUB,
     OUTLINKS,
@@ -33,7 +41,7 @@ from arclink.rows.relations import (
     split_target_key,
     target_key,
 )
-from arclink.uris.resolution import content_id
+from arclink.uris.resolution import content_id, part_of_origin
 from arclink.uris.surts import surt_of
 
 REFERENCES = [
@@ -252,6 +260,57 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
     assert sum(relation == PAYLOADS for relation, _ in rows) == 1
     assert len(list(flat_outlinks(rows))) == 3
     assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
+
+
+def divided(page: Page) -> dict[bytes, list[bytes]]:
+    """Return the pages of each part of a payload's origins, by their keys."""
+    by_part: dict[str, list[UriR]] = {}
+    for original in page.originals:
+        by_part.setdefault(part_of_origin(original), []).append(original)
+    surt = surt_of(page.originals[0])
+    pages: dict[bytes, list[bytes]] = defaultdict(list)
+    chunk = 0
+    for part, originals in by_part.items():
+        for one in originals:  # one original each, so that a part has several pages
+            page_of_part = replace(page, originals=[one], chunk=chunk)
+            pages[format_place(surt, part)].append(format_page(page_of_part))
+            chunk += 1
+    return pages
+
+
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(st.lists(payloads, min_size=1, max_size=5))
+def test_parts_of_a_payload_in_tasks_of_their_own_give_the_same(drawn: Drawn) -> None:
+    """Each content and each payload is written by one task, and inlinks are the same."""
+    pages = pages_of(drawn)
+    whole, whole_joiner = joined(pages, 30_000)
+    rows: list[Row] = []
+    counts: Counter[Reason] = Counter()
+    for page in pages:
+        for key, lines in divided(page).items():
+            joiner = Joiner()
+            rows += [*joiner.join(key, lines), *joiner.flush()]
+            counts += joiner.counts
+    contents = list(flat_outlinks(rows))
+    assert len(dict(contents)) == len(contents), "no content is written twice"
+    assert dict(contents) == dict(flat_outlinks(whole))
+    assert sorted(row for row in rows if row[0] == PAYLOADS) == sorted(
+        row for row in whole if row[0] == PAYLOADS
+    )
+    assert sorted(map(repr, flat_inlinks(rows))) == sorted(map(repr, flat_inlinks(whole)))
+    assert counts == whole_joiner.counts
+
+
+def test_a_content_that_all_parts_share_is_written_by_the_task_of_the_first_page() -> None:
+    originals = [f"http://h{number}.example/" for number in range(20)]
+    page = page_of("SUM", originals, [("a@href", "http://a.example/", "A", None)])
+    keys = divided(page)
+    assert len(keys) > 10
+    rows = [row for key, lines in keys.items() for row in Joiner().join(key, lines)]
+    assert [relation for relation, _ in rows] == [PAYLOADS]
+    assert parse_payload(rows[0][1]).scope is Scope.NONE
 
 
 def pages_with_a_hub(count: int, links: int) -> list[Page]:
