@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,7 +116,7 @@ def command(given: Given) -> None:
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
     if kept := KEEP_GRAPH.of(given):
         run.kept = Path(kept)
-    with only_build(local_path_of(store)):
+    with only_build(local_path_of(store)), closing(run):
         record = takedowns_path(store)
         if REBUILD.sure(given):
             if exists(store):

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -51,7 +51,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     run = runner_of(given, CORES.of(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
-    with room_in(folder, name), run.visiting(name):
+    with room_in(folder, name), closing(run), run.visiting(name):
         yield run
         for relation in RELATIONS[name]:
             run.fetch(folder / relation)

@@ -37,11 +37,15 @@ GRAPH = "graph"
 MRJOB = "mrjob"
 """Folder of a build in an object store for mrjob's scripts and settings."""
 
-WITHOUT_RENAMES = {
+FOR_OBJECTS = {
     "mapred.output.committer.class": "arclink.ObjectCommitter",
     "fs.s3a.committer.name": "magic",
+    "mapreduce.client.libjars.wildcard": "false",
 }
-"""Hadoop properties: a task's files become objects when it is committed, and none is renamed.
+"""Hadoop properties for files in an object store.
+
+A task's files become objects when it is committed, and none is renamed. Jars are named one by one:
+YARN compares the times of what it hands to tasks, and a folder of jars has none.
 
 Source: https://hadoop.apache.org/docs/stable/hadoop-aws/tools/hadoop-aws/committers.html
 """
@@ -63,12 +67,9 @@ class HadoopRunner(JobRunner):
         """Write files of the work folder to the engine if it lacks them; remove the output."""
         system, target = self._there(output)
         system.remove(target)
-        options = same_versions()
-        if is_object_store(self.root):
-            options += ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
-            address = os.environ.get(ADDRESS)
-        else:
-            address = webhdfs_address(self.root)
+        options = [*same_versions(), *self._places()]
+        in_store = is_object_store(self.root)
+        address = os.environ.get(ADDRESS) if in_store else webhdfs_address(self.root)
         if address:  # archive files may be in HDFS whatever the root is
             options += ["--cmdenv", f"{ADDRESS}={address}"]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
@@ -89,7 +90,7 @@ class HadoopRunner(JobRunner):
         properties = run._opts["jobconf"]
         properties.setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
         if is_object_store(self.root):
-            for name, value in WITHOUT_RENAMES.items():
+            for name, value in FOR_OBJECTS.items():
                 properties.setdefault(name, value)
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
@@ -187,6 +188,10 @@ class HadoopRunner(JobRunner):
         finally:
             self._files().remove(self._files().path_of(self.root))
             self.root = root
+
+    def _places(self) -> list[str]:
+        """Return mrjob's options for the place of its scripts, and for the cluster."""
+        return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"] if is_object_store(self.root) else []
 
     def _uploaded(self, path: Path) -> str:
         """Return the address of a file; write it if no file of the same size is there."""
