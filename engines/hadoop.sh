@@ -9,9 +9,10 @@
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
 # BLOCK=128m engines/hadoop.sh start   blocks of HDFS, and so inputs of map tasks, as large as on a cluster (default 1m,
 #                                      so that small tests have several tasks)
+# S3=http://HOST:PORT/BUCKET engines/hadoop.sh start   no HDFS: all files are in that bucket, which AWS_ACCESS_KEY_ID and
+#                                      AWS_SECRET_ACCESS_KEY open (engines/s3.sh starts such a server)
 # S3=http://HOST:PORT/BUCKET engines/hadoop.sh local [FOLDER]   start nothing: settings in FOLDER with which each job runs
-#                                      in one process, and all files are in that bucket, which AWS_ACCESS_KEY_ID and
-#                                      AWS_SECRET_ACCESS_KEY open
+#                                      in one process
 # SECURED=1 engines/hadoop.sh start    Kerberos, with its server in the same JVM, and HTTPS; the settings name a ticket of its
 #                                      one user
 # MASTER=PID engines/hadoop.sh start   the cluster ends when that process is gone: nothing outlives a test that was killed
@@ -62,8 +63,10 @@ write_conf() {
   variable="export ARCLINK_WEBHDFS=http://127.0.0.1:$webhdfs"
   if [ -n "${S3:-}" ]; then
     files="s3a://${S3##*/}"
-    framework=local
-    begin="mkdir -p $run/tasks; cd $run/tasks # tasks run here, too, and link their files"
+    if [ "$action" = local ]; then
+      framework=local
+      begin="mkdir -p $run/tasks; cd $run/tasks # tasks run here, too, and link their files"
+    fi
     aws="<property><name>fs.s3a.endpoint</name><value>${S3%/*}</value></property>\
   <property><name>fs.s3a.access.key</name><value>$AWS_ACCESS_KEY_ID</value></property>\
   <property><name>fs.s3a.secret.key</name><value>$AWS_SECRET_ACCESS_KEY</value></property>"

@@ -11,7 +11,7 @@ from arclink.pipeline.settings import BuildSettings
 RUNNER = Parameter(
     "runner",
     "Where jobs run: on all cores, in one process, or on an engine.",
-    named({name: name for name in ("local", "inline", "hadoop", "spark")}),
+    named({name: name for name in ("local", "inline", "hadoop", "emr", "spark")}),
     default=BuildSettings().runner,
     see="reference/engines.md#options",
 )
@@ -25,7 +25,7 @@ ENGINE_CONF = Parameter(
 )
 ENGINE_FOLDER = Parameter(
     "engine-folder",
-    "Folder in HDFS or S3 for files between the stages, with --runner hadoop or spark.",
+    "Folder in HDFS or S3 for files between the stages, with --runner hadoop, emr or spark.",
     TEXT,
     also=("hdfs",),
     metavar="URL",
@@ -48,7 +48,7 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
 
     Raises:
         UsageError: An engine has no settings, their file does not exist, or ``engine-folder`` is
-            not an address in HDFS or S3.
+            not an address in HDFS or S3 (for EMR, in S3).
         InputError: The HTTP address of HDFS is not known, or S3 cannot be used.
     """
     runner, engine_conf, folder = RUNNER.sure(given), ENGINE_CONF.of(given), ENGINE_FOLDER.of(given)
@@ -63,9 +63,11 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
+    from arclink.mapreduce.emr import EmrRunner
     from arclink.mapreduce.hadoop import HadoopRunner
     from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
     from arclink.network.engine_files import files_of, is_of_engine
+    from arclink.network.object_store import is_object_store
 
     if runner == "spark" and folder is None:
         return SparkRunner(runner, cores, tasks, conf=conf.resolve())
@@ -75,8 +77,13 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
             f"--engine-folder {folder}: not an address in HDFS or S3; write one such as "
             "hdfs:///user/me/arclink or s3a://bucket/arclink"
         )
+    if runner == "emr" and not is_object_store(root):
+        raise UsageError(
+            "--runner emr: --engine-folder must be in S3, such as s3a://bucket/arclink"
+        )
     files = files_of(root)
     files.entries(files.path_of(root))  # fails now if it does not answer
     if runner == "spark":
         return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
-    return HadoopRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
+    kind = EmrRunner if runner == "emr" else HadoopRunner
+    return kind(runner, cores, tasks, conf=conf.resolve(), root=root)

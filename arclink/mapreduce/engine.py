@@ -15,7 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from arclink.errors import PipelineError
-from arclink.mapreduce.properties import RELATIONS_APART, WITHOUT_RENAMES
+from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
 from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.network.hdfs import ADDRESS, webhdfs_address
@@ -62,8 +62,8 @@ class EngineRunner(JobRunner):
         return ["--cmdenv", f"{ADDRESS}={address}"] if address else []
 
     def committing(self) -> Mapping[str, str]:
-        """Return the Hadoop properties by which tasks commit their output."""
-        return WITHOUT_RENAMES if is_object_store(self.root) else {}
+        """Return the Hadoop properties for the place of the files."""
+        return FOR_OBJECTS if is_object_store(self.root) else {}
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
         """Return the parts in a folder, on the engine or here, with their sizes in bytes.

@@ -29,9 +29,7 @@ class HadoopRunner(EngineRunner):
 
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
-        options = EngineRunner.variables(self)
-        if is_object_store(self.root):
-            options += ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
+        options = [*EngineRunner.variables(self), *self.places()]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
             name = "webhdfs-ca.pem"
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
@@ -52,3 +50,7 @@ class HadoopRunner(EngineRunner):
             properties.setdefault(MOST_SPLIT, str(USUAL_BLOCK))
         for name, value in self.committing().items():
             properties.setdefault(name, value)
+
+    def places(self) -> list[str]:
+        """Return mrjob's options for the place of its scripts, and for the cluster."""
+        return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"] if is_object_store(self.root) else []

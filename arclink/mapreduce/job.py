@@ -296,6 +296,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             from arclink.mapreduce.hadoop_runner import QuickHadoopRunner
 
             return QuickHadoopRunner
+        if self.options.runner == "emr":
+            from arclink.mapreduce.emr_runner import LoggedEmrRunner
+
+            return LoggedEmrRunner
         if self.options.runner == "local":
             from arclink.mapreduce.local_runner import OneMachineRunner
 

@@ -24,11 +24,15 @@ RELATIONS_APART = "arclink.RelationOutputFormat"
 LINES_APART = "arclink.LineRelationOutputFormat"
 """Class that does so for lines of bytes, on Spark."""
 
-WITHOUT_RENAMES = {
+FOR_OBJECTS = {
     "mapred.output.committer.class": "arclink.ObjectCommitter",
     "fs.s3a.committer.name": "magic",
+    "mapreduce.client.libjars.wildcard": "false",
 }
-"""A task's files become objects when it is committed, and none is renamed.
+"""Properties for files in an object store.
+
+A task's files become objects when it is committed, and none is renamed. Jars are named one by one:
+YARN compares the times of what it hands to tasks, and a folder of jars has none.
 
 Source: https://hadoop.apache.org/docs/stable/hadoop-aws/tools/hadoop-aws/committers.html
 """

@@ -117,8 +117,8 @@ class JobRunner:
     """Runs jobs on this machine.
 
     Attributes:
-        runner: ``inline`` (one process), ``local`` (all cores of this machine), ``hadoop`` or
-            ``spark``.
+        runner: ``inline`` (one process), ``local`` (all cores of this machine), ``hadoop``, ``emr``
+            or ``spark``.
         cores: Tasks at a time.
         scratch: Folder for temporary files of a running job; on the disk of the output, not in
             memory.
@@ -270,6 +270,9 @@ class JobRunner:
     def remove(self, folder: Path) -> None:
         """Remove a folder."""
         shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End what was started for the jobs."""
 
     @contextmanager
     def visiting(self, stage: str) -> Iterator[None]:

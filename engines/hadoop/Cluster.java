@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.StartupOption;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
@@ -18,7 +19,8 @@ import org.apache.hadoop.yarn.server.nodemanager.NodeManager;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 
 /**
- * A cluster in one JVM: NameNode, DataNodes, ResourceManager, NodeManagers and JobHistoryServer, as they run anywhere.
+ * A cluster in one JVM: NameNode, DataNodes, ResourceManager, NodeManagers and JobHistoryServer, as they run anywhere. No
+ * HDFS where the settings name another file system.
  *
  * <p>Arguments: folder of the cluster, number of nodes, and perhaps a process without which the cluster ends. {@code FOLDER/ready} appears when jobs are taken. A file {@code
  * FOLDER/halt-datanode-N} or {@code halt-nodemanager-N} stops that part; {@code halted-…} answers.
@@ -52,6 +54,9 @@ public final class Cluster {
 
   private void startStorage(int nodes) throws Exception {
     Configuration conf = new HdfsConfiguration();
+    if (!FileSystem.getDefaultUri(conf).getScheme().equals("hdfs")) {
+      return;
+    }
     if (!new File(conf.get("hadoop.tmp.dir"), "dfs/name").exists()) {
       StartupOption.FORMAT.setClusterId("arclink");
       NameNode.format(conf);

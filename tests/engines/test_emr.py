@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from arclink.mapreduce.emr_runner import LOGGED
 from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import ROOT, running_moto
 
@@ -77,6 +78,9 @@ def asked(
         .replace("SUBNET", subnet)
     )
     conf = folder / "emr.conf"
+    jar = folder / "relations.jar"
+    jar.write_bytes(b"the classes of jobs")
+    text = text.replace("/PATH/TO/relations.jar", str(jar))
     conf.write_text(text.replace("arclink-environment.tar.gz#", f"{environment}#"), "utf-8")
     options = ["--conf-path", str(conf), "--check-cluster-every", "1", "--cloud-fs-sync-secs", "0"]
 
@@ -121,6 +125,7 @@ def test_script_input_and_environment_are_uploaded(asked: dict[str, Any]) -> Non
     objects = {key.rsplit("/", 1)[-1]: data for key, data in asked["objects"].items()}
     assert objects["filter_captures.py"] == (ROOT / "arclink/jobs/filter_captures.py").read_bytes()
     assert objects["arclink-environment.tar.gz"] == b"a packed environment"
+    assert objects["relations.jar"] == b"the classes of jobs"
     assert objects["rows.cdx"].startswith(b"org,example)/ ")
     assert b"check_environment.py" in objects["setup-wrapper.sh"]
     assert all(key.startswith("arclink/tmp/") for key in asked["objects"])
@@ -166,7 +171,9 @@ def test_each_jobs_step_starts_streaming_with_our_settings(
     assert asked["steps"].keys() == JOBS.keys()
     step = asked["steps"][job]
     assert step["Jar"] == "command-runner.jar"
-    words = step["Args"]
+    assert step["Args"][:3] == ["bash", "-c", LOGGED]
+    said, *words = step["Args"][3:]
+    assert said.startswith(f"s3://{BUCKET}/arclink/tmp/")
     assert words[0] == "hadoop-streaming"
     following = dict(pairwise(words))
     assert following["-input"].startswith(

@@ -4,9 +4,12 @@ A real S3 server on loopback has them; Hadoop reads and writes through S3A.
 """
 
 import json
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +20,14 @@ from arclink.network.engine_files import EngineFiles, files_of
 from arclink.store.batch_backups import back_up_batches, restore_batches
 from arclink.store.location import open_store
 from tests.engines.builds import Here, answers, build, counts_of
-from tests.engines.conftest import engines_folder, needs, run_script, running_s3, running_spark
+from tests.engines.conftest import (
+    Cassandra,
+    engines_folder,
+    needs,
+    run_script,
+    running_s3,
+    running_spark,
+)
 
 BUCKET = "arclink-work"
 ROOT = f"s3a://{BUCKET}/built"
@@ -120,15 +130,37 @@ def test_a_bucket_that_does_not_exist_is_named_at_once(s3: str, tmp_path: Path) 
 # A whole build
 
 
-@pytest.fixture(scope="module")
-def hadoop_on_s3(s3: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """mrjob's settings for a Hadoop that has no HDFS, and runs each job in one process."""
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A build whose files are in the bucket.
+
+    Attributes:
+        store: Its store.
+        root: Address of the folder of its files.
+        said: What it printed.
+    """
+
+    store: str
+    root: str
+    said: list[str]
+
+
+@pytest.fixture(
+    params=["local", pytest.param("start", id="yarn", marks=pytest.mark.slow)], scope="module"
+)
+def hadoop_on_s3(
+    request: pytest.FixtureRequest, s3: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """mrjob's settings for a Hadoop without HDFS: each job in one process, or on a cluster."""
     folder = tmp_path_factory.mktemp("hadoop-s3")
     needs(engines_folder() / "s3a/jars")
-    run_script("hadoop.sh", "local", folder, S3=f"{s3}/{BUCKET}")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ARCLINK_WEBHDFS", raising=False)
-        yield folder / "mrjob.conf"
+    try:
+        run_script("hadoop.sh", request.param, folder, S3=f"{s3}/{BUCKET}", MASTER=str(os.getpid()))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("ARCLINK_WEBHDFS", raising=False)
+            yield folder / "mrjob.conf"
+    finally:
+        run_script("hadoop.sh", "stop", folder)
 
 
 @pytest.fixture(scope="module")
@@ -141,53 +173,60 @@ def archive(here: Here, s3: str) -> str:
     return f"s3://{BUCKET}/archive/"
 
 
+def build_from_bucket(archive: str, conf: Path, store: str) -> Built:
+    """Build a store of the archive in the bucket."""
+    root = f"{ROOT}-{uuid4().hex}"
+    words: list[str | Path] = ["--runner", "hadoop", "--engine-conf", conf]
+    return Built(store, root, build(archive, store, *words, "--engine-folder", root))
+
+
 @pytest.fixture(scope="module")
-def built(
-    archive: str, here: Here, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The store of a build on the cluster."""
-    store = tmp_path_factory.mktemp("built") / "s3.db"
-    words: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop_on_s3]
-    assert build(archive, store, *words, "--engine-folder", ROOT) == here.said, "the same counts"
-    return store
+def built(archive: str, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A build into SQLite."""
+    return build_from_bucket(archive, hadoop_on_s3, str(tmp_path_factory.mktemp("built") / "s3.db"))
 
 
-def test_a_build_without_hdfs_gives_the_store_of_one_here(built: Path, here: Here) -> None:
-    assert counts_of(built) == counts_of(here.store)
-    assert answers(built) == here.answers
-
-
-def test_only_the_graph_files_stay(built: Path) -> None:
+def in_bucket(url: str) -> list[str]:
+    """Return the names in a folder of the bucket."""
     system = files_of(ROOT)
-    assert [entry.name for entry in system.entries(f"{BUCKET}/built")] == ["graph"]
-    (batch,) = system.entries(f"{BUCKET}/built/graph")
-    kept = {entry.name for entry in system.entries(f"{BUCKET}/built/graph/{batch.name}")}
-    assert kept == {"mementos", "payloads", "outlinks", "inlinks", "checksums.txt", "manifest.json"}
+    return [entry.name for entry in system.entries(system.path_of(url))]
 
 
 def assert_committed_without_renames(root: str) -> None:
     """The committer of a job writes its name to the marker of success."""
     system = files_of(ROOT)
-    assert [entry.name for entry in system.entries(root)] == ["graph"]
-    (batch,) = system.entries(f"{root}/graph")
-    marker = f"{root}/graph/{batch.name}/inlinks/_SUCCESS"
+    (batch,) = in_bucket(f"{root}/graph")
+    marker = system.path_of(f"{root}/graph/{batch}/inlinks/_SUCCESS")
     assert json.loads(b"".join(system.read(marker)))["committer"] == "magic"
 
 
-def test_hadoop_committed_the_files_without_renaming_them(built: Path) -> None:
-    assert_committed_without_renames(f"{BUCKET}/built")
+def test_a_build_without_hdfs_gives_the_store_of_one_here(built: Built, here: Here) -> None:
+    assert built.said == here.said, "the same counts"
+    assert counts_of(Path(built.store)) == counts_of(here.store)
+    assert answers(built.store) == here.answers
 
 
-def test_no_upload_is_left_incomplete(built: Path, s3: str) -> None:
+def test_only_the_graph_files_stay(built: Built) -> None:
+    assert in_bucket(built.root) == ["graph"]
+    (batch,) = in_bucket(f"{built.root}/graph")
+    kept = {"mementos", "payloads", "outlinks", "inlinks", "checksums.txt", "manifest.json"}
+    assert set(in_bucket(f"{built.root}/graph/{batch}")) == kept
+
+
+def test_hadoop_committed_the_files_without_renaming_them(built: Built) -> None:
+    assert_committed_without_renames(built.root)
+
+
+def test_no_upload_is_left_incomplete(built: Built, s3: str) -> None:
     import fsspec
 
     left = fsspec.filesystem("s3").call_s3("list_multipart_uploads", Bucket=BUCKET)
     assert not left.get("Uploads")
 
 
-def test_the_graph_files_in_s3_are_a_backup(built: Path, here: Here, tmp_path: Path) -> None:
-    with open_store(str(built)) as store:
-        done = back_up_batches(store, f"{ROOT}/graph", tmp_path / "backup")
+def test_the_graph_files_in_s3_are_a_backup(built: Built, here: Here, tmp_path: Path) -> None:
+    with open_store(built.store) as store:
+        done = back_up_batches(store, f"{built.root}/graph", tmp_path / "backup")
     assert (done.batches, done.copied) == (1, 1)
     with open_store(str(tmp_path / "restored.db"), create=True) as store:
         restore_batches(tmp_path / "backup", store)
@@ -208,4 +247,13 @@ def test_spark_builds_the_same_store_without_hdfs_and_renames(
         assert build(archive, folder / "s3.db", *words, "--engine-folder", root) == here.said
     assert counts_of(folder / "s3.db") == counts_of(here.store)
     assert answers(folder / "s3.db") == here.answers
-    assert_committed_without_renames(f"{BUCKET}/spark")
+    assert_committed_without_renames(root)
+
+
+@pytest.mark.slow
+def test_tasks_load_cassandra_from_s3(
+    archive: str, hadoop_on_s3: Path, here: Here, cassandra: Cassandra
+) -> None:
+    built = build_from_bucket(archive, hadoop_on_s3, cassandra.keyspace())
+    assert built.said == here.said
+    assert answers(built.store) == here.answers

@@ -1,0 +1,47 @@
+"""Jobs on Amazon EMR: each is a step of a cluster, and files between the stages are in S3."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from arclink.mapreduce.hadoop import MRJOB, HadoopRunner
+
+
+@dataclass(slots=True)
+class EmrRunner(HadoopRunner):
+    """Runs jobs on a cluster at EMR.
+
+    It is the cluster that the settings name (``cluster_id``), or one that the first job starts and
+    `close` ends.
+
+    Attributes:
+        started: Id of the cluster that a job has started; empty if there is none.
+    """
+
+    started: str = ""
+
+    def close(self) -> None:
+        """End the cluster that a job has started, and remove its scripts."""
+        if self.started:
+            self._client().make_emr_client().terminate_job_flows(JobFlowIds=[self.started])
+            self.started = ""
+            files = self._files()
+            files.remove(files.path_of(f"{self.root}/{MRJOB}"))
+
+    def places(self) -> list[str]:
+        """Return mrjob's options for its scripts and for the cluster, which is started first."""
+        if not self.started:
+            client = self._client()
+            if not client.get_cluster_id():
+                self.started = client.make_persistent_cluster()
+        options = ["--cloud-tmp-dir", self._scripts()]
+        return [*options, "--cluster-id", self.started] if self.started else options
+
+    def _scripts(self) -> str:
+        """Return the folder for scripts and logs, under the name that EMR itself has for S3."""
+        return f"s3://{self._files().path_of(self.root)}/{MRJOB}/"
+
+    def _client(self) -> Any:  # Any: mrjob has no types
+        """Return mrjob's client of EMR, with the settings of the engine."""
+        from arclink.mapreduce.emr_runner import LoggedEmrRunner
+
+        return LoggedEmrRunner(conf_paths=[str(self.conf)], cloud_tmp_dir=self._scripts())
