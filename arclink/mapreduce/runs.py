@@ -271,9 +271,6 @@ class JobRunner:
         """Remove a folder."""
         shutil.rmtree(folder, ignore_errors=True)
 
-    def close(self) -> None:
-        """End what was started for the jobs."""
-
     @contextmanager
     def visiting(self, stage: str) -> Iterator[None]:
         """Run one stage alone, in a folder whose files are on this machine before and after it."""
