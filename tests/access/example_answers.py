@@ -74,7 +74,7 @@ def answer_of(
 
 
 def stream_members(store: Answers, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
-    """Yield all members in store order, outlinks first, as they are read from the store."""
+    """Yield all members in store order, outlinks first, one by one from the store."""
     answer = answer_link_query(store, replace(query, limit=0, cursor=None))
     yield from ((Direction.OUT, member) for member in answer.outlinks)
     yield from ((Direction.IN, member) for member in answer.inlinks)

@@ -385,7 +385,7 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         pytest.param(
             "?uri=a.example/%07", 400, "is no address that a page can have", id="wrong URI"
         ),
-        pytest.param("?uri=a.example&limit=0", 400, "limit: must be at least 1", id="unlimited"),
+        pytest.param("?uri=a.example&limit=0", 400, "limit: expected at least 1", id="unlimited"),
         pytest.param(
             "?uri=a.example&view=map", 400, "view: expected glance or links", id="no such view"
         ),
