@@ -139,7 +139,7 @@ def test_a_grouped_answer_loses_nothing_that_is_still_there(path: Path, change: 
 def test_in_store_order_a_cursor_from_before_links_were_removed_is_refused(
     path: Path, change: Change, match_type: str
 ) -> None:
-    with pytest.raises(BadParameterError, match="the answer has changed, start again"):
+    with pytest.raises(BadParameterError, match="so the answer has changed: repeat the query"):
         first_and_rest(
             path, change, IN_STORE_ORDER, lambda: open_store(str(path)), matchType=match_type
         )
@@ -207,7 +207,7 @@ def test_a_rebuilt_store_accepts_only_its_own_cursors(path: Path) -> None:
             file.unlink()
         load_pages(path, path.parent / "anew", [pages()[1:]])
 
-    with pytest.raises(BadParameterError, match="start again"):
+    with pytest.raises(BadParameterError, match="repeat the query"):
         first_and_rest(path, build, IN_STORE_ORDER, lambda: open_store(str(path)))
 
 
