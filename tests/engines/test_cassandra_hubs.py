@@ -23,7 +23,7 @@ from benchmarks.synthetic_graph import HUB_SURT, write_batch
 from tests.engines.conftest import Cassandra
 
 PAGES = Budget().look_ups + 1
-"""Of the graph: so many pages link to the hub that its inlinks are not grouped."""
+"""Number of pages of the graph: more link to the hub than an answer groups."""
 
 
 @pytest.fixture(scope="module")
