@@ -14,7 +14,8 @@ class EmrRunner(HadoopRunner):
     `close` ends.
 
     Attributes:
-        started: Id of the cluster that a job has started; empty if there is none.
+        started: Id of the cluster that a job has started; empty before, and if the settings name
+            one.
     """
 
     started: str = ""

@@ -1,25 +1,24 @@
 """mrjob's ``emr`` runner, changed to read the counters of a job.
 
 mrjob reads them from logs that EMR copies to S3, and waits ten minutes for each. Here, a step of
-EMR copies what Hadoop says of its job to S3 before it ends.
+EMR copies what Hadoop prints about its job to S3 before it ends.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from mrjob.emr import EMRJobRunner
 from mrjob.logs.step import _parse_step_syslog
 
 LOGGED = (
-    'said=$(mktemp); HADOOP_ROOT_LOGGER=INFO,console "$@" > "$said" 2>&1; status=$?; '
-    'cat "$said" >&2; hadoop fs -put -f "$said" "$0"; exit $status'
+    'log=$(mktemp); HADOOP_ROOT_LOGGER=INFO,console "$@" > "$log" 2>&1; status=$?; '
+    'cat "$log" >&2; hadoop fs -put -f "$log" "$0"; exit $status'
 )
-"""Bash script of a step: runs the command in its arguments, and writes what that says to the
+"""Bash script of a step: runs the command in its arguments, and writes what that prints to the
 address ``$0``.
 """
 
-SAID = "said.txt"
-"""Name of the file with what Hadoop says of a job, in the folder of the job's scripts."""
+PRINTED = "hadoop.txt"
+"""Name of the file with what Hadoop prints about a job, in the folder of the job's scripts."""
 
 
 class LoggedEmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
@@ -29,15 +28,19 @@ class LoggedEmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
 
     def _streaming_step_hadoop_jar_step(self, step_num: int) -> dict[str, Any]:  # Any: boto3's
         step: dict[str, Any] = super()._streaming_step_hadoop_jar_step(step_num)
-        return step | {"Args": ["bash", "-c", LOGGED, self._said(), *step["Args"]]}
+        return step | {"Args": ["bash", "-c", LOGGED, self._address(), *step["Args"]]}
 
     def _log_counters(self, log_interpretation: dict[str, Any], step_num: int) -> None:
-        """Add what Hadoop said of its job: counters, and errors of its tasks."""
-        log_interpretation["step"] = _parse_step_syslog(self._lines_said())
+        """Add what Hadoop printed about its job, which has the counters."""
+        lines = self._printed().splitlines(keepends=True)
+        log_interpretation["step"] = _parse_step_syslog(lines)
 
-    def _lines_said(self) -> Iterator[str]:
-        said = b"".join(self.fs.cat(self._said()))
-        return iter(said.decode(errors="replace").splitlines(keepends=True))
+    def _pick_error(self, log_interpretation: dict[str, Any], step_type: str) -> dict[str, Any]:
+        """Return all that Hadoop printed: the error of a task can be anywhere in it."""
+        return {"hadoop_error": {"message": self._printed()}}
 
-    def _said(self) -> str:
-        return f"{self._cloud_tmp_dir}{SAID}"
+    def _printed(self) -> str:
+        return b"".join(self.fs.cat(self._address())).decode(errors="replace")
+
+    def _address(self) -> str:
+        return f"{self._cloud_tmp_dir}{PRINTED}"

@@ -45,7 +45,7 @@ class Emr:
     ran: list[str] = field(default_factory=list)
 
     def run_steps(self, stop: threading.Event) -> None:
-        """Run steps until told to stop."""
+        """Run steps until the event is set."""
         while not stop.wait(0.1):
             for cluster in self.clusters():
                 for application in cluster.applications:
@@ -175,7 +175,7 @@ def test_a_build_on_emr_gives_the_store_of_one_here(emr: Emr, tmp_path: Path) ->
     assert answers(store) == answers(local)
     (cluster,) = emr.clusters()
     assert cluster.state == "TERMINATED"
-    assert len(cluster.steps) == len(emr.ran) > 5
+    assert len(cluster.steps) == len(emr.ran) >= 4
     files = files_of(root)
     assert [entry.name for entry in files.entries(files.path_of(root))] == ["graph"]
 
