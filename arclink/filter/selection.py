@@ -57,6 +57,7 @@ from arclink.rows.cdx import (
 )
 from arclink.rows.pointers import (
     FALL_BACKS,
+    FIRST_PART,
     NO_FILE,
     ORIGINALS,
     POINTERS,
@@ -500,8 +501,9 @@ def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     first original, whose links join counts. Memory holds a portion of each part; full portions wait
     in a temporary file.
     """
-    portions: dict[str, list[str]] = {}
-    places: dict[str, list[int]] = {}
+    portions: dict[tuple[str, str], list[str]] = {}
+    places: dict[tuple[str, str], list[int]] = {}
+    schemes: set[str] = set()
     with SpooledTemporaryFile(max_size=_SPOOLED) as waiting:
         for original in originals:
             part = part_of_origin(UriR(original))
@@ -512,8 +514,11 @@ def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
                 waiting.write(orjson.dumps(portion) + b"\n")
                 portion.clear()
         for part, portion in portions.items():
+            scheme = part[0]
+            name = "".join(part) + ("" if scheme in schemes else FIRST_PART)
+            schemes.add(scheme)
             for place in places.get(part, ()):
                 waiting.seek(place)
-                yield orjson.loads(waiting.readline()), part
+                yield orjson.loads(waiting.readline()), name
             if portion:
-                yield portion, part
+                yield portion, name

@@ -32,6 +32,7 @@ from arclink.graph.distinct import Distinct
 from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, parse_page, parse_place
+from arclink.rows.pointers import FIRST_PART
 from arclink.rows.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
 from arclink.uris.resolution import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
@@ -82,9 +83,9 @@ class Joiner:
             ``payloads`` rows (docs/reference/graph-files.md), and from time to time ``outlinks``
             and ``postings``.
         """
-        place, is_part = parse_place(key)
+        place, part = parse_place(key)
         for line in pages:
-            yield from self._join_page(place, parse_page(line), is_part=is_part)
+            yield from self._join_page(place, parse_page(line), part)
 
     def flush(self) -> Iterator[Row]:
         """Yield the current block and the postings in memory, by target.
@@ -109,7 +110,7 @@ class Joiner:
         self._links = []
         self._codes.clear()
 
-    def _join_page(self, place: bytes, page: Page, *, is_part: bool) -> Iterator[Row]:
+    def _join_page(self, place: bytes, page: Page, part: str) -> Iterator[Row]:
         if page.checksum != self._payload:
             self._payload = page.checksum
             self._cuts.clear()
@@ -119,8 +120,10 @@ class Joiner:
             scope = Scope.DOCUMENT
         if page.chunk == 0:
             yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
-        elif is_part and scope is Scope.NONE:
+        elif part and scope is Scope.NONE:
             return  # only the task of chunk 0 writes a content that all parts share
+        if part and scope is Scope.SCHEME and not part.endswith(FIRST_PART):
+            return
         for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
             if not self._cuts.add(cut(original, scope)):
                 continue

@@ -54,16 +54,16 @@ def format_place(surt: Surt, part: str) -> bytes:
         surt: SURT of the first original of the payload.
         part: See `arclink.rows.pointers.Pointer`.
 
-    >>> format_place(Surt("org,example)/"), "2f")
-    b'org,example)/\x012f'
+    >>> format_place(Surt("org,example)/"), "https2f")
+    b'org,example)/\x01https2f'
     """
     return surt.encode() + (_PART_OF_PLACE + part.encode() if part else b"")
 
 
-def parse_place(key: bytes) -> tuple[bytes, bool]:
-    """Return the SURT in the key of a page, and whether the key also has a part."""
+def parse_place(key: bytes) -> tuple[bytes, str]:
+    """Return the SURT in the key of a page, and the part; empty if the key has no part."""
     surt, _, part = key.partition(_PART_OF_PLACE)
-    return surt, bool(part)
+    return surt, part.decode()
 
 
 def format_link(link: RawLink) -> str:

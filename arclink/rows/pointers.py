@@ -27,6 +27,9 @@ ORIGINALS = 1_000
 FALL_BACKS = 2
 """Maximum other captures to try if reading one fails, before the whole batch is searched."""
 
+FIRST_PART = "*"
+"""End of the name of a part whose task writes a content that all parts of a scheme share."""
+
 LAST_RESORTS = 1_000
 """Maximum captures in one pointer of the last resort."""
 
@@ -114,9 +117,10 @@ class Pointer:
         reason: Name of the `Reason` why the captures before this one could not be read; for
             `PointerKind.REVISIT_ONLY`, the reason to report if nothing is found: empty for "not at
             hand".
-        part: If the payload has very many originals, the part of their origins that all originals
-            of this pointer are in (`arclink.uris.resolution.part_of_origin`): join divides them
-            among tasks. Empty for any other payload.
+        part: If the payload has very many originals, the scheme and part of origins that all
+            originals of this pointer are in (`arclink.uris.resolution.part_of_origin`), with
+            `FIRST_PART` if it is the first one of its scheme: join divides them among tasks. Empty
+            for any other payload.
     """
 
     kind: PointerKind

@@ -272,8 +272,8 @@ def fields_of(original: UriR) -> UriFields:
     return ("", original, "", "", "") if uri is None else _fields(uri)
 
 
-PARTS = 64
-"""Number of parts of all origins, by a hash."""
+PARTS = 32
+"""Number of parts of the origins of a scheme, by a hash."""
 
 _PLAIN_ORIGIN = re.compile(r"https?://[a-z0-9.-]+/")
 """The beginning of a URI that shows its origin without parsing the URI."""
@@ -293,10 +293,12 @@ def cut(original: UriR, scope: Scope) -> str:
     return "\n".join(fields_of(original)[:scope]) if scope else ""
 
 
-def part_of_origin(original: UriR) -> str:
-    """Return the part, of `PARTS`, that the origin of a URI is in, as two hex digits.
+def part_of_origin(original: UriR) -> tuple[str, str]:
+    """Return a scheme, and the part of its origins that the origin of a URI is in.
 
-    URIs with equal cuts of any scope but `Scope.NONE` are in one part.
+    URIs with equal cuts of `Scope.SCHEME` have the same scheme; those with equal cuts of
+    `Scope.ORIGIN` or beyond also have the same part. All schemes except HTTP and HTTPS, which may
+    be any number, are one scheme of one part.
 
     >>> part_of_origin(UriR("http://h/a/b.html")) == part_of_origin(UriR("HTTP://h:80/c"))
     True
@@ -306,8 +308,11 @@ def part_of_origin(original: UriR) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _part_of_origin(original: UriR) -> str:
-    return f"{crc32(cut(original, Scope.ORIGIN).encode('utf-8', 'surrogatepass')) % PARTS:02x}"
+def _part_of_origin(original: UriR) -> tuple[str, str]:
+    scheme = cut(original, Scope.SCHEME)
+    if scheme not in ("http", "https"):
+        return "other", ""
+    return scheme, f"{crc32(cut(original, Scope.ORIGIN).encode()) % PARTS:02x}"
 
 
 @lru_cache(maxsize=1024)  # the pages of a site have few cuts

@@ -38,8 +38,8 @@ from tests.engines.conftest import ROOT, Cassandra, Hadoop, Spark
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.pipeline.cdx_of_files import cdx_of
+from tests.pipeline.indexed_in_ranges import check, write_files
 from tests.pipeline.store_contents import build_store
-from tests.pipeline.test_indexing import check, write_files
 
 
 @pytest.mark.slow

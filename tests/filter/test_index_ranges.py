@@ -1,9 +1,7 @@
 """Ranges of an archive file give the rows, counts and findings of the whole file."""
 
 import gzip
-import random
 from collections import Counter
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,9 +26,8 @@ from arclink.rows.file_ranges import (
 )
 from arclink.rows.findings import Finding
 from tests.archives.made_archives import arc, gzipped, http, page, warc
-from tests.archives.test_reader_real import archives_in
+from tests.archives.odd_members import MEMBERS, NESTED, PAGES, Makers, digested, noise
 
-Makers = dict[str, Callable[[int], bytes]]
 Indexed = tuple[list[bytes], Counter[Reason], Finding]
 
 
@@ -76,44 +73,6 @@ class InRanges:
         self.indexed: Indexed = kept, counts, finding
 
 
-def digested(number: int, body: bytes) -> bytes:
-    """Return a record whose body need not be decompressed."""
-    return warc(
-        f"http://h/{number}",
-        http(body, "Content-Type: text/html"),
-        f"WARC-Payload-Digest: sha1:{number:032d}",
-    )
-
-
-def noise(seed: int, size: int) -> bytes:
-    return random.Random(seed).randbytes(size)
-
-
-NESTED = gzipped([page(number) for number in range(100, 112)])
-"""An archive file that is stored in a record; compressed bytes stay as they are."""
-
-MEMBERS: Makers = {
-    "page": lambda n: gzip.compress(page(n, 40 + n * 97 % 900), mtime=0),
-    "digest": lambda n: gzip.compress(digested(n, noise(n, n * 31 % 500)), mtime=0),
-    "nested archive": lambda n: gzip.compress(digested(n, NESTED), 0, mtime=0),
-    "nested without digest": lambda n: gzip.compress(warc(f"http://h/{n}", http(NESTED)), 0),
-    "request": lambda n: gzip.compress(warc("http://h/", b"GET /", record_type="request")),
-    "undated": lambda n: gzip.compress(warc(f"http://h/{n}", http(b"x"), date="soon")),
-    "two records": lambda n: gzip.compress(page(n) + page(n + 50)),
-    "no record": lambda n: gzip.compress(b"Hello %d" % n),
-    "empty member": lambda n: gzip.compress(b""),
-    "padding": lambda n: bytes(n % 40),
-    "bytes between members": lambda n: noise(n, 30),
-    "cut": lambda n: gzip.compress(digested(n, noise(n, 400)))[: 50 + n * 13 % 400],
-    "damaged": lambda n: _damaged(gzip.compress(page(n, 600)), n),
-}
-
-
-def _damaged(member: bytes, number: int) -> bytes:
-    place = 10 + number * 37 % (len(member) - 18)
-    return member[:place] + bytes([member[place] ^ 0x55]) + member[place + 1 :]
-
-
 USUAL = ("page", "digest", "request")
 
 
@@ -157,9 +116,6 @@ def test_any_ranges_of_any_plain_file_give_the_same(kinds: list[str], borders: l
 
 def lz4_frame(record: bytes) -> bytes:
     return bytes(lz4.frame.compress(record))
-
-
-PAGES = [digested(number, noise(number, 2_000)) for number in range(40)]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +191,7 @@ def test_one_task_reads_a_file_whose_dates_depend_on_earlier_records(tmp_path: P
 def test_ranges_of_real_files_give_the_same(shared_data: Path) -> None:
     divided = 0
     folders = ("malformed", "formats", "pywb/warcs", "aut", "warc2graph")
-    for path in (path for folder in folders for path in archives_in(shared_data / folder)):
+    for path in sorted(path for folder in folders for path in (shared_data / folder).iterdir()):
         size = path.stat().st_size
         if not path.is_file() or size > 4 << 20:
             continue

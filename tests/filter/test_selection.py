@@ -20,6 +20,7 @@ from arclink.model import Checksum, Forgotten, Memento, Span, Surt, Timestamp, U
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture, parse_row
 from arclink.rows.pointers import (
+    FIRST_PART,
     NO_FILE,
     ORIGINALS,
     POINTERS,
@@ -441,7 +442,10 @@ def test_originals_past_the_limit_follow_in_further_pointers() -> None:
 def test_very_many_originals_of_a_payload_are_sorted_out_by_parts_of_their_origins() -> None:
     """All originals of an origin are in one part, and the first pointer has the first original."""
     hosts, number = 300, (selection.UNDIVIDED + 2) * ORIGINALS
-    originals = sorted(b"http://h%03d.example/%d" % (one % hosts, one) for one in range(number))
+    starts = (b"http", b"https", b"http", b"ftp")
+    originals = sorted(
+        b"%b://h%03d.example/%d" % (starts[one % 4], one % hosts, one) for one in range(number)
+    )
     candidates = (b"%b\t1\t0\t\t20200101000000 0 100 a.warc.gz" % one for one in originals)
     lines = [line for _, line in reduce_captures(b"p" + ONE.encode(), candidates, Counter())]
     pointers = list(map(parse_pointer, lines))
@@ -450,9 +454,13 @@ def test_very_many_originals_of_a_payload_are_sorted_out_by_parts_of_their_origi
     assert sorted(found) == originals
     assert found[0] == originals[0]
     parts = {pointer.part for pointer in pointers}
-    assert 40 < len(parts) <= PARTS
+    assert 50 < len(parts) <= 2 * PARTS + 1
+    firsts = [part for part in parts if part.endswith(FIRST_PART)]
+    assert {part.rstrip("0123456789abcdef*") for part in firsts} == {"http", "https", "other"}
+    assert len(firsts) == 3
     for pointer in pointers:
-        assert {part_of_origin(original) for original in pointer.originals} == {pointer.part}
+        found_parts = {"".join(part_of_origin(original)) for original in pointer.originals}
+        assert found_parts == {pointer.part.removesuffix(FIRST_PART)}
         assert list(pointer.originals) == sorted(pointer.originals)
     assert len(pointers) <= number // ORIGINALS + len(parts)
 

@@ -28,6 +28,7 @@ from arclink.rows.pages import (
     parse_link,
     parse_page,
 )
+from arclink.rows.pointers import FIRST_PART
 from arclink.rows.relations import (
     HUB,
     OUTLINKS,
@@ -65,6 +66,8 @@ ORIGINALS = [
     "https://a.example/d/p.html",
     "http://b.example/d/p.html",
     "http://a.example:8080/d/p.html",
+    "ftp://a.example/d/p.html",
+    "https://b.example/d/p.html",
 ]
 
 links = st.tuples(
@@ -264,16 +267,19 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
 
 def divided(page: Page) -> dict[bytes, list[bytes]]:
     """Return the pages of each part of a payload's origins, by their keys."""
-    by_part: dict[str, list[UriR]] = {}
+    by_part: dict[tuple[str, str], list[UriR]] = {}
     for original in page.originals:
         by_part.setdefault(part_of_origin(original), []).append(original)
+    schemes = [scheme for scheme, _ in by_part]
     surt = surt_of(page.originals[0])
     pages: dict[bytes, list[bytes]] = defaultdict(list)
     chunk = 0
-    for part, originals in by_part.items():
+    for number, ((scheme, part), originals) in enumerate(by_part.items()):
+        is_first = scheme not in schemes[:number]
+        name = scheme + part + FIRST_PART * is_first
         for one in originals:  # one original each, so that a part has several pages
             page_of_part = replace(page, originals=[one], chunk=chunk)
-            pages[format_place(surt, part)].append(format_page(page_of_part))
+            pages[format_place(surt, name)].append(format_page(page_of_part))
             chunk += 1
     return pages
 
