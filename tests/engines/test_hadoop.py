@@ -360,7 +360,7 @@ def test_spark_loads_cassandra_and_its_files_stay_in_hdfs(
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
     options += ["--engine-folder", "hdfs:///spark/work", "--work", tmp_path / "work"]
     assert build(address, url, *options) == here.said
-    assert fetched.keys() <= {"findings", "choices/waiting", "digested", "retries-0"}
+    assert fetched.keys() <= {"findings", "waiting-0", "digested", "retries-0"}
     system, work = WebHdfs.of("hdfs:///spark/work")
     assert [entry.name for entry in system.entries(work)] == ["graph"]
     with open_store(url) as store:

@@ -6,6 +6,7 @@ A real S3 server on loopback has them; Hadoop reads and writes through S3A.
 import json
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,12 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.errors import InputError
+from arclink.mapreduce.engine import EngineRunner
+from arclink.mapreduce.hadoop import HadoopRunner
+from arclink.mapreduce.spark import SparkEngineRunner
 from arclink.network.engine_files import EngineFiles, files_of
+from arclink.pipeline.jobs import JOBS
+from arclink.pipeline.settings import BuildSettings
 from arclink.store.batch_backups import back_up_batches, restore_batches
 from arclink.store.location import open_store
 from tests.engines.builds import Here, answers, build, counts_of
@@ -31,6 +37,10 @@ from tests.engines.conftest import (
 
 BUCKET = "arclink-work"
 ROOT = f"s3a://{BUCKET}/built"
+ROWS = (
+    " CDX N b a m s k r M S V g\n"
+    "org,example)/ 20200101000000 http://example.org/ text/html 200 A - - 10 0 a.warc.gz\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -192,29 +202,22 @@ def in_bucket(url: str) -> list[str]:
     return [entry.name for entry in system.entries(system.path_of(url))]
 
 
-def assert_committed_without_renames(root: str) -> None:
-    """The committer of a job writes its name to the marker of success."""
-    system = files_of(ROOT)
-    (batch,) = in_bucket(f"{root}/graph")
-    marker = system.path_of(f"{root}/graph/{batch}/inlinks/_SUCCESS")
-    assert json.loads(b"".join(system.read(marker)))["committer"] == "magic"
+def committer_of(run: EngineRunner, folder: Path) -> object:
+    """Return the committer of a job, which writes its name to the marker of success."""
+    rows = folder / "work/rows.cdx"
+    rows.parent.mkdir()
+    rows.write_text(ROWS, encoding="utf-8")
+    output, settings = folder / "work/filtered", BuildSettings().for_jobs()
+    run.run(JOBS["filter"], [rows], output, settings, are_relations=True)
+    system = files_of(run.root)
+    marker = system.path_of(f"{run.root}/{output.name}/_SUCCESS")
+    return json.loads(b"".join(system.read(marker)))["committer"]
 
 
-def test_a_build_without_hdfs_gives_the_store_of_one_here(built: Built, here: Here) -> None:
-    assert built.said == here.said, "the same counts"
-    assert counts_of(Path(built.store)) == counts_of(here.store)
-    assert answers(built.store) == here.answers
-
-
-def test_only_the_graph_files_stay(built: Built) -> None:
-    assert in_bucket(built.root) == ["graph"]
-    (batch,) = in_bucket(f"{built.root}/graph")
-    kept = {"mementos", "payloads", "outlinks", "inlinks", "checksums.txt", "manifest.json"}
-    assert set(in_bucket(f"{built.root}/graph/{batch}")) == kept
-
-
-def test_hadoop_committed_the_files_without_renaming_them(built: Built) -> None:
-    assert_committed_without_renames(built.root)
+def test_hadoop_commits_files_without_renaming_them(hadoop_on_s3: Path, tmp_path: Path) -> None:
+    tasks, root = tmp_path / "work/tasks", f"{ROOT}-by-hadoop"
+    run = HadoopRunner("hadoop", 2, tasks, conf=hadoop_on_s3, root=root)
+    assert committer_of(run, tmp_path) == "magic"
 
 
 def test_no_upload_is_left_incomplete(built: Built, s3: str) -> None:
@@ -237,17 +240,18 @@ def test_spark_builds_the_same_store_without_hdfs_and_renames(
     archive: str,
     here: Here,
     hadoop_on_s3: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    root, folder = f"s3a://{BUCKET}/spark", tmp_path_factory.mktemp("spark-s3")
+    store, tasks, root = tmp_path / "s3.db", tmp_path / "work/tasks", f"{ROOT}-by-spark"
     monkeypatch.setenv("HADOOP_CONF_DIR", str(hadoop_on_s3.parent / "conf"))
-    with running_spark(folder, HADOOP="1") as spark:
+    with running_spark(tmp_path / "spark", HADOOP="1") as spark:
         words: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
-        assert build(archive, folder / "s3.db", *words, "--engine-folder", root) == here.said
-    assert counts_of(folder / "s3.db") == counts_of(here.store)
-    assert answers(folder / "s3.db") == here.answers
-    assert_committed_without_renames(root)
+        assert build(archive, store, *words, "--engine-folder", root) == here.said
+        with closing(SparkEngineRunner("spark", 2, tasks, conf=spark.conf, root=root)) as run:
+            assert committer_of(run, tmp_path) == "magic"
+    assert counts_of(store) == counts_of(here.store)
+    assert answers(store) == here.answers
 
 
 @pytest.mark.slow
