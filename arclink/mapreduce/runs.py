@@ -6,6 +6,7 @@
 import errno
 import glob
 import io
+import json
 import logging
 import os
 import re
@@ -298,7 +299,8 @@ class JobRunner:
         self.scratch.mkdir(parents=True, exist_ok=True)
         args = ["-r", self.runner, "--no-cat-output", "--output-dir", output, *options]
         args += ["--conf-path", str(self.conf)] if self.conf else ["--no-conf"]
-        args += ["--settings", orjson.dumps(settings).decode()]
+        # Not orjson: a path of this machine need not be UTF-8.
+        args += ["--settings", json.dumps(settings)]
         log = io.StringIO()
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("mrjob")
