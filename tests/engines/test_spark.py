@@ -27,6 +27,7 @@ from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.rows.relations import MEMENTOS
 from arclink.store.location import open_store
 from tests.engines.builds import (
     Here,
@@ -107,10 +108,10 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
     with closing(spark.runner(tmp_path)) as runner:
 
         def sort() -> set[int]:
-            runner.run(JOBS["sort"], [tmp_path / "rows"], tmp_path / "sorted", {})
+            runner.run(JOBS["invert"], [tmp_path / "rows"], tmp_path / "sorted", {})
             parts = parts_of(tmp_path / "sorted")
             written = [line for part in parts for line in part.read_bytes().splitlines()]
-            assert sorted(written) == sorted(rows)
+            assert sorted(written) == sorted(MEMENTOS + b"\t" + row for row in rows)
             return spark_processes()
 
         first = sort()
@@ -119,7 +120,7 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
             patch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
             with pytest.raises(
                 PipelineError,
-                match=r"^sort: the job failed: .*different versions than .*: selectolax \S+ "
+                match=r"^invert: the job failed: .*different versions than .*: selectolax \S+ "
                 r"instead of 0\.1",
             ):
                 sort()
