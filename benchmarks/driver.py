@@ -10,20 +10,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
+from arclink.extract.further_captures import further_pointers, places
 from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.filter.sharing import format_table, share_pieces
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
-from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.rows import share_rows, share_rows_by_tasks
 from arclink.rows.cdx_pieces import pieces_of
-from arclink.rows.pointers import NO_FILE, Pointer, PointerKind
-from arclink.rows.relations import format_memento, format_payload
+from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer
+from arclink.rows.relations import format_memento, parse_memento
+from arclink.store.awaited_contents import awaited_contents
 from arclink.store.empty import EmptyStore
 from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
@@ -130,23 +132,28 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
 
     waiting, digested = folder / "waiting", folder / "digested"
     write_pointers(
-        (replace(one, kind=PointerKind.REVISIT_ONLY, file=NO_FILE) for one in pointers()), waiting
+        (replace(one, kind=PointerKind.UNREAD, file=NO_FILE) for one in pointers()), waiting
     )
     with digested.open("wb") as rows:
         rows.writelines(format_memento(memento_of(one)) + b"\n" for one in pointers())
 
-    def wait() -> None:
-        with LastResorts() as resorts:
-            resorts.add(read_pointers([waiting]))
-            for payload in resorts.unread():
-                format_payload(payload)
-
-    def look_up() -> None:
-        with open_store(str(folder / "links.db"), create=True) as store:
-            for _ in awaited([digested], store):
+    def find() -> None:
+        lines = (format_pointer(one) for one in read_pointers([waiting]))
+        pairs = sorted(pair for line in lines for pair in places(line, recorded=False))
+        for checksum, same in groupby(pairs, itemgetter(0)):
+            values = (value for _, value in same)
+            for _ in further_pointers(Checksum(checksum.decode()), values, Counter()):
                 pass
 
-    waits, asks = _microseconds(wait), _microseconds(look_up)
+    def look_up() -> None:
+        with (
+            open_store(str(folder / "links.db"), create=True) as store,
+            digested.open("rb") as rows,
+        ):
+            for _ in awaited_contents(map(parse_memento, rows), store):
+                pass
+
+    finds, asks = _microseconds(find), _microseconds(look_up)
     share(few)  # imports modules
     return {
         "distributing a CDX row": [
@@ -159,8 +166,8 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
             0.0,
             _microseconds(choose_in_tasks),
         ],
-        "a payload that only revisits have, and that no batch has read": [waits, waits, 0.0],
-        "a capture that is digested because its row has no checksum": [asks, asks, 0.0],
+        "a payload that only revisits have, and that no batch has read": [finds, 0.0, finds],
+        "a capture that is digested because its row has no checksum": [asks, 0.0, asks],
     }
 
 

@@ -507,15 +507,15 @@ class _Extraction:
         if pointer.fall_backs:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
         if pointer.kind is PointerKind.RECORDED:
-            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD))
+            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.GIVEN_UP))
         if pointer.kind is PointerKind.REPEATED:  # then the revisits are all that the batch has
             why = "" if reason is Reason.PAYLOAD_FILE_MISSING else reason.name
             nowhere = replace(pointer, file=NO_FILE, offset=0, length=-1, reason=why)
             return RETRIES, format_pointer(replace(nowhere, kind=PointerKind.REVISIT_ONLY))
         if pointer.kind in _BY_CHECKSUM:
-            return RETRIES, format_pointer(
-                replace(pointer, kind=PointerKind.UNREAD, reason=reason.name)
-            )
+            is_last = pointer.kind is PointerKind.LAST_RESORT
+            kind = PointerKind.PASSED if is_last else PointerKind.UNREAD
+            return RETRIES, format_pointer(replace(pointer, kind=kind, reason=reason.name))
         self._counts[reason] += 1
         return MEMENTOS, format_memento(parse_memento(pointer.memento)._replace(reason=reason.name))
 

@@ -36,10 +36,16 @@ def _extract() -> type:
     return ExtractLinks
 
 
-def _search() -> type:
-    from arclink.jobs.search_rows import SearchRows
+def _find() -> type:
+    from arclink.jobs.find_captures import FindCaptures
 
-    return SearchRows
+    return FindCaptures
+
+
+def _awaited() -> type:
+    from arclink.jobs.find_awaited import FindAwaited
+
+    return FindAwaited
 
 
 def _join() -> type:
@@ -68,7 +74,8 @@ JOBS = {
         Job("filter", _filter),
         Job("match", _match),
         Job("extract", _extract),
-        Job("search", _search),
+        Job("find", _find),
+        Job("awaited", _awaited),
         Job("join", _join),
         Job("invert", _invert),
         Job("load", _load),

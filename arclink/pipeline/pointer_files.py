@@ -2,7 +2,7 @@
 
 `arclink.store.known_payloads` chooses the pointers that are worth reading. On an engine, the tasks
 of extract do this for the pointers that filter wrote. On one machine, the driver does it, because
-tasks cannot open its store. On every engine, the driver does it for payloads that are tried again.
+tasks cannot open its store.
 """
 
 from collections import Counter
@@ -27,14 +27,12 @@ class Chosen:
 
     Attributes:
         parts: Files with the pointers to read.
-        number: Number of these pointers.
         waiting: File with the pointers that have nothing to read, unless the batch turns out to
             have a capture of their payload.
         counts: Outcomes decided here, such as payloads that the store knows already.
     """
 
     parts: Sequence[Path]
-    number: int
     waiting: Path
     counts: Counter[Reason]
 
@@ -70,16 +68,14 @@ def choose(pointers: Iterable[Pointer], store: KnownPayloads, folder: Path) -> C
     folder.mkdir(parents=True, exist_ok=True)
     waiting = folder / "waiting"
     parts: list[Path] = []
-    total = 0
     with store.snapshot(), waiting.open("wb") as lines:
         chosen = _chosen(pointers, store, counts, lines)
         part = folder / "part-00000"
-        while number := write_pointers(islice(chosen, POINTERS_OF_PART), part):
-            total += number
+        while write_pointers(islice(chosen, POINTERS_OF_PART), part):
             parts.append(part)
             part = folder / f"part-{len(parts):05d}"
     part.unlink()
-    return Chosen(parts, total, waiting, counts)
+    return Chosen(parts, waiting, counts)
 
 
 def _chosen(

@@ -6,33 +6,39 @@ stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from arclink.counts import Counts
+from arclink.extract.further_captures import RECORDED
 from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.model import Batch, Checksum
+from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.known import KnownRelation
-from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import POINTERS, WAITING, Pointer
+from arclink.rows.pointers import POINTERS, WAITING
+from arclink.store.awaited_contents import awaited_contents
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
 
 PAGES = b"pages"
 RETRIES = b"retries"
 
-POINTERS_OF_TASK = 100
-"""Minimum number of pointers per reading task, if the driver chose them: some 0.1 s of work."""
+BYTES_OF_TASK = 25_000
+"""Minimum bytes of pointers per reading task, except in the first round on an engine.
+
+These are some 100 pointers, or 0.1 s of work.
+"""
+
+PartSizes = Mapping[Path, int]
+"""Bytes by part; a part may be stored on the engine only."""
 
 
 def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
@@ -88,55 +94,64 @@ def extract(
         batch: The files that most pointers name; ``archives`` if not given.
         known: The payloads that the store knows, if the build has written them for tasks already.
     """
-    is_empty = next(store.files(), None) is None
-    pointers: Iterable[Pointer] = read_pointers(_Parts(folder / "pointers", run))
-    search = partial(rows_with, folder, run)
-    digested = _Parts(folder / "digested", run)
-    is_left = bool(run.parts(folder / "pointers"))
-    is_first = True
-    uses_recorded = settings.extract.heritrix_outlinks and store.replaces_links
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
-    rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
-    with LastResorts() as resorts:
-        while is_left:
-            if rounds.number == 0 and run.conf is not None:
-                done = rounds.of_filter(known)
-            else:
-                done = rounds.of_driver(pointers)
-            counts += done.counts
-            resorts.add(read_pointers(done.waiting))
-            if done.retries:
-                pointers = read_pointers(done.retries)
-                continue
-            further = resorts.further(search, digested)
-            earlier = awaited(digested, store) if is_first and not is_empty else ()
-            found = folder / f"further-{rounds.number}"
-            is_left = bool(write_pointers(chain(further, earlier), found))
-            if not is_left and uses_recorded:  # last, because anything else is a better source
-                is_left = bool(write_pointers(resorts.recorded(search), found))
-                uses_recorded = False
-            pointers, is_first = read_pointers([found]), False
-        counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
+    if run.parts(folder / "pointers"):
+        rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
+        done = rounds.of_filter(known)
+        counts += done.counts
+        further = rounds.awaited()
+        while True:
+            while done.retries:
+                done = rounds.of_parts(done.retries)
+                counts += done.counts
+            found = rounds.find()
+            counts += found.counts
+            further = {**further, **found.further}
+            if further:
+                done, further = rounds.of_parts(further), {}
+                counts += done.counts
+            elif not rounds.waiting:
+                break
     run.fetch(folder / "findings")
     return counts
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
+def _mementos_in(parts: Iterable[Path]) -> Iterator[Memento]:
+    """Yield the first memento of each checksum."""
+    seen: set[Checksum] = set()
+    for part in parts:
+        with part.open("rb") as lines:
+            for line in lines:
+                memento = relations.parse_memento(line.rstrip(b"\n"))
+                if memento.checksum not in seen:
+                    seen.add(memento.checksum)
+                    yield memento
+
+
+class _Round(NamedTuple):
     """The results of a round of extract.
 
     Attributes:
         counts: Counts of the round.
-        waiting: Files with the pointers that have nothing to read, unless the batch turns out to
-            have a capture of their payload.
-        retries: Files with pointers to payloads that could not be read.
+        retries: Parts with pointers to payloads that could not be read.
     """
 
     counts: Counts
-    waiting: Sequence[Path]
-    retries: Sequence[Path]
+    retries: PartSizes
+
+
+class _Found(NamedTuple):
+    """The results of a search for further captures.
+
+    Attributes:
+        counts: Reasons of the payloads that cannot be read.
+        further: Parts with pointers to further captures.
+    """
+
+    counts: Counts
+    further: PartSizes
 
 
 @dataclass(slots=True)
@@ -150,7 +165,9 @@ class _Rounds:
         store: Asked for the payloads that it knows.
         settings: Settings of the build.
         run: Runs the jobs.
-        number: Number of earlier rounds.
+        number: Number of earlier rounds and searches.
+        waiting: Parts with pointers that have nothing to read, unless the batch turns out to have a
+            capture of their payload. Each search takes them all.
     """
 
     folder: Path
@@ -160,48 +177,104 @@ class _Rounds:
     settings: BuildSettings
     run: JobRunner
     number: int = 0
+    waiting: list[Path] = field(default_factory=list)
 
     def of_filter(self, known: KnownRelation | None) -> _Round:
-        """Run the first round on an engine, where tasks choose among the pointers of filter.
+        """Run the first round, for the pointers of filter.
+
+        On one machine, the driver chooses among them, because tasks cannot open its store; on an
+        engine, tasks do.
 
         Args:
-            known: The payloads that a store on this machine knows; written here if not given.
+            known: The payloads that a store on this machine knows; written here if not given, on an
+                engine.
         """
-        pointers, counts = self.folder / "pointers", Counts()
+        pointers = self.folder / "pointers"
+        if self.run.conf is None:
+            counts, chosen = self._chosen(self.run.parts(pointers))
+            return self._read(chosen, None, self._tasks_for(chosen), counts)
+        counts = Counts()
         if known is None and isinstance(self.store, ListsPayloads):
             known = KnownRelation(self.store, self.folder / "known", self.run)
         if known is not None and known.update():
             counts += known.match(pointers, self.folder / "matched")
             pointers = self.folder / "matched"
-        done = self._read(self.run.parts(pointers), self.store.shared_url, self._most_tasks())
-        return replace(done, counts=counts + done.counts)
+        parts = self.run.sizes(pointers)
+        return self._read(parts, self.store.shared_url, self._most_tasks(), counts)
 
-    def of_driver(self, pointers: Iterable[Pointer]) -> _Round:
-        """Run a round for pointers that the driver chooses.
+    def of_parts(self, pointers: PartSizes) -> _Round:
+        """Run a round for pointers about which the store was asked already."""
+        return self._read(pointers, None, self._tasks_for(pointers), Counts())
 
-        Args:
-            pointers: See `choose`.
-        """
-        chosen = choose(pointers, self.store, self.folder / f"chosen-{self.number}")
-        tasks = min(self._most_tasks(), -(-chosen.number // POINTERS_OF_TASK))
-        done = self._read(chosen.parts, None, tasks)
-        return _Round(chosen.counts + done.counts, [chosen.waiting, *done.waiting], done.retries)
+    def awaited(self) -> PartSizes:
+        """Return parts with pointers for mementos of earlier batches; call it after a round."""
+        digested = self.folder / "digested"
+        if next(self.store.files(), None) is None or not (parts := self.run.parts(digested)):
+            return {}
+        target = self.folder / "awaited"
+        if self.run.conf is not None and self.store.shared_url is not None:
+            output, own = self.folder / "found-awaited", {"store": self.store.shared_url}
+            self.run.run(JOBS["awaited"], parts, output, own, are_relations=True)
+            self.run.split(output, {POINTERS: target}, "awaited")
+            return self.run.sizes(target)
+        self.run.fetch(digested)
+        target.mkdir()
+        pointers = awaited_contents(_mementos_in(parts_of(digested)), self.store)
+        write_pointers(pointers, target / "part-00000")
+        return self.run.sizes(target)
 
-    def _most_tasks(self) -> int:
-        return self.run.cores * 2 if self.run.cores > 1 else 1
+    def find(self) -> _Found:
+        """Find further captures for all pointers that wait; none waits afterwards."""
+        if not self.waiting:
+            return _Found(Counts(), {})
+        folder, number = self.folder, self.number
+        self.number += 1
+        recorded = self.settings.extract.heritrix_outlinks and self.store.replaces_links
+        mementos = self.run.parts(folder / "mementos")
+        inputs = [
+            *self.waiting,
+            *self.run.parts(folder / "pointers"),
+            *(part for part in mementos if part.name.startswith("part-filter")),
+            *self.run.parts(folder / "digested"),
+        ]
+        self.waiting.clear()
+        output = folder / f"found-{number}"
+        counts = self.run.run(
+            JOBS["find"], inputs, output, {"recorded": recorded}, are_relations=True
+        )
+        further, revisits = folder / f"further-{number}", folder / f"recorded-{number}"
+        outputs = {
+            POINTERS: further,
+            RECORDED: revisits,
+            relations.PAYLOADS: folder / "graph/payloads",
+        }
+        for target in (further, revisits):
+            target.mkdir()
+        self.run.split(output, outputs, f"find{number}")
+        self.run.fetch(revisits)
+        more, chosen = self._chosen(parts_of(revisits))
+        return _Found(counts + more, {**self.run.sizes(further), **chosen})
 
-    def _read(self, pointers: Sequence[Path], url: str | None, tasks: int) -> _Round:
+    def _chosen(self, pointers: Iterable[Path]) -> tuple[Counts, PartSizes]:
+        """Choose among pointers here; return the counts, and the parts with those to read."""
+        chosen = choose(read_pointers(pointers), self.store, self.folder / f"chosen-{self.number}")
+        if chosen.waiting.stat().st_size:
+            self.waiting.append(chosen.waiting)
+        return chosen.counts, {part: part.stat().st_size for part in chosen.parts}
+
+    def _read(self, pointers: PartSizes, url: str | None, tasks: int, counts: Counts) -> _Round:
         """Run the job for parts with pointers.
 
         Args:
             pointers: The parts.
             url: Store that tasks ask for the payloads that it knows; None if all are to be read.
             tasks: Number of reading tasks.
+            counts: Counts of the round so far.
         """
         folder, number = self.folder, self.number
         self.number += 1
         if not pointers:
-            return _Round(Counts(), [], [])
+            return _Round(counts, {})
         files = folder / f"reading-tasks-{number}"
         sizes = ((file.name, file.path, file.size) for file in self.batch)
         paths = {file.name: file.path for file in self.archives}
@@ -209,9 +282,9 @@ class _Rounds:
         own = {"store": url, "files": self.run.place(files), "tasks": tasks}
         output = folder / f"extracted-{number}"
         waiting, retries = folder / f"waiting-{number}", folder / f"retries-{number}"
-        counts = self.run.run(
+        counts += self.run.run(
             JOBS["extract"],
-            pointers,
+            list(pointers),
             output,
             {**self.settings.for_jobs(), **own},
             are_relations=True,
@@ -225,66 +298,14 @@ class _Rounds:
             FINDINGS: folder / "findings",
         }
         self.run.split(output, outputs, f"extract{number}")
-        for copied in (waiting, retries):
-            self.run.fetch(copied)
-        return _Round(counts, parts_of(waiting), parts_of(retries))
+        self.waiting += self.run.parts(waiting)
+        return _Round(counts, self.run.sizes(retries))
 
+    def _most_tasks(self) -> int:
+        return self.run.cores * 2 if self.run.cores > 1 else 1
 
-def rows_with(
-    folder: Path, run: JobRunner, checksums: Iterable[Checksum]
-) -> tuple[Iterable[Path], Iterable[Pointer]]:
-    """Return the mementos and pointers of filter with these checksums; see `last_resorts.Search`.
-
-    On an engine, tasks search for them, so that no other row is copied to this machine.
-    """
-    inputs = {
-        relations.MEMENTOS: [
-            part for part in run.parts(folder / "mementos") if part.name.startswith("part-filter")
-        ],
-        POINTERS: run.parts(folder / "pointers"),
-    }
-    if run.conf is None:
-        return inputs[relations.MEMENTOS], read_pointers(inputs[POINTERS])
-    wanted, found = folder / "search/checksums", folder / "search/found"
-    run.remove(wanted.parent)
-    wanted.parent.mkdir()
-    with wanted.open("wb") as lines:
-        lines.writelines(checksum.encode() + b"\n" for checksum in checksums)
-    settings = {"checksums": run.place(wanted)}
-    rows = [part for parts in inputs.values() for part in parts]
-    run.run(JOBS["search"], rows, found, settings, are_relations=True)
-    outputs = {relation: found / relation.decode() for relation in inputs}
-    run.split(found, outputs, "search")
-    for target in outputs.values():
-        run.fetch(target)
-    return parts_of(outputs[relations.MEMENTOS]), read_pointers(parts_of(outputs[POINTERS]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The parts in a folder.
-
-    An engine's files are copied to this machine when they are read: few batches need that.
-    """
-
-    folder: Path
-    run: JobRunner
-
-    def __iter__(self) -> Iterator[Path]:
-        self.run.fetch(self.folder)
-        return iter(parts_of(self.folder))
-
-
-def _write_unread(resorts: LastResorts, path: Path) -> Counts:
-    """Write one row per payload that could not be read, if there are any; return their reasons."""
-    counts: Counts = Counts()
-    with path.open("wb") as rows:
-        for payload in resorts.unread():
-            counts[Reason[payload.reason]] += 1
-            rows.write(relations.format_payload(payload) + b"\n")
-    if not counts:
-        path.unlink()
-    return counts
+    def _tasks_for(self, pointers: PartSizes) -> int:
+        return min(self._most_tasks(), -(-sum(pointers.values()) // BYTES_OF_TASK))
 
 
 def join(folder: Path, run: JobRunner) -> Counts:

@@ -53,7 +53,16 @@ class PointerKind(Enum):
     """
 
     UNREAD = "unread"
-    """No capture named so far could be read, for the ``reason``; the batch may have more."""
+    """No capture that filter named could be read, for the ``reason``; the batch may have more.
+
+    Without a reason, filter named none, because only revisits have the checksum.
+    """
+
+    PASSED = "passed"
+    """No capture up to this one could be read, for the ``reason``; a later one may be readable."""
+
+    GIVEN_UP = "given up"
+    """Neither captures nor recorded links could be read, and the batch has no others."""
 
     LAST_RESORT = "last resort"
     """Read the page from the first readable one of many captures, in any files."""
@@ -75,6 +84,10 @@ class PointerKind(Enum):
 
     Find the capture it refers to, and write the memento with the checksum of that capture.
     """
+
+
+UNREADABLE = frozenset({PointerKind.UNREAD, PointerKind.PASSED, PointerKind.GIVEN_UP})
+"""Kinds of pointers that wait for a further capture of their payload."""
 
 
 @dataclass(frozen=True, slots=True)

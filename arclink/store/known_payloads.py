@@ -16,6 +16,7 @@ from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
     CHOSEN,
     ORIGINALS,
+    UNREADABLE,
     WAITING,
     FallBack,
     Pointer,
@@ -70,7 +71,7 @@ def choose_pointers(
             yield from _further_chunks(last, earlier)
             earlier, last = iter(()), None
         if known is None:
-            yield WAITING if pointer.kind is PointerKind.UNREAD else CHOSEN, pointer
+            yield WAITING if pointer.kind in UNREADABLE else CHOSEN, pointer
             continue
         payload, missing = known
         if pointer.part:
@@ -87,11 +88,11 @@ def choose_pointers(
             if source in (None, LinkSource.CRAWLER):
                 yield CHOSEN, pointer
             else:  # the links of the payload itself are known, but not at this original
-                yield WAITING, replace(pointer, kind=PointerKind.UNREAD)
+                yield WAITING, replace(pointer, kind=PointerKind.GIVEN_UP)
         elif payload is None or source is None or (is_worse and replaces):
             if pointer.kind is PointerKind.REVISIT_ONLY:
                 if not pointer.fall_backs:
-                    yield WAITING, pointer
+                    yield WAITING, replace(pointer, kind=PointerKind.UNREAD)
                     continue
                 pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
             if pointer.chunk == 0:
@@ -100,7 +101,7 @@ def choose_pointers(
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
         elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
-            yield WAITING, replace(pointer, originals=tuple(missing))
+            yield WAITING, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
         elif pointer.kind is PointerKind.REVISIT_ONLY:
             # The payload was read before, but another original was captured. The store does not
             # say which.

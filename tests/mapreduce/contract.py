@@ -5,7 +5,8 @@ removed first: rows in blocks, contents in blocks, and postings in portions, whi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 
 import orjson
@@ -17,8 +18,10 @@ from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.pointer_files import read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.rows.pointers import PointerKind
 from arclink.rows.relations import (
     HUB,
     MEMENTOS,
@@ -30,6 +33,7 @@ from arclink.rows.relations import (
     tag,
 )
 from arclink.store.empty import EmptyStore
+from arclink.store.known_payloads import is_of_checksum
 from arclink.store.protocols import KnownFile
 
 
@@ -41,6 +45,7 @@ class Inputs:
     index: Sequence[Path]
     filter: Sequence[Path]
     extract: Sequence[Path]
+    find: Sequence[Path]
     join: Sequence[Path]
     invert: Sequence[Path]
 
@@ -61,14 +66,26 @@ def make_inputs(folder: Path) -> Inputs:
     stages.invert(folder, run)
     postings = parts_of(folder / "postings")
     assert any(HUB in key.partition(HUB)[2] for key in keys_of(postings)), "a hub has several keys"
+    pointers, mementos = parts_of(folder / "pointers"), parts_of(folder / "mementos")
+    waiting = write_waiting(pointers, folder / "waiting")
     return Inputs(
-        extract_settings(files, folder / "reading-tasks"),
+        {**extract_settings(files, folder / "reading-tasks"), "recorded": True},
         manifests,
         parts_of(folder / "rows"),
-        parts_of(folder / "pointers"),
+        pointers,
+        [waiting, *pointers, *mementos],
         parts_of(folder / "pages"),
-        [*postings, *parts_of(folder / "mementos")],
+        [*postings, *mementos],
     )
+
+
+def write_waiting(pointers: Sequence[Path], path: Path) -> Path:
+    """Write pointers that wait: every third payload, in turn for each reason to wait."""
+    kinds = cycle([PointerKind.UNREAD, PointerKind.PASSED, PointerKind.GIVEN_UP])
+    named = [pointer for pointer in read_pointers(pointers) if is_of_checksum(pointer)]
+    waiting = (replace(one, kind=kind) for one, kind in zip(named[::3], kinds, strict=False))
+    assert write_pointers(waiting, path) > 10
+    return path
 
 
 def extract_settings(files: Sequence[KnownFile], path: Path) -> Mapping[str, object]:
@@ -139,6 +156,7 @@ CASES = [
     pytest.param("index", as_they_are, id="index"),
     pytest.param("filter", without_blocks, id="filter"),
     pytest.param("extract", without_blocks, id="extract"),
+    pytest.param("find", as_they_are, id="find"),
     pytest.param("join", with_flat_links, id="join"),
     pytest.param("invert", in_order, id="invert"),
 ]

@@ -4,10 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from arclink.extract import further_captures
 from arclink.filter.rules import Rules
-from arclink.pipeline import last_resorts
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.rows.pointers import PointerKind, format_pointer, parse_pointer
+from arclink.rows.relations import format_memento
+from arclink.store.awaited_contents import awaited_contents
 from arclink.store.location import open_store
 from tests.archives.made_archives import http, warc
 from tests.pipeline.batch_orders import (
@@ -56,6 +62,45 @@ def test_a_revisit_finds_the_payload_that_was_digested_when_it_was_read(
         }
 
 
+def test_tasks_find_the_mementos_of_earlier_batches(folder: Path, tmp_path: Path) -> None:
+    """As the driver does for a store on this machine."""
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    (folder / "b.warc").write_bytes(
+        revisit("http://h.example/b/", 2, digest) + revisit("http://h.example/c/", 3, digest)
+    )
+    path = tmp_path / "l.db"
+    build_store(folder, path, ALONE)
+    digested = [
+        Memento(
+            Surt("example,h)/a"),
+            Timestamp(f"2020010100000{second}"),
+            UriR("http://h.example/a"),
+            Checksum(checksum),
+            "200",
+            "text/html",
+            "response",
+            "a.warc",
+            second,
+            9,
+            "-",
+        )
+        for second, checksum in ((1, DIGEST[5:]), (4, DIGEST[5:]), (5, "OTHER"))
+    ]
+    (part := tmp_path / "part-00000").write_bytes(
+        b"".join(format_memento(memento) + b"\n" for memento in digested)
+    )
+    with open_store(str(path)) as store:
+        expected = [format_pointer(one) for one in awaited_contents(digested, store)]
+    run = JobRunner("inline", 1, tmp_path / "tasks")
+    run.run(JOBS["awaited"], [part], tmp_path / "out", {"store": str(path)})
+    rows = [row for one in parts_of(tmp_path / "out") for row in one.read_bytes().splitlines()]
+    assert rows == [b"pointers\t" + row for row in expected]
+    (pointer,) = map(parse_pointer, expected)
+    assert (pointer.kind, pointer.file, pointer.offset) == (PointerKind.LAST_RESORT, "a.warc", 1)
+    assert pointer.originals == ("http://h.example/b/", "http://h.example/c/")
+    assert pointer.chunk == 1, "the payload itself was counted when it was read"
+
+
 def test_captures_are_tried_until_one_is_sound(folder: Path, tmp_path: Path) -> None:
     digest = f"WARC-Payload-Digest: {DIGEST}"
     for number in range(6):
@@ -80,7 +125,7 @@ def test_captures_in_one_file_are_tried_too_and_every_payload_ends_once(
     is_engine: bool, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
-    monkeypatch.setattr(last_resorts, "LAST_RESORTS", 3)
+    monkeypatch.setattr(further_captures, "LAST_RESORTS", 3)
     sound = page("http://h.example/9/", 9, f"WARC-Payload-Digest: {DIGEST}")
     (folder / "a.warc").write_bytes(sound)
     cdx = tmp_path / "rows.cdx"

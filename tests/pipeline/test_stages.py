@@ -1,7 +1,7 @@
 """The work that the driver of a build leaves to the tasks of an engine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -150,22 +150,3 @@ def test_tasks_of_an_engine_leave_out_what_the_store_has(tmp_path: Path) -> None
     assert (counts, pages) == expected
     assert counts[Reason.PAYLOAD_KNOWN]
     assert len(pages) > 1
-
-
-def test_tasks_find_the_rows_that_wait_and_no_others(tmp_path: Path) -> None:
-    archive = tmp_path / "archive"
-    write_demo_archive(archive, captures=60, hosts=4, seed=2)
-    (tmp_path / "mrjob.conf").write_text("runners: {}\n")
-    run = JobRunner("local", 2, tmp_path / "tasks", conf=tmp_path / "mrjob.conf")
-    stages.index(describe(find_archives([str(archive)]), {}), tmp_path, run)
-    stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run)
-    mementos, pointers = stages.rows_with(tmp_path, replace(run, conf=None), [])
-    wanted = {pointer.checksum for pointer in list(pointers)[3:6]}
-    rows = [row for part in mementos for row in part.read_bytes().splitlines()]
-    expected = sorted(row for row in rows if row.split(b"\t")[3].decode() in wanted)
-
-    found, of_pointers = stages.rows_with(tmp_path, run, wanted)
-    assert sorted(row for part in found for row in part.read_bytes().splitlines()) == expected
-    assert {pointer.checksum for pointer in of_pointers} == wanted
-    assert expected
-    assert len(expected) < len(rows)

@@ -1,0 +1,34 @@
+"""Find: looks in a batch for further captures of payloads that extract could not read.
+
+Input: ``waiting`` pointers of extract, ``pointers`` and ``mementos`` of filter, and ``digested``.
+Output: ``pointers`` to further captures, ``recorded`` pointers to links that a crawler recorded,
+and ``payloads`` rows with the reason of each payload that cannot be read; tagged with their
+relation.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from arclink.extract.further_captures import further_pointers, places
+from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.model import Checksum
+
+
+class FindCaptures(ArclinkJob):
+    """Map: keys pointers and captures by checksum. Reduce: directs the pointers that wait."""
+
+    SORT_VALUES = True
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield pointers and captures by checksum."""
+        recorded = json.loads(self.options.settings)["recorded"]
+        for line in lines:
+            yield from places(line, recorded=recorded)
+
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Yield what is to be read for one payload, if it waits."""
+        return further_pointers(Checksum(key.decode()), values, self.counts)
+
+
+if __name__ == "__main__":
+    FindCaptures.run()

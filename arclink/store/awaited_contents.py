@@ -1,0 +1,47 @@
+"""Mementos of earlier batches that wait for a payload which extract digested in this batch.
+
+Their rows had the checksum, but no capture of their batches was the payload. It was captured in
+this batch by a row without checksum, so filter could not join them.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby, islice
+from operator import attrgetter
+
+from arclink.checksums import is_of_page
+from arclink.model import Memento
+from arclink.rows.link_sources import source_in, source_of
+from arclink.rows.pointers import ORIGINALS, FallBack, Pointer, PointerKind, directed
+from arclink.store.protocols import KnownPayloads
+
+
+def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Iterator[Pointer]:
+    """Yield pointers to digested payloads, for originals of earlier batches that lack a content.
+
+    Args:
+        digested: Mementos whose payload extract digested; those of one checksum are adjacent.
+        store: Gives the originals and the known contents of each checksum.
+    """
+    for checksum, captures in groupby(digested, attrgetter("checksum")):
+        if not is_of_page(checksum):
+            continue
+        memento = next(captures)
+        capture = FallBack(
+            memento.file, memento.offset, memento.length, memento.timestamp, memento.original
+        )
+        nothing = Pointer(
+            PointerKind.UNREAD, checksum, "", 0, -1, memento.timestamp, memento.original
+        )
+        earlier = iter(store.originals_of(checksum))
+        chunk = 0
+        while some := list(islice(earlier, ORIGINALS)):
+            for payload, missing in store.known_contents([(checksum, some)]):
+                source = source_of(payload) if payload is not None else None
+                if source is not None and source > source_in(memento.file) and store.replaces_links:
+                    missing = some  # the contents that the store has will be removed
+                if missing:
+                    # Never chunk 0: the payload itself was already read and counted.
+                    chunk += 1
+                    pointer = replace(nothing, originals=tuple(missing), chunk=chunk)
+                    yield directed(pointer, PointerKind.LAST_RESORT, [capture])
