@@ -28,12 +28,11 @@ def command(store: str) -> None:
         for violation in opened.verify():
             is_harmless = violation.invariant in HARMLESS
             breaches += not is_harmless
-            click.echo(
-                f"{'note' if is_harmless else 'broken'}: {violation.invariant}: {violation.detail}"
-            )
+            found = "note" if is_harmless else "violated"
+            click.echo(f"{found}: {violation.invariant}: {violation.detail}")
     if breaches:
         click.echo(
-            f"{store}: {breaches} broken. {REMEDY}",
+            f"{store}: violations: {breaches}. {REMEDY}",
             err=True,
         )
         sys.exit(1)

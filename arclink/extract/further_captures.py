@@ -120,8 +120,8 @@ def further_pointers(
 
     Yields:
         `POINTERS` to captures that were not tried yet; if none is left, `RECORDED` pointers to the
-        revisits of the waiting originals; if there are none either, a row of ``payloads`` with the
-        reason. A payload has only one of the three.
+        revisits of the waiting originals; without these, a row of ``payloads`` with the reason. A
+        payload has only one of the three.
     """
     first: Pointer | None = None
     tried: set[tuple[str, int]] = set()

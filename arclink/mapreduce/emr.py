@@ -1,9 +1,13 @@
 """Jobs on Amazon EMR: each is a step of a cluster, and files between the stages are in S3."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from arclink.counts import Counts
+from arclink.errors import PipelineError
 from arclink.mapreduce.hadoop import MRJOB, HadoopRunner
+from arclink.mapreduce.runs import Job
 
 
 @dataclass(slots=True)
@@ -16,15 +20,34 @@ class EmrRunner(HadoopRunner):
     Attributes:
         started: Id of the cluster that a job has started; empty before, and if the settings name
             one.
+        has_failed: Whether a job failed: then the scripts and logs of mrjob are kept.
     """
 
     started: str = ""
+    has_failed: bool = False
+
+    def run_job(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        """Run a job as `HadoopRunner` does; the error of a failed one says where its logs are."""
+        try:
+            return HadoopRunner.run_job(self, job, inputs, output, settings, options)
+        except PipelineError as error:
+            self.has_failed = True
+            raise PipelineError(f"{error}; EMR's logs: {self._scripts()}") from error
 
     def close(self) -> None:
-        """End the cluster that a job has started, and remove its scripts."""
+        """End the cluster that a job has started, and remove its scripts if no job failed."""
         if self.started:
             self._client().make_emr_client().terminate_job_flows(JobFlowIds=[self.started])
             self.started = ""
+            if self.has_failed:
+                return
             files = self._files()
             files.remove(files.path_of(f"{self.root}/{MRJOB}"))
 

@@ -55,7 +55,7 @@ def test_verify_fails_when_something_is_broken(path: Path) -> None:
     execute("UPDATE batches SET links = 7")(path)
     result = CliRunner().invoke(verify, ["--store", str(path)], catch_exceptions=False)
     assert result.exit_code == 1
-    assert "broken: batches add up: 5 outlinks, but the batches added 7\n" in result.output
+    assert "violated: batches add up: 5 outlinks, but the batches added 7\n" in result.output
 
 
 def test_colliding_ids_are_a_note_and_no_failure(
