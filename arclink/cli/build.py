@@ -90,7 +90,13 @@ def command(given: Given) -> None:
     from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import build, only_build
     from arclink.pipeline.damage import known_damage
-    from arclink.pipeline.inputs import FileMarks, describe, find_archives, leave_out_foreign
+    from arclink.pipeline.inputs import (
+        FileMarks,
+        describe,
+        find_archives,
+        leave_out_foreign,
+        looked_at_by_tasks,
+    )
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
@@ -106,10 +112,7 @@ def command(given: Given) -> None:
     from arclink.store.takedown_files import set_aside, take_back
 
     settings, store = _settings(given), STORE.sure(given)
-    marks: FileMarks = {}
-    paths, complaints = leave_out_foreign(find_archives(INPUTS.all_of(given)), marks)
-    for complaint in complaints:
-        click.echo(f"skipped: {complaint}", err=True)
+    found, marks = find_archives(INPUTS.all_of(given)), FileMarks()
     cdx_paths = find_cdx(CDX.all_of(given))
     work = WORK.of(given)
     folder = Path(work) if work else work_folder(store)
@@ -117,6 +120,10 @@ def command(given: Given) -> None:
     if kept := KEEP_GRAPH.of(given):
         run.kept = Path(kept)
     with only_build(local_path_of(store)), closing(run):
+        looks = looked_at_by_tasks(found, run, folder / "look")
+        paths, complaints = leave_out_foreign(found, marks, looks)
+        for complaint in complaints:
+            click.echo(f"skipped: {complaint}", err=True)
         record = takedowns_path(store)
         if REBUILD.sure(given):
             if exists(store):

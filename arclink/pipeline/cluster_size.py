@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, starting, working
 
 SHARE_READ = 12_655 / 30_000
@@ -46,10 +47,14 @@ Source: docs/reference/engines.md, *How tasks share the work*.
 """
 
 LOOK_AT_FILE = 7.0 / 1000
-"""CPU seconds of the driver per archive file: it looks at each when a build starts.
+"""CPU seconds per archive file for a first look at it, when a build starts.
 
-Five requests to HDFS. Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
+Five requests to HDFS. The driver looks, or tasks if there are `MANY_FILES`. Source:
+benchmarks/results-rows.md, *The driver of a build on a cluster*.
 """
+
+NOTE_FILE = 55.0 / 1e6
+"""CPU seconds of the driver per archive file at which a task looked. Source: the same section."""
 
 CAPTURES_OF_FILE = 50_000
 """Captures per archive file: 1 GB with 20 kB per capture."""
@@ -166,7 +171,7 @@ class BuildEstimate:
             the engine's own processes; ``starts of tasks`` is CPU time until tasks have their first
             line.
         serial: Hours by name that no further node shortens: the jobs of all batches start one after
-            the other, and the driver looks at archive files.
+            the other, and the driver looks at archive files, or notes what tasks saw.
         links: Number of links of the collection.
         graph_files: Bytes of the graph files of all batches.
         stored: Bytes of all copies in Cassandra.
@@ -211,13 +216,17 @@ def plan(
     seconds["extract"] += collection.pages * ASK
     seconds["load"] = links * (LOAD + STORE * cluster.replication)
     seconds["engine"] = each.get(ENGINE, 0.0)
+    are_many = collection.all_files >= MANY_FILES
+    seconds["archive files"] = collection.all_files * LOOK_AT_FILE * are_many
     seconds["starts of tasks"] = batches * starting(rates, cluster.processors)
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
         {
             "starts of jobs": batches * JOBS_OF_BATCH * START_JOB / 3600,
-            "archive files": collection.all_files * LOOK_AT_FILE / 3600,
+            "archive files": collection.all_files
+            * (NOTE_FILE if are_many else LOOK_AT_FILE)
+            / 3600,
         },
         links,
         links * GRAPH_FILE_BYTES_A_LINK,

@@ -5,19 +5,14 @@
 """
 
 import glob
-import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from functools import partial
-from itertools import islice
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 from urllib.parse import urljoin
 
-from arclink.archives.byte_sources import ByteSource
+import orjson
+
 from arclink.archives.locations import (
     UNLISTED,
     WACZ_SUFFIX,
@@ -30,22 +25,21 @@ from arclink.archives.locations import (
     short_name,
     split_entry,
 )
+from arclink.archives.marks import FileMark, Look, look_at_each, of_each, read_mark
 from arclink.archives.names import ARCHIVE_SUFFIXES
-from arclink.archives.opener import open_bytes, open_stream
-from arclink.archives.reader import ArchiveFile
+from arclink.archives.opener import open_stream
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
+from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
 
-Found = TypeVar("Found")
-
 LIST_SUFFIXES = (".txt", ".lst", ".list")
-SAMPLE = 1 << 16
 
-AT_ONCE = 32
-"""Number of remote files that are looked at concurrently."""
+MANY_FILES = 4_000
+"""Number of remote files from which tasks of an engine look at them: half a minute of CPU time."""
 
 _SEARCHED = (*ARCHIVE_SUFFIXES, WACZ_SUFFIX)
 
@@ -245,18 +239,11 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
                 raise InputError(f"{path}, line {number}: {error}") from error
 
 
-class FileMark(NamedTuple):
-    """What distinguishes an archive file from others of its name: its size, and a fingerprint."""
-
-    size: int
-    fingerprint: str
-
-
 FileMarks = dict[Location, FileMark]
 
 
 def leave_out_foreign(
-    paths: Sequence[Location], marks: FileMarks | None = None
+    paths: Sequence[Location], marks: FileMarks | None = None, looks: Iterable[Look] | None = None
 ) -> tuple[list[Location], list[str]]:
     """Return the paths that are archive files, and one message per path that is not.
 
@@ -264,14 +251,15 @@ def leave_out_foreign(
         paths: The paths.
         marks: Gets the marks of archive files on other machines, so that `describe` need not open
             them again.
+        looks: What a first look at each path found; without it, this process looks.
 
     Raises:
         InputError: No path is an archive file, ``paths`` is empty, or a file cannot be read.
     """
     archives: list[Location] = []
     complaints = []
-    look = partial(_complaint_about, is_marked=marks is not None)
-    for path, (complaint, mark) in zip(paths, of_each(look, paths), strict=True):
+    looks = looks or look_at_each(paths, is_marked=marks is not None)
+    for path, (complaint, mark) in zip(paths, looks, strict=True):
         if complaint is None:
             archives.append(path)
         else:
@@ -283,44 +271,42 @@ def leave_out_foreign(
     return archives, complaints
 
 
-def _complaint_about(path: Location, *, is_marked: bool) -> tuple[str | None, FileMark | None]:
-    """Return why a file is not an archive file, None if it is, and the mark of a remote file.
+def looked_at_by_tasks(
+    paths: Sequence[Location], run: JobRunner, folder: Path
+) -> Iterator[Look] | None:
+    """Have tasks of an engine look at archive files on other machines, if there are many.
 
     Args:
-        path: The file.
-        is_marked: Whether the caller needs the mark.
+        paths: All archive files.
+        run: Runs the job.
+        folder: Folder for its files, in the work folder; removed at the end.
+
+    Returns:
+        What they found, in the order of ``paths``; None if this process shall look.
 
     Raises:
-        InputError: The user may not read the file.
+        PipelineError: The user may not read a file.
     """
-    if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
-        raise InputError(
-            f"{path}: this user may not read it; change its permissions, or leave it out of "
-            "the input"
-        )
-    try:
-        if is_wacz(path.name):
-            archives_in(str(path))
-        file = ArchiveFile(str(path))
-    except InputError as error:
-        return str(error), None
-    with file:
-        is_needed = is_marked and isinstance(path, RemotePath)
-        return None, _mark_of(file.source, path) if is_needed else None
-
-
-def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Iterator[Found]:
-    """Yield what a function returns for each path, in order; remote files are read concurrently.
-
-    A remote file takes several round trips of a few bytes, so most of the time is waiting.
-    """
-    if not any(isinstance(path, RemotePath) for path in paths):
-        yield from map(look, paths)
-        return
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        remaining = iter(paths)
-        while chunk := list(islice(remaining, 64 * AT_ONCE)):
-            yield from threads.map(look, chunk)
+    if run.conf is None or sum(isinstance(path, RemotePath) for path in paths) < MANY_FILES:
+        return None
+    run.remove(folder)
+    folder.mkdir(parents=True)
+    names = [orjson.dumps(str(path)) for path in paths]
+    share = -(-len(names) // (2 * run.cores))
+    parts: list[Path] = []
+    for start in range(0, len(names), share):
+        parts.append(folder / f"part-{len(parts):05d}")
+        parts[-1].write_bytes(b"".join(name + b"\n" for name in names[start : start + share]))
+    run.run(JOBS["look"], parts, folder / "looks", {})
+    run.fetch(folder / "looks")
+    found: dict[bytes, Look] = {}
+    for part in parts_of(folder / "looks"):
+        for line in part.read_bytes().splitlines():
+            name, _, look = line.partition(b"\t")
+            complaint, size, fingerprint = orjson.loads(look)
+            found[name] = Look(complaint, None if size is None else FileMark(size, fingerprint))
+    run.remove(folder)
+    return iter([found[name] for name in names])
 
 
 def describe(
@@ -353,7 +339,7 @@ def describe(
     known_marks = marks or {}
 
     def mark(path: Location) -> FileMark:
-        return known_marks.get(path) or _read_mark(path)
+        return known_marks.get(path) or read_mark(path)
 
     for path, (size, fingerprint) in zip(paths, of_each(mark, paths), strict=True):
         short = name = short_name(str(path))
@@ -412,32 +398,6 @@ def _is_taken(
         return True
     stored = known.get(name)
     return stored is not None and (stored.size, stored.fingerprint) != (size, mark)
-
-
-def _read_mark(path: Location) -> FileMark:
-    try:
-        with closing(open_bytes(str(path))) as file:
-            return _mark_of(file, path)
-    except OSError as error:
-        raise _unread(path, error) from error
-
-
-def _mark_of(file: ByteSource, path: Location) -> FileMark:
-    """Return a file's size, and the SHA-256 of its size, first 64 KiB and last 64 KiB.
-
-    This is enough to distinguish archive files. A digest of the whole file would cost as much as
-    inflating it.
-    """
-    try:
-        digest = hashlib.sha256(str(file.size).encode() + file.read(0, SAMPLE))
-        digest.update(file.read(max(file.size - SAMPLE, 0), SAMPLE))
-    except OSError as error:
-        raise _unread(path, error) from error
-    return FileMark(file.size, digest.hexdigest()[:32])
-
-
-def _unread(path: Location, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be read: {error.strerror}")
 
 
 def batches_of(files: Sequence[KnownFile], size: int) -> list[list[KnownFile]]:

@@ -6,6 +6,12 @@ A job's class is imported when the job runs, because importing mrjob takes 0.1 s
 from arclink.mapreduce.runs import Job
 
 
+def _look() -> type:
+    from arclink.jobs.look_at_files import LookAtFiles
+
+    return LookAtFiles
+
+
 def _share() -> type:
     from arclink.jobs.share_rows import ShareRows
 
@@ -69,6 +75,7 @@ def _load() -> type:
 JOBS = {
     job.name: job
     for job in (
+        Job("look", _look),
         Job("share", _share),
         Job("index", _index),
         Job("filter", _filter),

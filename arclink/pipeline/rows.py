@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arclink.archives.locations import Location, RemotePath, location_of, split_entry
+from arclink.archives.marks import of_each
 from arclink.counts import Counts
 from arclink.errors import InputError
 from arclink.filter.sharing import (
@@ -20,7 +21,6 @@ from arclink.filter.sharing import (
     relation_of,
 )
 from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.inputs import of_each
 from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import read_usual_line_lists

@@ -23,6 +23,7 @@ from arclink.mapreduce.runs import Job, parts_of
 from arclink.mapreduce.spark import SparkEngineRunner
 from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
+from arclink.pipeline import inputs
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -298,6 +299,7 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
         return known_contents(store, pointers)
 
     monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
+    monkeypatch.setattr(inputs, "MANY_FILES", 1)
     monkeypatch.setattr(CassandraReader, "known_contents", noted_question)
     deaths = tmp_path / "deaths"
     deaths.mkdir()
@@ -327,7 +329,7 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
-    assert fetched.keys() <= {"findings"}
+    assert fetched.keys() == {"findings", "looks"}
     assert asked == []
     with open_store(url) as store:
         (batch,) = store.batches()
@@ -355,12 +357,13 @@ def test_spark_loads_cassandra_and_its_files_stay_in_hdfs(
         fetched[name] += sum(part.stat().st_size for part in parts_of(folder))
 
     monkeypatch.setattr(SparkEngineRunner, "fetch", noted_fetch)
+    monkeypatch.setattr(inputs, "MANY_FILES", 1)
     url = cassandra.keyspace()
     address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/spark/archive")
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
     options += ["--engine-folder", "hdfs:///spark/work", "--work", tmp_path / "work"]
     assert build(address, url, *options) == here.said
-    assert fetched.keys() <= {"findings"}
+    assert fetched.keys() == {"findings", "looks"}
     system, work = WebHdfs.of("hdfs:///spark/work")
     assert [entry.name for entry in system.entries(work)] == ["graph"]
     with open_store(url) as store:

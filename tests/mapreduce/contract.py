@@ -67,13 +67,14 @@ def make_inputs(folder: Path) -> Inputs:
     postings = parts_of(folder / "postings")
     assert any(HUB in key.partition(HUB)[2] for key in keys_of(postings)), "a hub has several keys"
     pointers, mementos = parts_of(folder / "pointers"), parts_of(folder / "mementos")
-    waiting = write_waiting(pointers, folder / "waiting")
+    waits = write_waiting(pointers, folder / "waiting")
+    waits.write_bytes(b"".join(part.read_bytes() for part in (waits, *pointers)))
     return Inputs(
         {**extract_settings(files, folder / "reading-tasks"), "recorded": True},
         manifests,
         parts_of(folder / "rows"),
         pointers,
-        [waiting, *pointers, *mementos],
+        [waits, *mementos],
         parts_of(folder / "pages"),
         [*postings, *mementos],
     )

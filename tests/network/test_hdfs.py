@@ -1,6 +1,7 @@
 """Reading from HDFS servers that fail; tests/engines/test_hadoop.py reads from a real HDFS."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -11,12 +12,15 @@ import orjson
 import pytest
 
 from arclink.archives.locations import RemotePath
+from arclink.archives.marks import look_at_each
 from arclink.archives.reader import ArchiveFile
 from arclink.errors import InputError
+from arclink.mapreduce.runs import JobRunner
 from arclink.network import hdfs as network_hdfs
 from arclink.network.hadoop_tokens import TOKEN_FILE
 from arclink.network.hdfs import ADDRESS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
-from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign
+from arclink.pipeline import inputs
+from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign, looked_at_by_tasks
 from tests.network.token_files import text_of, token, token_file
 
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
@@ -229,6 +233,26 @@ def test_an_archive_file_in_hdfs_is_examined_once(
     files = describe(paths, {}, marks=marks)
     assert len(requests) == 5 * len(paths)
     assert describe(paths, {}) == files
+
+
+def test_tasks_of_an_engine_look_at_many_files(
+    hdfs: ThreadingHTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.DATA", b"WARC/1.0\r\n" + DATA * 2)
+    monkeypatch.setattr(inputs, "MANY_FILES", 5)
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    run = JobRunner("inline", 2, tmp_path / "tasks", conf=conf)
+    paths = [RemotePath(f"hdfs:///a{number}.warc") for number in range(4)]
+    paths.append(RemotePath("hdfs:///missing"))
+    looks = looked_at_by_tasks(paths, run, tmp_path / "look")
+    assert looks is not None
+    expected = list(look_at_each(paths, is_marked=True))
+    assert [*looks] == expected
+    assert [look.complaint is None for look in expected] == [True] * 4 + [False]
+    assert all(look.mark for look in expected[:4])
+    assert not (tmp_path / "look").exists()
+    assert looked_at_by_tasks(paths[:4], run, tmp_path / "look") is None, "few files"
+    assert looked_at_by_tasks(paths, replace(run, conf=None), tmp_path / "look") is None
 
 
 class SecuredNames(Names):

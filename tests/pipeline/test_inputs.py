@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from arclink.archives.locations import Location, RemotePath
+from arclink.archives.marks import FileMark
 from arclink.errors import InputError
 from arclink.pipeline import inputs
-from arclink.pipeline.inputs import FileMark, batches_of, describe, find_archives, leave_out_foreign
+from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
 from arclink.store.protocols import KnownFile
 
 
@@ -66,7 +67,7 @@ def test_remote_files_are_described_concurrently_and_in_order(
         together.wait()
         return FileMark(1, path.name)
 
-    monkeypatch.setattr(inputs, "_read_mark", look)
+    monkeypatch.setattr(inputs, "read_mark", look)
     paths = [RemotePath(f"http://archive.example/{number}.warc.gz") for number in range(16)]
     files = describe(paths, {})
     assert [file.fingerprint for file in files] == [path.name for path in paths]

@@ -16,6 +16,7 @@ from arclink.pipeline.cluster_size import (
     CAPTURES_OF_FILE,
     LOAD,
     LOOK_AT_FILE,
+    NOTE_FILE,
     STORE,
     USE,
     Collection,
@@ -23,6 +24,7 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
+from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
 
 
@@ -69,6 +71,15 @@ def test_the_driver_looks_at_each_archive_file() -> None:
     given = plan(Collection(10 * CAPTURES_OF_FILE, files=30), PlannedCluster(100))
     assert usual.serial["archive files"] * 3600 == pytest.approx(10 * LOOK_AT_FILE)
     assert given.serial["archive files"] * 3600 == pytest.approx(30 * LOOK_AT_FILE)
+    assert given.shared["archive files"] == 0
+
+
+def test_tasks_look_at_many_archive_files() -> None:
+    captures = 10 * CAPTURES_OF_FILE
+    planned = plan(Collection(captures, files=MANY_FILES), PlannedCluster(10, 8))
+    looking = planned.shared["archive files"] * 3600 * 80 * USE
+    assert looking == pytest.approx(MANY_FILES * LOOK_AT_FILE)
+    assert planned.serial["archive files"] * 3600 == pytest.approx(MANY_FILES * NOTE_FILE)
 
 
 def test_each_copy_costs_its_bytes_and_its_writing() -> None:
