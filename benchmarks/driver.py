@@ -140,9 +140,9 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
     def find() -> None:
         lines = (format_pointer(one) for one in read_pointers([waiting]))
         pairs = sorted(pair for line in lines for pair in places(line, recorded=False))
-        for checksum, same in groupby(pairs, itemgetter(0)):
+        for _, same in groupby(pairs, itemgetter(0)):
             values = (value for _, value in same)
-            for _ in further_pointers(Checksum(checksum.decode()), values, Counter()):
+            for _ in further_pointers(values, Counter()):
                 pass
 
     def look_up() -> None:

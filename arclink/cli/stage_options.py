@@ -60,7 +60,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
 RELATIONS: Mapping[str, Sequence[str]] = {
     "index": ("rows", "findings"),
     "filter": ("pointers", "mementos"),
-    "extract": ("pages", "mementos", "digested", "findings"),
+    "extract": ("pages", "absent", "mementos", "digested", "findings"),
     "graph": (
         "postings",
         "graph/mementos",
@@ -87,6 +87,7 @@ WRITTEN: Mapping[str, Sequence[str]] = {
         "found-*",
         "recorded-*",
         "awaited",
+        "absent",
         "digested",
         "reading-tasks-*",
         "findings/part-extract*",

@@ -27,10 +27,11 @@ from operator import itemgetter
 import orjson
 
 from arclink.checksums import is_of_page
-from arclink.model import Checksum, Memento, Payload, Timestamp, UriR
+from arclink.model import Memento, Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.pointers import (
+    ABSENT_KEY,
     LAST_RESORTS,
     POINTERS,
     UNREADABLE,
@@ -70,10 +71,12 @@ def places(line: bytes, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
     """Yield the pairs (checksum, value) of a row; values sort as `further_pointers` needs them.
 
     Args:
-        line: A waiting pointer, a pointer that filter wrote, or a memento. A memento has tabs, a
-            pointer has none.
+        line: A waiting or absent pointer, a pointer that filter wrote, or a memento. A memento has
+            tabs, a pointer has none.
         recorded: Whether revisits may lead to recorded links.
     """
+    if line.startswith(ABSENT_KEY):
+        line = _after_tab(line)
     if b"\t" in line:
         memento = parse_memento(line)
         if memento.reason == "-" and is_of_page(memento.checksum):
@@ -108,14 +111,11 @@ def _sorted(first: bytes, *parts: str) -> bytes:
     return first + _BETWEEN.join(part.encode() for part in parts)
 
 
-def further_pointers(
-    checksum: Checksum, values: Iterable[bytes], counts: Counter[Reason]
-) -> Iterator[Row]:
+def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterator[Row]:
     """Yield what is to be read for a payload that waits; nothing for any other payload.
 
     Args:
-        checksum: That of the payload.
-        values: All its values from `places`, sorted.
+        values: All values of the payload's checksum from `places`, sorted.
         counts: Gets the reason of a payload that cannot be read.
 
     Yields:
@@ -147,25 +147,33 @@ def further_pointers(
                     pointer = replace(pointer, originals=(original,), chunk=number)
                     yield RECORDED, format_pointer(pointer)
         elif not is_recorded:
-            yield from _resolved(checksum, map(_after_tab, some), captures, counts)
+            yield from _resolved(map(_after_tab, some), captures, counts)
 
 
 def _resolved(
-    checksum: Checksum,
-    lines: Iterable[bytes],
-    captures: list[FallBack],
-    counts: Counter[Reason],
+    lines: Iterable[bytes], captures: list[FallBack], counts: Counter[Reason]
 ) -> Iterator[Row]:
     """Yield the waiting pointers, directed to captures; without captures, the payload's reason."""
     for line in lines:
         pointer = parse_pointer(line)
         if captures:
             yield POINTERS, format_pointer(directed(pointer, PointerKind.LAST_RESORT, captures))
-        elif pointer.chunk == 0:
-            reason = pointer.reason or Reason.PAYLOAD_NOT_AT_HAND.name
-            counts[Reason[reason]] += 1
-            payload = Payload(checksum, None, "-", pointer.file, pointer.offset, reason)
-            yield PAYLOADS, format_payload(payload)
+        else:
+            yield from unread(pointer, counts)
+
+
+def unread(pointer: Pointer, counts: Counter[Reason]) -> Iterator[Row]:
+    """Yield the row of a payload that cannot be read, for the first of its pointers.
+
+    Args:
+        pointer: A pointer that waited.
+        counts: Gets the reason.
+    """
+    if pointer.chunk == 0:
+        reason = pointer.reason or Reason.PAYLOAD_NOT_AT_HAND.name
+        counts[Reason[reason]] += 1
+        payload = Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason)
+        yield PAYLOADS, format_payload(payload)
 
 
 def _untried(

@@ -1,8 +1,8 @@
 """Extract (paper, 3.2): reads payloads and writes the links in them; opens each archive file once.
 
 Input: ``pointers``. Output: ``pages``, ``mementos``, ``digested``, ``retries`` (pointers to
-payloads that could not be read), ``findings``, and ``waiting`` pointers, which have nothing to read
-so far; all tagged with their relation.
+payloads that could not be read), ``findings``, and ``waiting`` and ``absent`` pointers, which have
+nothing to read so far; all tagged with their relation.
 """
 
 import json
@@ -14,11 +14,18 @@ from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.task_keys import task_key
 from arclink.mapreduce.task_variables import note_place
-from arclink.rows.pointers import CHOSEN, WAITING, format_pointer, parse_pointer
+from arclink.rows.pointers import (
+    ABSENT,
+    CHOSEN,
+    WAITING,
+    format_absent,
+    format_pointer,
+    parse_pointer,
+)
 
-_WAITING = b"w"
+_WAITING, _ABSENT = b"w", b"a"
 
-_PASSED_ON = {_WAITING: WAITING}
+_PASSED_ON = {_WAITING: WAITING, _ABSENT: ABSENT}
 """By the first byte of a key: the relation that gets its values unchanged."""
 
 
@@ -52,9 +59,12 @@ class ExtractLinks(ArclinkJob):
                 if relation == CHOSEN:
                     task, order, line = tasks.place(pointer)
                     yield task_key(task), order + b"\t" + line
-                else:
+                elif relation == WAITING:
                     line = format_pointer(pointer)
                     yield b"%b%04x" % (_WAITING, crc32(line) & 0xFFFF), line
+                else:
+                    line = format_absent(pointer)
+                    yield b"%b%04x" % (_ABSENT, crc32(line) & 0xFFFF), line
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield the rows extracted from the payloads of one reading task.
@@ -62,8 +72,8 @@ class ExtractLinks(ArclinkJob):
         From a task's second attempt on, payloads are parsed in a child process. The runner
         learns the place of each page, so that it can name the page if this process dies.
         """
-        if key.startswith(_WAITING):
-            return ((WAITING, value) for value in values)
+        if (relation := _PASSED_ON.get(key[:1])) is not None:
+            return ((relation, value) for value in values)
         settings = ExtractSettings.from_json(self.options.settings)
         return extract_pointers(
             (value.partition(b"\t")[2] for value in values),

@@ -1,6 +1,6 @@
 """Find: looks in a batch for further captures of payloads that extract could not read.
 
-Input: ``waiting`` pointers of extract, ``pointers`` and ``mementos`` of filter, and ``digested``.
+Input: ``waiting``, ``absent`` and ``digested`` of extract, ``pointers`` and ``mementos`` of filter.
 Output: ``pointers`` to further captures, ``recorded`` pointers to links that a crawler recorded,
 and ``payloads`` rows with the reason of each payload that cannot be read; tagged with their
 relation.
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 from arclink.extract.further_captures import further_pointers, places
 from arclink.mapreduce.job import ArclinkJob, Pair
-from arclink.model import Checksum
 
 
 class FindCaptures(ArclinkJob):
@@ -27,7 +26,7 @@ class FindCaptures(ArclinkJob):
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield what is to be read for one payload, if it waits."""
-        return further_pointers(Checksum(key.decode()), values, self.counts)
+        return further_pointers(values, self.counts)
 
 
 if __name__ == "__main__":

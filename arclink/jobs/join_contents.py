@@ -1,12 +1,15 @@
 """Join: resolves the links written in a page to the links of its contents.
 
-Input: ``pages``. Output: ``payloads``, ``outlinks`` and ``postings``, tagged with their relation.
+Input: ``pages``, and ``absent`` pointers of extract. Output: ``payloads``, ``outlinks`` and
+``postings``, tagged with their relation.
 """
 
 from collections.abc import Iterable, Iterator
 
+from arclink.extract.further_captures import unread
 from arclink.graph.join import Joiner
 from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.rows.pointers import ABSENT_KEY, parse_pointer
 
 
 class JoinContents(ArclinkJob):
@@ -27,7 +30,10 @@ class JoinContents(ArclinkJob):
         return super().reduce_pairs(pairs, step_num)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Yield the rows of the pages under one key."""
+        """Yield the rows of the pages under one key, or of payloads that are not at hand."""
+        if key.startswith(ABSENT_KEY):
+            pointers = map(parse_pointer, values)
+            return (row for pointer in pointers for row in unread(pointer, self.counts))
         return self._joiner.join(key, values)
 
     def reduce_end(self) -> Iterator[Pair]:

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arclink.reasons import Reason
-from arclink.rows.pointers import CHOSEN, Pointer, format_pointer, parse_pointer
+from arclink.rows.pointers import (
+    CHOSEN,
+    WAITING,
+    Pointer,
+    format_absent,
+    format_pointer,
+    parse_pointer,
+)
 from arclink.store.known_payloads import choose_pointers
 from arclink.store.protocols import KnownPayloads
 
@@ -27,13 +34,14 @@ class Chosen:
 
     Attributes:
         parts: Files with the pointers to read.
-        waiting: File with the pointers that have nothing to read, unless the batch turns out to
-            have a capture of their payload.
+        waiting: File with the pointers whose recorded links are not to be read.
+        absent: File with the pointers whose checksum only revisits have.
         counts: Outcomes decided here, such as payloads that the store knows already.
     """
 
     parts: Sequence[Path]
     waiting: Path
+    absent: Path
     counts: Counter[Reason]
 
 
@@ -66,24 +74,30 @@ def choose(pointers: Iterable[Pointer], store: KnownPayloads, folder: Path) -> C
     """
     counts: Counter[Reason] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
-    waiting = folder / "waiting"
+    waiting, absent = folder / "waiting", folder / "absent"
     parts: list[Path] = []
-    with store.snapshot(), waiting.open("wb") as lines:
-        chosen = _chosen(pointers, store, counts, lines)
+    with store.snapshot(), waiting.open("wb") as waits, absent.open("wb") as absents:
+        chosen = _chosen(pointers, store, counts, waits, absents)
         part = folder / "part-00000"
         while write_pointers(islice(chosen, POINTERS_OF_PART), part):
             parts.append(part)
             part = folder / f"part-{len(parts):05d}"
     part.unlink()
-    return Chosen(parts, waiting, counts)
+    return Chosen(parts, waiting, absent, counts)
 
 
 def _chosen(
-    pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: BinaryIO
+    pointers: Iterable[Pointer],
+    store: KnownPayloads,
+    counts: Counter[Reason],
+    waiting: BinaryIO,
+    absent: BinaryIO,
 ) -> Iterator[Pointer]:
-    """Yield the pointers to read; write the waiting ones."""
+    """Yield the pointers to read; write the others."""
     for relation, pointer in choose_pointers(pointers, store, counts):
         if relation == CHOSEN:
             yield pointer
-        else:
+        elif relation == WAITING:
             waiting.write(format_pointer(pointer) + b"\n")
+        else:
+            absent.write(format_absent(pointer) + b"\n")

@@ -20,6 +20,7 @@ UNITS: Mapping[str, str] = {
     "share": "captures",
     "filter": "captures",
     "extract": "pages",
+    "find": "captures",
     "join": "links",
     "invert": "links",
     "load": "links",

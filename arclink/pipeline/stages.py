@@ -23,7 +23,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import POINTERS, WAITING
+from arclink.rows.pointers import ABSENT, POINTERS, WAITING
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
@@ -95,7 +95,8 @@ def extract(
         known: The payloads that the store knows, if the build has written them for tasks already.
     """
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
-    (folder / "pages").mkdir(parents=True, exist_ok=True)
+    for name in ("pages", "absent"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     if run.parts(folder / "pointers"):
         rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
@@ -166,8 +167,7 @@ class _Rounds:
         settings: Settings of the build.
         run: Runs the jobs.
         number: Number of earlier rounds and searches.
-        waiting: Parts with pointers that have nothing to read, unless the batch turns out to have a
-            capture of their payload. Each search takes them all.
+        waiting: Parts with pointers whose captures could not be read. Each search takes them all.
     """
 
     folder: Path
@@ -224,20 +224,25 @@ class _Rounds:
         return self.run.sizes(target)
 
     def find(self) -> _Found:
-        """Find further captures for all pointers that wait; none waits afterwards."""
-        if not self.waiting:
-            return _Found(Counts(), {})
+        """Find further captures for all pointers that wait; none waits afterwards.
+
+        Absent pointers take part only if the batch may have something for them.
+        """
         folder, number = self.folder, self.number
-        self.number += 1
         recorded = self.settings.extract.heritrix_outlinks and self.store.replaces_links
+        digested, absent = self.run.parts(folder / "digested"), folder / "absent"
+        waiting = [*self.waiting, *(self.run.parts(absent) if digested or recorded else ())]
+        if not waiting:
+            return _Found(Counts(), {})
+        self.number += 1
+        self.waiting.clear()
         mementos = self.run.parts(folder / "mementos")
         inputs = [
-            *self.waiting,
+            *waiting,
             *self.run.parts(folder / "pointers"),
             *(part for part in mementos if part.name.startswith("part-filter")),
-            *self.run.parts(folder / "digested"),
+            *digested,
         ]
-        self.waiting.clear()
         output = folder / f"found-{number}"
         counts = self.run.run(
             JOBS["find"], inputs, output, {"recorded": recorded}, are_relations=True
@@ -251,6 +256,9 @@ class _Rounds:
         for target in (further, revisits):
             target.mkdir()
         self.run.split(output, outputs, f"find{number}")
+        if digested or recorded:
+            self.run.remove(absent)
+            absent.mkdir()
         self.run.fetch(revisits)
         more, chosen = self._chosen(parts_of(revisits))
         return _Found(counts + more, {**self.run.sizes(further), **chosen})
@@ -260,6 +268,8 @@ class _Rounds:
         chosen = choose(read_pointers(pointers), self.store, self.folder / f"chosen-{self.number}")
         if chosen.waiting.stat().st_size:
             self.waiting.append(chosen.waiting)
+        if chosen.absent.stat().st_size:
+            chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
         return chosen.counts, {part: part.stat().st_size for part in chosen.parts}
 
     def _read(self, pointers: PartSizes, url: str | None, tasks: int, counts: Counts) -> _Round:
@@ -294,6 +304,7 @@ class _Rounds:
             relations.MEMENTOS: folder / "mementos",
             relations.DIGESTED: folder / "digested",
             WAITING: waiting,
+            ABSENT: folder / "absent",
             RETRIES: retries,
             FINDINGS: folder / "findings",
         }
@@ -309,14 +320,14 @@ class _Rounds:
 
 
 def join(folder: Path, run: JobRunner) -> Counts:
-    """Write ``graph/payloads``, ``graph/outlinks`` and ``postings`` from ``pages``."""
+    """Write payloads and outlinks of the graph, and ``postings``, from ``pages`` and ``absent``."""
     graph = folder / "graph"
     for relation in (relations.PAYLOADS, relations.OUTLINKS):
         (graph / relation.decode()).mkdir(parents=True, exist_ok=True)
-    pages = run.parts(folder / "pages")
-    if not pages:
+    parts = [*run.parts(folder / "pages"), *run.parts(folder / "absent")]
+    if not parts:
         return Counts()
-    counts = run.run(JOBS["join"], pages, folder / "joined", {}, are_relations=True)
+    counts = run.run(JOBS["join"], parts, folder / "joined", {}, are_relations=True)
     run.split(
         folder / "joined",
         {

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from operator import attrgetter
+from zlib import crc32
 
 import orjson
 
@@ -17,7 +18,13 @@ POINTERS = b"pointers"
 
 CHOSEN = b"chosen"
 WAITING = b"waiting"
-"""Names of the relations of pointers that are to be read, and of those that wait."""
+ABSENT = b"absent"
+"""Names of the relations of pointers that are to be read, of those whose captures could not be read
+and that wait for another one, and of those whose checksum only revisits have.
+"""
+
+ABSENT_KEY = b"\x03"
+"""First byte of an `ABSENT` row; no key of join begins with it."""
 
 NO_FILE = "-"
 
@@ -202,6 +209,12 @@ def parse_pointer(line: bytes) -> Pointer:
         memento.encode(),
         *rest,
     )
+
+
+def format_absent(pointer: Pointer) -> bytes:
+    """Return an `ABSENT` row: a key that spreads such rows over tasks, a tab, and the pointer."""
+    line = format_pointer(pointer)
+    return b"%b%04x\t%b" % (ABSENT_KEY, crc32(line) & 0xFFFF, line)
 
 
 def directed(pointer: Pointer, kind: PointerKind, captures: Sequence[FallBack]) -> Pointer:

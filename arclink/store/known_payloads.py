@@ -14,6 +14,7 @@ from arclink.model import Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
+    ABSENT,
     CHOSEN,
     ORIGINALS,
     UNREADABLE,
@@ -59,8 +60,8 @@ def choose_pointers(
         counts: Gets the outcomes decided here, such as payloads that the store knows already.
 
     Yields:
-        The relation, and the pointer: `CHOSEN` pointers are to be read; `WAITING` ones have nothing
-        to read, unless the batch turns out to have a capture of their payload.
+        The relation, and the pointer: `CHOSEN` pointers are to be read; `WAITING` and `ABSENT` ones
+        have nothing to read, unless the batch turns out to have a capture of their payload.
     """
     replaces = store.replaces_links
     earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload
@@ -92,7 +93,7 @@ def choose_pointers(
         elif payload is None or source is None or (is_worse and replaces):
             if pointer.kind is PointerKind.REVISIT_ONLY:
                 if not pointer.fall_backs:
-                    yield WAITING, replace(pointer, kind=PointerKind.UNREAD)
+                    yield ABSENT, replace(pointer, kind=PointerKind.UNREAD)
                     continue
                 pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
             if pointer.chunk == 0:
@@ -101,7 +102,7 @@ def choose_pointers(
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
         elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
-            yield WAITING, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
+            yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
         elif pointer.kind is PointerKind.REVISIT_ONLY:
             # The payload was read before, but another original was captured. The store does not
             # say which.

@@ -48,7 +48,7 @@ def found(
     values = [value for line in lines for _, value in places(line, recorded=recorded)]
     random.Random(1).shuffle(values)
     counts: Counter[Reason] = Counter()
-    rows = list(further_pointers(SUM, sorted(values), counts))
+    rows = list(further_pointers(sorted(values), counts))
     pointers = [(name, parse_pointer(row)) for name, row in rows if name != PAYLOADS]
     reasons = [parse_payload(row).reason for name, row in rows if name == PAYLOADS]
     return pointers, reasons, counts

@@ -21,7 +21,7 @@ from arclink.rows.pointers import (
     FallBack,
     Pointer,
     PointerKind,
-    format_pointer,
+    format_absent,
 )
 from arclink.rows.relations import PAYLOADS, format_payload
 from arclink.store.empty import EmptyStore
@@ -112,13 +112,12 @@ def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_
     done = choose([revisit], OneKnown(), tmp_path)
     assert not done.parts
     assert not done.counts
-    waiting = [*read_pointers([done.waiting]), replace(revisit, kind=PointerKind.UNREAD, chunk=1)]
-    values = [value for one in waiting for _, value in places(format_pointer(one), recorded=False)]
+    other = replace(revisit, kind=PointerKind.UNREAD, chunk=1)
+    lines = [done.absent.read_bytes().rstrip(b"\n"), format_absent(other)]
+    values = [value for line in lines for _, value in places(line, recorded=False)]
     counts: Counter[Reason] = Counter()
     payload = Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")
-    assert list(further_pointers(revisit.checksum, sorted(values), counts)) == [
-        (PAYLOADS, format_payload(payload))
-    ]
+    assert list(further_pointers(sorted(values), counts)) == [(PAYLOADS, format_payload(payload))]
     assert counts == {Reason.PAYLOAD_NOT_AT_HAND: 1}
 
 
@@ -140,22 +139,22 @@ def test_memory_does_not_grow_with_what_waits(tmp_path: Path) -> None:
                     originals=wanted,
                 )
 
-    def values(waiting: Path, first: bytes) -> Iterator[bytes]:
-        for one in read_pointers([waiting]):
-            pairs = places(format_pointer(one), recorded=False)
-            yield from (value for _, value in pairs if value.startswith(first))
+    def values(absent: Path, first: bytes) -> Iterator[bytes]:
+        with absent.open("rb") as lines:
+            for line in lines:
+                pairs = places(line.rstrip(b"\n"), recorded=False)
+                yield from (value for _, value in pairs if value.startswith(first))
 
     def peak(payloads: int, chunks: int) -> int:
         tracemalloc.start()
         try:
             done = choose(revisits(payloads, chunks), EmptyStore(), tmp_path)
             if chunks > 1:  # of one payload: the values come sorted from the disk
-                of_payload = chain(values(done.waiting, b"0"), values(done.waiting, b"4"))
-                checksum = pointer(0, NO_FILE).checksum
-                rows = further_pointers(checksum, of_payload, Counter())
+                of_payload = chain(values(done.absent, b"0"), values(done.absent, b"4"))
+                rows = further_pointers(of_payload, Counter())
                 assert sum(1 for _ in rows) == 1
             else:
-                assert sum(1 for _ in read_pointers([done.waiting])) == payloads
+                assert len(done.absent.read_bytes().splitlines()) == payloads
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
