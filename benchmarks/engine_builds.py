@@ -57,7 +57,14 @@ MANY_TASKS = 8
 """Reduce tasks per job of the build that shows what each of them costs."""
 
 SETTINGS = {
-    HADOOP: "include: {settings}\n",
+    HADOOP: """\
+include: {settings}
+
+runners:
+  hadoop:
+    jobconf:
+      mapreduce.job.reduces: {tasks}
+""",
     SPARK: """\
 include: {settings}
 

@@ -259,9 +259,12 @@ class _Rounds:
         if digested or recorded:
             self.run.remove(absent)
             absent.mkdir()
+        found = self.run.sizes(further)
+        if not recorded:
+            return _Found(counts, found)
         self.run.fetch(revisits)
         more, chosen = self._chosen(parts_of(revisits))
-        return _Found(counts + more, {**self.run.sizes(further), **chosen})
+        return _Found(counts + more, {**found, **chosen})
 
     def _chosen(self, pointers: Iterable[Path]) -> tuple[Counts, PartSizes]:
         """Choose among pointers here; return the counts, and the parts with those to read."""

@@ -238,9 +238,11 @@ def _listening(
                 f"port {port} of {host} is in use; choose another one with {option}, or stop "
                 "the program that uses it"
             ) from error
+        number = error.errno if isinstance(error, OSError) else None
+        # The text of `create_server` has the address again.
+        why = os.strerror(number) if number and number > 0 else str(error)
         raise OperatorError(
-            f"cannot listen on port {port} of {host}: {error}; choose others with --host and "
-            f"{option}"
+            f"cannot listen on port {port} of {host}: {why}; choose others with --host and {option}"
         ) from error
 
 
