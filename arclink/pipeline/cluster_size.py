@@ -68,7 +68,7 @@ of load.
 
 JOBS_OF_STAGE = {
     "filter": ("share", "filter"),
-    "extract": ("extract", "find"),
+    "extract": ("match", "extract", "find"),
     "join and invert": ("join", "invert"),
 }
 """Measured jobs by stage."""

@@ -19,6 +19,7 @@ ENGINE, TASKS = "engine", "tasks"
 UNITS: Mapping[str, str] = {
     "share": "captures",
     "filter": "captures",
+    "match": "captures",
     "extract": "pages",
     "find": "captures",
     "join": "links",

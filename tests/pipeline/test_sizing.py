@@ -31,12 +31,13 @@ from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, me
 @settings(deadline=None)
 @given(st.integers(1, 1000), st.integers(2, 50), st.integers(1, 500))
 def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, nodes: int) -> None:
+    """Except for looking at archive files, which tasks do from a number of files on."""
     captures = batches * CAPTURES_OF_BATCH
     one, more = (
-        plan(Collection(captures), PlannedCluster(nodes)),
-        plan(Collection(captures * factor), PlannedCluster(nodes)),
+        plan(Collection(captures, files=0), PlannedCluster(nodes)),
+        plan(Collection(captures * factor, files=0), PlannedCluster(nodes)),
     )
-    spread = plan(Collection(captures), PlannedCluster(nodes * factor))
+    spread = plan(Collection(captures, files=0), PlannedCluster(nodes * factor))
     for stage, hours in one.shared.items():
         assert more.shared[stage] == pytest.approx(hours * factor)
         if stage != "starts of tasks":  # further processors have tasks of their own to start
