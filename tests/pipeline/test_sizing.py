@@ -106,6 +106,7 @@ def test_every_measured_job_is_in_the_plan(engine: str) -> None:
     amounts = Amounts(10**9, collection.pages, collection.all_links)
     measured = sum(rate.each * amounts.of(UNITS[stage]) for stage, rate in rates.items())
     measured += collection.pages * ASK + collection.all_links * (LOAD + 3 * STORE)
+    measured += collection.all_files * LOOK_AT_FILE
     hours = plan(collection, cluster).shared
     planned = sum(hours.values()) - hours["starts of tasks"]
     assert planned * 3600 * 800 * USE == pytest.approx(measured)
@@ -135,8 +136,8 @@ def test_the_command_says_hours_and_bytes() -> None:
     assert result.output.startswith(
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
-    assert [line.split()[-1] for line in result.output.splitlines()[3:9]] == ["hours"] * 6
-    starts, archive_files, in_all = result.output.splitlines()[9:12]
+    assert [line.split()[-1] for line in result.output.splitlines()[3:10]] == ["hours"] * 7
+    starts, archive_files, in_all = result.output.splitlines()[10:13]
     assert starts.split()[:3] == ["starts", "of", "jobs"]
     # 100 batches of 9 jobs, 10 s each
     assert float(starts.split()[3]) == pytest.approx(2.5, abs=0.01)
