@@ -72,7 +72,7 @@ def places(line: bytes, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
 
     Args:
         line: A waiting or absent pointer, a pointer that filter wrote, or a memento. A memento has
-            tabs, a pointer has none.
+            tabs; a pointer does not.
         recorded: Whether revisits may lead to recorded links.
     """
     if line.startswith(ABSENT_KEY):
