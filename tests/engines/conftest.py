@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -128,6 +129,7 @@ def reaching(variables: Mapping[str, str]) -> Iterator[None]:
     """Have this process send what is meant for Amazon to where the variables say, and nowhere
     else.
     """
+    import boto3
     import fsspec  # type: ignore[import-untyped]
 
     closed = {
@@ -138,6 +140,8 @@ def reaching(variables: Mapping[str, str]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**variables, **closed}.items():
             patch.setenv(name, value)
+        # The session that clients share keeps the keys with which its first client was made.
+        patch.setattr(boto3, "DEFAULT_SESSION", None)
         try:
             yield
         finally:
@@ -146,7 +150,10 @@ def reaching(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def running_moto(region: str) -> Iterator[str]:
-    """Run a moto that answers as Amazon does, and have this process use it; yield its address."""
+    """Run a moto that answers as Amazon does, and have this process use it; yield its address.
+
+    All moto servers of a process share their accounts, so what earlier ones hold is deleted.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")  # read when moto is imported
         from moto.server import ThreadedMotoServer
@@ -162,6 +169,7 @@ def running_moto(region: str) -> Iterator[str]:
                 "AWS_DEFAULT_REGION": region,
             }
             with reaching(variables):
+                urlopen(f"{variables['AWS_ENDPOINT_URL']}/moto-api/reset", b"", 60).close()
                 yield variables["AWS_ENDPOINT_URL"]
         finally:
             server.stop()
