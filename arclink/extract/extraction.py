@@ -35,10 +35,14 @@ from arclink.rows.cdx import REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
 from arclink.rows.pointers import (
+    ABSENT,
     NO_FILE,
+    RETRIES,
+    WAITING,
     Pointer,
     PointerKind,
     directed,
+    format_absent,
     format_pointer,
     parse_pointer,
 )
@@ -52,7 +56,6 @@ if TYPE_CHECKING:
     from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
-RETRIES = b"retries"
 
 _WAYBACK_HEADERS = frozenset({"link", "refresh"})
 _ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
@@ -128,8 +131,9 @@ def extract_pointers(
 
     Yields:
         ``pages`` rows (SURT of the first original, tab, page); ``mementos`` rows of captures whose
-        CDX row did not name their payload; ``retries`` (pointers to the next capture of a payload,
-        or to no capture if none is left); at the end ``findings`` (how much of each file was read).
+        CDX row did not name their payload; ``retries`` (pointers to the next capture of a payload),
+        ``waiting`` and ``absent`` (pointers without a further capture); at the end ``findings``
+        (how much of each file was read).
     """
     with _Extraction(
         settings, counts, is_isolated=is_isolated, is_skipped=is_skipped, rules=rules
@@ -507,15 +511,15 @@ class _Extraction:
         if pointer.fall_backs:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
         if pointer.kind is PointerKind.RECORDED:
-            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.GIVEN_UP))
+            return WAITING, format_pointer(replace(pointer, kind=PointerKind.GIVEN_UP))
         if pointer.kind is PointerKind.REPEATED:  # then the revisits are all that the batch has
             why = "" if reason is Reason.PAYLOAD_FILE_MISSING else reason.name
             nowhere = replace(pointer, file=NO_FILE, offset=0, length=-1, reason=why)
-            return RETRIES, format_pointer(replace(nowhere, kind=PointerKind.REVISIT_ONLY))
+            return ABSENT, format_absent(replace(nowhere, kind=PointerKind.UNREAD))
         if pointer.kind in _BY_CHECKSUM:
             is_last = pointer.kind is PointerKind.LAST_RESORT
             kind = PointerKind.PASSED if is_last else PointerKind.UNREAD
-            return RETRIES, format_pointer(replace(pointer, kind=kind, reason=reason.name))
+            return WAITING, format_pointer(replace(pointer, kind=kind, reason=reason.name))
         self._counts[reason] += 1
         return MEMENTOS, format_memento(parse_memento(pointer.memento)._replace(reason=reason.name))
 

@@ -23,13 +23,12 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import ABSENT, POINTERS, WAITING
+from arclink.rows.pointers import ABSENT, POINTERS, RETRIES, WAITING
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
 
 PAGES = b"pages"
-RETRIES = b"retries"
 
 BYTES_OF_TASK = 25_000
 """Minimum bytes of pointers per reading task, except in the first round on an engine.
@@ -136,7 +135,7 @@ class _Round(NamedTuple):
 
     Attributes:
         counts: Counts of the round.
-        retries: Parts with pointers to payloads that could not be read.
+        retries: Parts with pointers to payloads that are to be read from their next capture.
     """
 
     counts: Counts

@@ -17,10 +17,12 @@ POINTERS = b"pointers"
 """Name of the relation under which a job writes pointers."""
 
 CHOSEN = b"chosen"
+RETRIES = b"retries"
 WAITING = b"waiting"
 ABSENT = b"absent"
-"""Names of the relations of pointers that are to be read, of those whose captures could not be read
-and that wait for another one, and of those whose checksum only revisits have.
+"""Names of the relations of pointers that are to be read, of those that are to be read from their
+next capture, of those whose captures could not be read and that wait for another one, and of those
+whose checksum only revisits have.
 """
 
 ABSENT_KEY = b"\x03"

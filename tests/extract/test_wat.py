@@ -320,7 +320,7 @@ def test_a_pointer_into_a_wat_is_followed(
 def test_a_wat_without_links_leaves_the_payload_to_another_capture(tmp_path: Path) -> None:
     rows, counts = extracted(write(tmp_path, changed(f"{PAYLOAD}/HTML-Metadata", None)))
     ((relation, row),) = rows
-    assert relation == b"retries"
+    assert relation == b"waiting"
     pointer = parse_pointer(row)
     assert (pointer.kind, pointer.reason) == (PointerKind.UNREAD, Reason.PAYLOAD_NOT_IN_WAT.name)
     assert not any(reason.group == "payloads" for reason in counts), (

@@ -50,7 +50,7 @@ def test_a_memory_error_costs_one_page(tmp_path: Path, monkeypatch: pytest.Monke
     job = ExtractLinks(["--reducer", "--settings", settings])
     job.sandbox(stdin=io.BytesIO())
     rows = list(job.reduce_pairs((task_key(0), line) for line in lines))
-    assert [relation for relation, _ in rows] == [b"pages", b"retries", b"pages", b"findings"]
+    assert [relation for relation, _ in rows] == [b"pages", b"waiting", b"pages", b"findings"]
     unread = parse_pointer(rows[1][1])
     assert unread.reason == Reason.PAYLOAD_MEMORY.name
     assert (unread.file, unread.offset) == (
