@@ -1,8 +1,8 @@
 """Extract (paper, 3.2): reads payloads and writes the links in them; opens each archive file once.
 
 Input: ``pointers``. Output: ``pages``, ``mementos``, ``digested``, ``retries`` (pointers to the
-next capture of a payload), ``findings``, and ``waiting`` and ``absent`` pointers, which have nothing
-to read so far; all tagged with their relation.
+next capture of a payload), ``findings``, and ``waiting`` and ``absent`` pointers, which have
+nothing to read so far; all tagged with their relation.
 """
 
 import json
