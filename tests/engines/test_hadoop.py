@@ -38,6 +38,7 @@ from tests.engines.builds import ORIGINALS, Here, answers, begin_stores, build, 
 from tests.engines.conftest import ROOT, Cassandra, Hadoop, Spark
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
+from tests.pipeline.batch_orders import DIGEST, page, revisit, row
 from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.indexed_in_ranges import check, write_files
 from tests.pipeline.store_contents import build_store
@@ -370,6 +371,37 @@ def test_spark_loads_cassandra_and_its_files_stay_in_hdfs(
         (batch,) = store.batches()
     assert json.loads(batch.manifest)["counts"] == counts_of(here.store)
     assert answers(url) == here.answers
+
+
+def test_tasks_find_what_mementos_of_earlier_batches_wait_for(
+    hadoop: Hadoop, spark: Spark, cassandra: Cassandra, tmp_path: Path
+) -> None:
+    """Two revisits of the first batch get the links of the page that the second batch digests."""
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    (archive / "a.warc").write_bytes(page("http://h.example/a/", 1))
+    revisits = [revisit(f"http://h.example/{name}/", 2, digest) for name in "bc"]
+    (archive / "b.warc").write_bytes(b"".join(revisits))
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(row("http://h.example/a/", 1, "a.warc", 0, "-"))
+    local, url = tmp_path / "local.db", cassandra.keyspace()
+    for store in (local, url):
+        build(archive / "b.warc", store)
+    expected = build(archive / "a.warc", local, "--cdx", cdx)
+    address = hadoop.put([archive / "a.warc"], "/waiting/archive")
+    options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
+    options += ["--engine-folder", "hdfs:///waiting/work", "--work", tmp_path / "work"]
+    assert build(address, url, *options, "--cdx", cdx) == expected
+    found = answers(url)
+    assert found == answers(local)
+    with open_store(url) as store:
+        for name in "abc":
+            (memento,) = store.mementos(Surt(f"example,h)/{name}"))
+            content = store.content_of(memento)
+            assert content is not None
+            (link,) = store.outlinks(content)
+            assert link.target == f"http://h.example/{name}/next.html"
 
 
 # The reader
