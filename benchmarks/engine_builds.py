@@ -18,11 +18,8 @@ Python workers.
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from arclink.mapreduce.runs import DRIVER
 from arclink.pipeline.rates import (
@@ -35,46 +32,20 @@ from arclink.pipeline.rates import (
     per_further_task,
     predicted,
 )
-from benchmarks.bench import (
-    Bench,
-    Corpus,
-    NotHereError,
-    arclink,
-    python,
-    remove_store,
-    say,
+from benchmarks.bench import Bench, Corpus, python, say
+from benchmarks.engine_commands import (
+    LOCAL,
+    SPARK,
+    build_command,
+    control_group,
+    cpu_of,
+    engines_here,
 )
-from benchmarks.corpus import CDX
-from benchmarks.measurement import PROCESSES
 from benchmarks.tables import TIMES, Cell, Table, Target
 from benchmarks.this_machine import machine
 
-LOCAL, HADOOP, SPARK = "local", "hadoop", "spark"
-ENGINES = {LOCAL: "", HADOOP: "HADOOP_RUN", SPARK: "SPARK_RUN"}
-"""Engine → variable with the folder of its settings, which the engine's script wrote."""
-
 MANY_TASKS = 8
 """Reduce tasks per job of the build that shows what each of them costs."""
-
-SETTINGS = {
-    HADOOP: """\
-include: {settings}
-
-runners:
-  hadoop:
-    jobconf:
-      mapreduce.job.reduces: {tasks}
-""",
-    SPARK: """\
-include: {settings}
-
-runners:
-  spark:
-    jobconf:
-      spark.default.parallelism: {tasks}
-""",
-}
-"""Settings of mrjob for a build, by engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +82,8 @@ def measure(bench: Bench) -> Iterator[Table]:
     Raises:
         RuntimeError: Two engines gave different answers.
     """
-    here = {engine: os.environ.get(name, "") for engine, name in ENGINES.items()}
-    engines = [engine for engine in ENGINES if engine == LOCAL or here[engine]]
+    here = engines_here()
+    engines = list(here)
     found: dict[tuple[str, int], EngineBuild] = {}
     rows: list[list[Cell]] = []
     for captures in bench.sizes:
@@ -240,24 +211,10 @@ def _build(
 ) -> EngineBuild:
     """Build a new store on an engine; arguments are those of `_measured`."""
     store = bench.folder / "stores" / f"{corpus.name}-{engine}-{tasks}.db"
-    store.parent.mkdir(parents=True, exist_ok=True)
-    remove_store(store)
-    source, options = str(corpus.cdx.parent), ["--cores", str(tasks)]
-    if engine != LOCAL:
-        settings = store.with_suffix(".conf")
-        base = Path(run).resolve() / "mrjob.conf"
-        settings.write_text(SETTINGS[engine].format(settings=base, tasks=tasks))
-        options += ["--runner", engine, "--engine-conf", str(settings)]
-    if engine == HADOOP:
-        source = _in_hdfs(corpus)
-        options += ["--engine-folder", f"hdfs:///bench/work-{os.getpid()}-{store.stem}"]
-    command = arclink("build", source, "--store", str(store), "--quiet")
-    command += ["--cdx", f"{source}/{CDX}", *options]
-    with _control_group() as group:
-        if engine == HADOOP:
-            (group / PROCESSES).write_text((Path(run) / "pid").read_text())
+    command = build_command(corpus, engine, run, store, tasks)
+    with control_group(engine, run) as group:
         figure = bench.run(command, repeat=1, group=group)
-        spent = _cpu_of(group)
+        spent = cpu_of(group)
     seconds = bench.seconds(store)
     driver = seconds.pop(DRIVER, 0.0)
     if engine == SPARK and other is not None:  # its JVMs are children of the command, too
@@ -277,44 +234,3 @@ def _build(
         os.getloadavg()[0],
         bench.run(python("benchmarks.flat_links", "--digest", str(store)), repeat=1).printed,
     )
-
-
-@contextmanager
-def _control_group() -> Iterator[Path]:
-    """Make a control group (cgroups(7), version 2), and empty and remove it at the end.
-
-    Raises:
-        NotHereError: This user may not make one here, or the system has none.
-    """
-    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
-    mounted = [Path(folder) for _, folder, kind, *_ in mounts if kind == "cgroup2"]
-    if not mounted:
-        raise NotHereError("no control groups of version 2 (cgroups(7))")
-    group = mounted[0] / f"arclink-benchmark-{os.getpid()}"
-    try:
-        group.mkdir()
-    except OSError as error:
-        raise NotHereError(f"no control group for the build: {error}") from error
-    try:
-        yield group
-    finally:
-        for pid in (group / PROCESSES).read_text().split():
-            with suppress(ProcessLookupError):
-                (mounted[0] / PROCESSES).write_text(pid)
-        group.rmdir()
-
-
-def _cpu_of(group: Path) -> float:
-    """Return the CPU seconds of all processes that are or were in a control group."""
-    usage = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
-    return int(usage["usage_usec"]) / 1e6
-
-
-def _in_hdfs(corpus: Corpus) -> str:
-    """Return the address of a corpus in HDFS; write it if it is not there."""
-    folder = f"/bench/{corpus.name}"
-    there = subprocess.run(["hadoop", "fs", "-test", "-d", folder], check=False).returncode == 0
-    if not there:
-        subprocess.run(["hadoop", "fs", "-mkdir", "-p", "/bench"], check=True)
-        subprocess.run(["hadoop", "fs", "-put", str(corpus.cdx.parent), folder], check=True)
-    return f"hdfs://{folder}"

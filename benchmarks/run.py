@@ -42,6 +42,7 @@ LONG = (
     "cassandra_prefixes",
     "cassandra_look_ups",
     "engine_builds",
+    "restarts",
 )
 """Run only when they are named."""
 
