@@ -125,7 +125,8 @@ def main() -> None:
         _complain(str(error))
         sys.exit(1)
     except OSError as error:
-        _complain(f"{error}: {_advice(error)}")
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        _complain(f"{what}: {_advice(error)}")
         sys.exit(1)
     except MemoryError:
         _complain(
@@ -146,6 +147,8 @@ def _advice(error: OSError) -> str:
             f"file) and in the folder for temporary files ({gettempdir()}, or another one in "
             "TMPDIR)"
         )
+    if error.errno == errno.EROFS:
+        return "name a path on a file system that can be written"
     return "check the path, its free space and its permissions"
 
 

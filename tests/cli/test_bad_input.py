@@ -1,5 +1,6 @@
 """Every error of a user gives one clear message (what, where, what to do) and no traceback."""
 
+import errno
 import gzip
 import json
 import os
@@ -421,3 +422,18 @@ def test_a_file_that_gave_nothing_ends_a_build_with_1(run: Run, tmp_path: Path) 
         assert code == 1
         assert "warning: " in err
         assert "a.warc.gz: empty: 0 bytes; fetch or copy it again; no capture" in err
+
+
+def test_an_error_of_the_system_begins_with_its_path(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", "/mnt/links.db")
+
+    monkeypatch.setattr(cli.group, "main", fail)
+    code, _, said = run("stats")
+    assert code == 1
+    assert said == (
+        "arclink: /mnt/links.db: Read-only file system: "
+        "name a path on a file system that can be written\n"
+    )
