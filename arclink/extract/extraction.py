@@ -29,7 +29,7 @@ from arclink.extract.replay_markup import without_insertions
 from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, with_end_tags
 from arclink.filter.rules import DEFAULT_RULES, Rules
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Timestamp
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
@@ -170,7 +170,7 @@ class _Extraction:
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._refusal: InputError = MissingFileError("no file yet")  # why no file is open
-        self._last: tuple[Checksum, Page] | None = None
+        self._last: tuple[Page, Surt] | None = None  # with the key of its row
         self._unwrapper = settings.unwrapper()
         self.findings: dict[str, Finding] = {}  # by name of the archive file
 
@@ -195,19 +195,12 @@ class _Extraction:
             paths: Path of the capture to read, then those of its fall-backs.
             pointer: Its place, and its fall-backs.
         """
-        is_again = self._last is not None and self._last[0] == pointer.checksum
-        if pointer.chunk and is_again and pointer.kind is not PointerKind.RECORDED:
-            assert self._last is not None
-            yield (
-                PAGES,
-                _page_row(
-                    replace(
-                        self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}
-                    ),
-                    pointer,
-                ),
-            )
-            return
+        if pointer.chunk and self._last is not None and pointer.kind is not PointerKind.RECORDED:
+            page, key = self._last
+            if page.checksum == pointer.checksum:
+                page = replace(page, chunk=pointer.chunk, originals=pointer.originals, counts={})
+                yield PAGES, _page_row(page, key, pointer.part)
+                return
         for path in paths[:-1]:
             try:
                 yield from self._rows_of(path, pointer)
@@ -391,8 +384,9 @@ class _Extraction:
         if recorded is not None:
             add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
         page = self._page_with(links, charset, pointer, checksum)
-        self._last = checksum, page
-        return PAGES, _page_row(page, pointer)
+        key = surt_of(pointer.original or page.originals[0])
+        self._last = page, key
+        return PAGES, _page_row(page, key, pointer.part)
 
     def _recorded_page(self, record: ArchiveRecord, pointer: Pointer) -> Row:
         """Return the page with the links that the crawler recorded for a revisit.
@@ -411,7 +405,9 @@ class _Extraction:
         page = self._page_with(links, "utf-8", pointer, pointer.checksum)
         # Chunk 0, so that join counts the links of each original.
         page = replace(page, chunk=0, reason=Reason.PAYLOAD_RECORDED.name)
-        return PAGES, _page_row(page, pointer)
+        # Recorded links are those of one original, and rows of its payload are written with each:
+        # so they have no part.
+        return PAGES, _page_row(page, surt_of(pointer.original), "")
 
     def _passes_the_rules(self, record: ArchiveRecord) -> bool:
         """Return whether the own HTTP headers of a record pass the rules of filter.
@@ -619,9 +615,10 @@ def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
     )
 
 
-def _page_row(page: Page, pointer: Pointer) -> bytes:
-    """Return a page, keyed by the SURT that all pages of its payload share, and its part."""
-    # Recorded links are those of one original, and rows of its payload are written with each.
-    part = "" if pointer.kind is PointerKind.RECORDED else pointer.part
-    place = format_place(surt_of(pointer.original or page.originals[0]), part)
-    return place + b"\t" + format_page(page)
+def _page_row(page: Page, key: Surt, part: str) -> bytes:
+    """Return a page, keyed by the SURT that all pages of its payload share, and its part.
+
+    All chunks have the SURT of the first one that was read: contents that they share must meet in
+    one task of join.
+    """
+    return format_place(key, part) + b"\t" + format_page(page)
