@@ -1,5 +1,6 @@
 """``arclink plan``: the estimated cost of a collection on a cluster."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -23,12 +24,16 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
-from arclink.pipeline.rates import measured_rates
+from arclink.pipeline.rates import Rates, measured_rates
 
 EXAMPLES = (
     "arclink plan --captures 1000000000 --nodes 100",
     "arclink plan --captures 1000000000 --nodes 100 --runner spark --batch 20000000",
 )
+
+LARGER = 10
+WORTH_SAYING = 0.1
+"""Larger batches: how much larger, and the least share of all hours that they must save."""
 
 _FROM_ONE = whole_number(None, least=1)
 CAPTURES = Parameter(
@@ -104,8 +109,8 @@ def command(given: Given) -> None:
         click.echo(f"{stage:>16}  {hours:12,.2f} hours")
     for what, hours in planned.serial.items():
         click.echo(f"{what:>16}  {hours:12,.2f} hours (one after the other)")
-    in_all = sum((*planned.shared.values(), *planned.serial.values()))
-    click.echo(f"{'in all':>16}  {in_all:12,.2f} hours\n")
+    click.echo(f"{'in all':>16}  {planned.hours:12,.2f} hours\n")
+    _compare_batches(collection, cluster, measured[engine], planned.hours)
     for what, size in (
         ("graph files", planned.graph_files),
         ("in Cassandra", planned.stored),
@@ -116,6 +121,21 @@ def command(given: Given) -> None:
         f"{stage} {hours:,.1f} hours" for stage, hours in paper_hours(collection, cluster)
     )
     click.echo(f"\nThe paper's model, on machines of 2012: {of_paper}.")
+
+
+def _compare_batches(
+    collection: Collection, cluster: PlannedCluster, rates: Rates, hours: float
+) -> None:
+    """Say what larger batches save, if it is much."""
+    larger = LARGER * cluster.batch
+    if collection.captures <= cluster.batch:
+        return
+    less = plan(collection, replace(cluster, batch=larger), rates).hours
+    if less <= hours * (1 - WORTH_SAYING):
+        click.echo(
+            f"Batches of {larger:,} captures (--batch {larger}) take {less:,.2f} hours: jobs and "
+            "tasks start less often.\n"
+        )
 
 
 def _size(count: float) -> str:

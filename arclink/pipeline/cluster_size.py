@@ -185,6 +185,11 @@ class BuildEstimate:
     stored: float
     disk: float
 
+    @property
+    def hours(self) -> float:
+        """Hours of all stages."""
+        return sum((*self.shared.values(), *self.serial.values()))
+
 
 def plan(
     collection: Collection, cluster: PlannedCluster, rates: Rates | None = None
@@ -224,7 +229,7 @@ def plan(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
         {
             "starts of jobs": batches * JOBS_OF_BATCH * START_JOB / 3600,
-            "archive files": collection.all_files
+            "list of files": collection.all_files
             * (NOTE_FILE if are_many else LOOK_AT_FILE)
             / 3600,
         },

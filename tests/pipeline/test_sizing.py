@@ -70,8 +70,8 @@ def test_each_reduce_task_of_each_batch_is_started() -> None:
 def test_the_driver_looks_at_each_archive_file() -> None:
     usual = plan(Collection(10 * CAPTURES_OF_FILE), PlannedCluster(100))
     given = plan(Collection(10 * CAPTURES_OF_FILE, files=30), PlannedCluster(100))
-    assert usual.serial["archive files"] * 3600 == pytest.approx(10 * LOOK_AT_FILE)
-    assert given.serial["archive files"] * 3600 == pytest.approx(30 * LOOK_AT_FILE)
+    assert usual.serial["list of files"] * 3600 == pytest.approx(10 * LOOK_AT_FILE)
+    assert given.serial["list of files"] * 3600 == pytest.approx(30 * LOOK_AT_FILE)
     assert given.shared["archive files"] == 0
 
 
@@ -80,7 +80,7 @@ def test_tasks_look_at_many_archive_files() -> None:
     planned = plan(Collection(captures, files=MANY_FILES), PlannedCluster(10, 8))
     looking = planned.shared["archive files"] * 3600 * 80 * USE
     assert looking == pytest.approx(MANY_FILES * LOOK_AT_FILE)
-    assert planned.serial["archive files"] * 3600 == pytest.approx(MANY_FILES * NOTE_FILE)
+    assert planned.serial["list of files"] * 3600 == pytest.approx(MANY_FILES * NOTE_FILE)
 
 
 def test_each_copy_costs_its_bytes_and_its_writing() -> None:
@@ -137,14 +137,27 @@ def test_the_command_says_hours_and_bytes() -> None:
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
     assert [line.split()[-1] for line in result.output.splitlines()[3:10]] == ["hours"] * 7
-    starts, archive_files, in_all = result.output.splitlines()[10:13]
+    starts, list_of_files, in_all = result.output.splitlines()[10:13]
     assert starts.split()[:3] == ["starts", "of", "jobs"]
     # 100 batches of 9 jobs, 10 s each
     assert float(starts.split()[3]) == pytest.approx(2.5, abs=0.01)
-    assert archive_files.split()[:2] == ["archive", "files"]
+    assert list_of_files.split()[:3] == ["list", "of", "files"]
     assert float(in_all.split()[2]) > float(starts.split()[3])
     assert "in Cassandra" in result.output
     assert "extract 55.0 hours" in result.output
+
+
+def test_the_command_says_what_larger_batches_save() -> None:
+    words = ["plan", "--captures", "1000000000", "--nodes", "100"]
+    few, one = (
+        CliRunner().invoke(group, [*words, "--batch", batch], catch_exceptions=False).output
+        for batch in ("100000000", "1000000000")
+    )
+    assert "Batches of 1,000,000,000 captures (--batch 1000000000) take " in few
+    said = float(few.partition(" take ")[2].split()[0])
+    in_all = next(line for line in one.splitlines() if "in all" in line)
+    assert said == float(in_all.split()[2])
+    assert "--batch" not in one
 
 
 @pytest.mark.parametrize(
