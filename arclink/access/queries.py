@@ -191,7 +191,7 @@ FILTER = Parameter(
 )
 FOLLOW = Parameter(
     "follow",
-    "If the URI is a redirect at the time of the query, answer for its target.",
+    "If the newest memento in the range of time is a redirect, answer for its target.",
     SWITCH,
     default="false",
     see="reference/service.md#redirects",

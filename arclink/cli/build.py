@@ -8,16 +8,17 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter, field_parameter, switch
+from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
 from arclink.cli.options import CORES, INPUTS, QUIET, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
-from arclink.cli.sizes import size, size_text
+from arclink.cli.sizes import size
 from arclink.errors import ArclinkError
 from arclink.extract.extraction import ExtractSettings
-from arclink.pipeline.settings import BuildSettings
+from arclink.mapreduce.runs import ON_THIS_MACHINE
+from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
 
 CDX = Parameter(
     "cdx",
@@ -29,13 +30,12 @@ CDX = Parameter(
     see="reference/filter.md#rows",
     keeps_empty=True,
 )
-BATCH_SIZE = field_parameter(
-    BuildSettings,
-    "batch_bytes",
+BATCH_SIZE = Parameter(
+    "batch-size",
+    "Archive bytes per batch; a batch goes through all stages at once.",
     size("batch-size"),
-    name="batch-size",
-    text=size_text,
     metavar="SIZE",
+    otherwise="4G; on an engine 250 MB per core, if that is more",
     see="reference/settings.md#build",
 )
 WORK = Parameter(
@@ -82,9 +82,9 @@ EXAMPLES = (
 def command(given: Given) -> None:
     """Build the link graph of archive files, or add more files to it.
 
-    INPUT is an archive file, a folder, a glob, a list file (.txt, .lst) with one of these per line,
-    or a file or folder in HDFS (hdfs://…). Files that the store has already are skipped, so the
-    same command continues a build that was stopped.
+    INPUT is an archive file, a folder, a glob, an address (https, s3 or hdfs), or a list file
+    (.txt, .lst, .list) with one of these per line. Files that the store has already are skipped,
+    so the same command continues a build that was stopped.
     """
     from arclink.cli.summary import show_summary
     from arclink.mapreduce.runs import FAILED_TASK
@@ -166,7 +166,9 @@ def _settings(given: Given) -> BuildSettings:
             heritrix_outlinks=HERITRIX_OUTLINKS.sure(given),
             wayback=wayback_of(given),
         ),
-        batch_bytes=BATCH_SIZE.sure(given),
         runner=runner,
     )
-    return replace(settings, cores=cores) if cores else settings
+    if cores:
+        settings = replace(settings, cores=cores)
+    usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(settings.cores)
+    return replace(settings, batch_bytes=BATCH_SIZE.of(given) or usual)

@@ -68,7 +68,7 @@ INSTANCE = Parameter(
 )
 CORES = Parameter(
     "cores",
-    "Number of parallel tasks.",
+    "Number of parallel tasks; on an engine, the number of its cores.",
     whole_number(None, least=1),
     metavar="N",
     otherwise="the number of processors",

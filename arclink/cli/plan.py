@@ -17,6 +17,7 @@ from arclink.access.declarations import (
 from arclink.cli.declared_options import takes
 from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
+    BYTES_A_CAPTURE,
     LINKS_A_PAGE,
     SHARE_READ,
     Collection,
@@ -55,7 +56,13 @@ REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar=
 RUNNER = field_parameter(
     PlannedCluster, "engine", named({"hadoop": "hadoop", "spark": "spark"}), name="runner"
 )
-BATCH = field_parameter(PlannedCluster, "batch", _FROM_ONE, metavar="N")
+BATCH = Parameter(
+    "batch",
+    "Number of captures per batch.",
+    _FROM_ONE,
+    metavar="N",
+    otherwise="as many as a build takes without --batch-size, at 20 kB each",
+)
 LINKS = Parameter(
     "links",
     "Number of links per page.",
@@ -95,7 +102,7 @@ def command(given: Given) -> None:
     captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
     replication, engine = REPLICATION.sure(given), RUNNER.sure(given)
     collection = Collection(captures, SHARE.sure(given), LINKS.sure(given), FILES.of(given))
-    cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.sure(given))
+    cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.of(given))
     rates = RATES.of(given)
     measured = measured_rates(Path(rates) if rates else None)
     if engine not in measured:
@@ -127,14 +134,15 @@ def _compare_batches(
     collection: Collection, cluster: PlannedCluster, rates: Rates, hours: float
 ) -> None:
     """Say what larger batches save, if it is much."""
-    larger = LARGER * cluster.batch
-    if collection.captures <= cluster.batch:
+    larger = LARGER * cluster.captures_of_batch
+    if collection.captures <= cluster.captures_of_batch:
         return
     less = plan(collection, replace(cluster, batch=larger), rates).hours
     if less <= hours * (1 - WORTH_SAYING):
+        size = f"--batch-size {larger * BYTES_A_CAPTURE // 10**9}G"
         click.echo(
-            f"Batches of {larger:,} captures (--batch {larger}) take {less:,.2f} hours: jobs and "
-            "tasks start less often.\n"
+            f"Batches of {larger:,} captures take {less:,.2f} hours, because jobs and tasks start "
+            f"less often (--batch {larger}; in a build, {size}).\n"
         )
 
 

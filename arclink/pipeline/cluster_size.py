@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, starting, working
+from arclink.pipeline.settings import usual_batch_bytes
 
 SHARE_READ = 12_655 / 30_000
 """Share of captures whose payload is read, in the generated archive of benchmarks/results.md.
@@ -73,8 +74,8 @@ JOBS_OF_STAGE = {
 }
 """Measured jobs by stage."""
 
-CAPTURES_OF_BATCH = 10_000_000
-"""Captures per batch, if not given: 200 GB with 20 kB per capture."""
+BYTES_A_CAPTURE = 20_000
+"""Archive bytes per capture."""
 
 BYTES_A_LINK = 40.1
 """Bytes per link of one copy in Cassandra, compacted.
@@ -143,19 +144,24 @@ class PlannedCluster:
         cores: Processors per machine.
         replication: Copies of every row in Cassandra.
         engine: What runs the jobs: ``hadoop`` or ``spark``.
-        batch: Captures per batch.
+        batch: Captures per batch; None for as many as a build takes if it is not told.
     """
 
     nodes: int
     cores: int = 8
     replication: int = 3
     engine: str = "hadoop"
-    batch: int = CAPTURES_OF_BATCH
+    batch: int | None = None
 
     @property
     def processors(self) -> int:
         """Number of processors of all machines."""
         return self.nodes * self.cores
+
+    @property
+    def captures_of_batch(self) -> int:
+        """Captures per batch."""
+        return self.batch or usual_batch_bytes(self.processors) // BYTES_A_CAPTURE
 
     def hours(self, seconds: float) -> float:
         """Return the hours that ``seconds`` of processor time take on the whole cluster."""
@@ -206,7 +212,7 @@ def plan(
     1000
     """
     links = collection.all_links
-    batches = math.ceil(collection.captures / cluster.batch)
+    batches = math.ceil(collection.captures / cluster.captures_of_batch)
     amounts = Amounts(collection.captures, collection.pages, links)
     rates = {
         job: rate

@@ -26,6 +26,24 @@ OF_OLDER_STORES = {WAYBACK_SETTING: "null"}
 OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
+BATCH_BYTES = 4 << 30
+BYTES_OF_CORE = 250 * 10**6
+"""Archive bytes per batch, if not given: at least so many, and on an engine so many per core.
+
+A batch on an engine has seven jobs or more, one after the other, and each core starts a task of
+each. What they do then must be worth their starts
+(docs/decisions/20261124-batches-by-cores.md).
+"""
+
+
+def usual_batch_bytes(cores: int) -> int:
+    """Return the archive bytes of a batch on an engine with so many cores, if not given.
+
+    >>> usual_batch_bytes(8) == BATCH_BYTES, usual_batch_bytes(800)
+    (True, 200000000000)
+    """
+    return max(BATCH_BYTES, cores * BYTES_OF_CORE)
+
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
@@ -42,7 +60,7 @@ class BuildSettings:
     rules: Rules = field(default_factory=Rules)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     forgotten: tuple[Forgotten, ...] = ()
-    batch_bytes: int = 4 << 30
+    batch_bytes: int = BATCH_BYTES
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 

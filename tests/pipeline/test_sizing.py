@@ -1,5 +1,6 @@
 """The estimate for a cluster grows linearly with its inputs, and shows units."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
     ASK,
     BYTES_A_LINK,
-    CAPTURES_OF_BATCH,
     CAPTURES_OF_FILE,
     LOAD,
     LOOK_AT_FILE,
@@ -27,17 +27,21 @@ from arclink.pipeline.cluster_size import (
 from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
 
+BATCH = 10_000_000
+"""Captures per batch on 800 processors, if not given."""
+
 
 @settings(deadline=None)
 @given(st.integers(1, 1000), st.integers(2, 50), st.integers(1, 500))
 def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, nodes: int) -> None:
     """Except for looking at archive files, which tasks do from a number of files on."""
-    captures = batches * CAPTURES_OF_BATCH
+    captures = batches * BATCH
+    cluster = PlannedCluster(nodes, batch=BATCH)
     one, more = (
-        plan(Collection(captures, files=0), PlannedCluster(nodes)),
-        plan(Collection(captures * factor, files=0), PlannedCluster(nodes)),
+        plan(Collection(captures, files=0), cluster),
+        plan(Collection(captures * factor, files=0), cluster),
     )
-    spread = plan(Collection(captures, files=0), PlannedCluster(nodes * factor))
+    spread = plan(Collection(captures, files=0), replace(cluster, nodes=nodes * factor))
     for stage, hours in one.shared.items():
         assert more.shared[stage] == pytest.approx(hours * factor)
         if stage != "starts of tasks":  # further processors have tasks of their own to start
@@ -50,9 +54,15 @@ def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, 
     assert spread.disk == pytest.approx(one.disk / factor)
 
 
+@pytest.mark.parametrize(("nodes", "captures"), [(1, 214_748), (100, BATCH), (1_000, 10 * BATCH)])
+def test_a_plan_has_the_batches_of_a_build(nodes: int, captures: int) -> None:
+    """4 GiB at least, and 250 MB per core."""
+    assert PlannedCluster(nodes).captures_of_batch == captures
+
+
 def test_larger_batches_have_fewer_starts() -> None:
     usual = plan(Collection(10**9), PlannedCluster(100))
-    larger = plan(Collection(10**9), PlannedCluster(100, batch=2 * CAPTURES_OF_BATCH))
+    larger = plan(Collection(10**9), PlannedCluster(100, batch=2 * BATCH))
     of_jobs, of_tasks = "starts of jobs", "starts of tasks"
     assert larger.serial[of_jobs] == pytest.approx(usual.serial[of_jobs] / 2)
     assert larger.shared[of_tasks] == pytest.approx(usual.shared[of_tasks] / 2)
@@ -153,7 +163,8 @@ def test_the_command_says_what_larger_batches_save() -> None:
         CliRunner().invoke(group, [*words, "--batch", batch], catch_exceptions=False).output
         for batch in ("100000000", "1000000000")
     )
-    assert "Batches of 1,000,000,000 captures (--batch 1000000000) take " in few
+    assert "Batches of 1,000,000,000 captures take " in few
+    assert "(--batch 1000000000; in a build, --batch-size 20000G)" in few
     said = float(few.partition(" take ")[2].split()[0])
     in_all = next(line for line in one.splitlines() if "in all" in line)
     assert said == float(in_all.split()[2])
