@@ -28,7 +28,8 @@ OUTLINKS_SETTING = "heritrix outlinks"
 
 BATCH_BYTES = 4 << 30
 BYTES_OF_CORE = 250 * 10**6
-"""Archive bytes per batch, if not given: at least so many, and on an engine so many per core.
+"""Archive bytes per batch, if not given: at least the first number, and on an engine the second one
+per core.
 
 A batch on an engine has seven jobs or more, one after the other, and each core starts a task of
 each. What they do then must be worth their starts
@@ -37,7 +38,7 @@ each. What they do then must be worth their starts
 
 
 def usual_batch_bytes(cores: int) -> int:
-    """Return the archive bytes of a batch on an engine with so many cores, if not given.
+    """Return the archive bytes of a batch on an engine with this number of cores, if not given.
 
     >>> usual_batch_bytes(8) == BATCH_BYTES, usual_batch_bytes(800)
     (True, 200000000000)
