@@ -82,15 +82,14 @@ def measure(bench: Bench) -> Iterator[Table]:
     Raises:
         RuntimeError: Two engines gave different answers.
     """
-    here = engines_here()
-    engines = list(here)
+    engines = engines_here()
     found: dict[tuple[str, int], EngineBuild] = {}
     rows: list[list[Cell]] = []
     for captures in bench.sizes:
         corpus = bench.corpus(captures)
         for engine in engines:
             local = found.get((LOCAL, captures))
-            one = _measured(bench, corpus, engine, here[engine], local)
+            one = _measured(bench, corpus, engine, engines[engine], local)
             found[engine, captures] = one
             rows.append(
                 [
@@ -129,7 +128,7 @@ def measure(bench: Bench) -> Iterator[Table]:
     rates = {
         engine: {
             **fit(*(found[engine, captures].build for captures in fitted)),
-            **_of_tasks(bench, found[engine, bench.sizes[0]], engine, here[engine]),
+            **_of_tasks(bench, found[engine, bench.sizes[0]], engine, engines[engine]),
         }
         for engine in engines
     }

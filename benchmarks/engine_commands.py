@@ -79,7 +79,7 @@ def control_group(engine: str, run: str) -> Iterator[Path]:
     The daemons of Hadoop are in it.
 
     Raises:
-        NotHereError: This user may not make one here, or the system has none.
+        NotHereError: The system has no control groups of version 2, or this user may not make one.
     """
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     mounted = [Path(folder) for _, folder, kind, *_ in mounts if kind == "cgroup2"]

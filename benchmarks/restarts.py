@@ -1,8 +1,8 @@
 """What a build costs that is killed in the middle and started again.
 
-The command is killed when its store has half of the batches and the next one is half done, as far
-as the time that the batches before took tells. Then the same command is run to its end. The store
-must give the same answers as one that was built without a stop. The engines are those of
+The command is killed when its store has two batches, and half of the time that each of them took
+has passed since. Then the same command is run to its end. The store must give the same answers as
+one that was built without a stop. The engines are those of
 `benchmarks.engine_builds`, which says how to start them::
 
     python -m benchmarks.run --only restarts --captures 30000
@@ -23,6 +23,11 @@ from benchmarks.measurement import PROCESSES
 from benchmarks.tables import Cell, Table
 
 BATCHES = 4
+"""Batches of a build; one more or two if the files are large."""
+
+STORED = 2
+"""Batches that the store has when the build is killed."""
+
 TASKS = 2
 SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -39,14 +44,14 @@ def measure(bench: Bench) -> Iterator[Table]:
         size = sum(file.stat().st_size for file in corpus.files) // BATCHES + 1
         for engine, run in engines_here().items():
             digests, spent = [], []
-            begun = 0
+            stored = 0
             for name in ("whole", "killed"):
                 store = bench.folder / "stores" / f"{corpus.name}-{engine}-{name}.db"
                 options = "--batch-size", str(size)
                 command = build_command(corpus, engine, run, store, TASKS, *options)
                 with control_group(engine, run) as group:
                     if name == "killed":
-                        begun = _run_and_kill(command, store, group)
+                        stored = _run_and_kill(command, store, group)
                     bench.run(command, repeat=1, group=group)
                     spent.append(cpu_of(group))
                 digest = python("benchmarks.flat_links", "--digest", str(store))
@@ -59,7 +64,7 @@ def measure(bench: Bench) -> Iterator[Table]:
                 [
                     f"{captures:,} captures, {engine}",
                     batches,
-                    begun,
+                    stored,
                     whole,
                     killed,
                     (killed - whole) / (whole / batches),
@@ -83,13 +88,17 @@ def measure(bench: Bench) -> Iterator[Table]:
 
 
 def _run_and_kill(command: Sequence[str], store: Path, group: Path) -> int:
-    """Run a command, and kill it in the middle; return the number of batches stored by then."""
+    """Run a command, and kill it in the middle; return the number of batches stored by then.
+
+    Raises:
+        RuntimeError: It ended before.
+    """
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     (group / PROCESSES).write_text(str(process.pid))
     started, ended, batches = time.monotonic(), 0.0, 0
-    while process.poll() is None:
+    while process.poll() is None:  # the command is still running
         now = time.monotonic()
-        if batches < BATCHES // 2:
+        if batches < STORED:
             batches, ended = _batches_in(store), now
         elif now - ended > (ended - started) / batches / 2:
             os.killpg(process.pid, signal.SIGKILL)

@@ -373,11 +373,13 @@ def field_parameter(
     name: str = "",
     text: Callable[[object], str] = str,
     metavar: str = "",
+    otherwise: str = "",
     see: str = "",
 ) -> Parameter[Read]:
     """Return the parameter of a setting that is a field of a dataclass.
 
-    The docstring of the dataclass says what the setting means, its default is that of the field.
+    The docstring of the dataclass says what the setting means. The default is that of the field,
+    unless ``otherwise`` says what a missing parameter means.
 
     Args:
         of: The dataclass.
@@ -386,15 +388,17 @@ def field_parameter(
         name: The name of the parameter; by default that of the field, with ``-`` for ``_``.
         text: Writes the default as a text of this form.
         metavar: See `Parameter`.
+        otherwise: See `Parameter`.
         see: See `Parameter`.
     """
-    default = default_of(of, field)
+    default = None if otherwise else text(default_of(of, field))
     return Parameter(
         name or field.replace("_", "-"),
         attributes_of(of).get(field, "").replace("``", ""),
         form,
-        default=text(default) or None,
+        default=default or None,
         metavar=metavar,
+        otherwise=otherwise,
         see=see,
     )
 

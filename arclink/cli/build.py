@@ -3,12 +3,11 @@
 import shutil
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.declarations import PATH, Given, Parameter, field_parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
@@ -30,10 +29,11 @@ CDX = Parameter(
     see="reference/filter.md#rows",
     keeps_empty=True,
 )
-BATCH_SIZE = Parameter(
-    "batch-size",
-    "Archive bytes per batch; a batch goes through all stages at once.",
+BATCH_SIZE = field_parameter(
+    BuildSettings,
+    "batch_bytes",
     size("batch-size"),
+    name="batch-size",
     metavar="SIZE",
     otherwise="4G; on an engine 250 MB per core, if that is more",
     see="reference/settings.md#build",
@@ -158,17 +158,16 @@ def command(given: Given) -> None:
 
 def _settings(given: Given) -> BuildSettings:
     runner = RUNNER.sure(given)
-    cores = 1 if runner == "inline" else CORES.of(given)
-    settings = BuildSettings(
+    cores = 1 if runner == "inline" else CORES.of(given) or BuildSettings().cores
+    usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(cores)
+    return BuildSettings(
         rules=rules_from(given),
         extract=ExtractSettings(
             lazy=LAZY.sure(given),
             heritrix_outlinks=HERITRIX_OUTLINKS.sure(given),
             wayback=wayback_of(given),
         ),
+        batch_bytes=BATCH_SIZE.of(given) or usual,
         runner=runner,
+        cores=cores,
     )
-    if cores:
-        settings = replace(settings, cores=cores)
-    usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(settings.cores)
-    return replace(settings, batch_bytes=BATCH_SIZE.of(given) or usual)

@@ -56,9 +56,9 @@ REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar=
 RUNNER = field_parameter(
     PlannedCluster, "engine", named({"hadoop": "hadoop", "spark": "spark"}), name="runner"
 )
-BATCH = Parameter(
+BATCH = field_parameter(
+    PlannedCluster,
     "batch",
-    "Number of captures per batch.",
     _FROM_ONE,
     metavar="N",
     otherwise="as many as a build takes without --batch-size, at 20 kB each",
@@ -134,9 +134,9 @@ def _compare_batches(
     collection: Collection, cluster: PlannedCluster, rates: Rates, hours: float
 ) -> None:
     """Say what larger batches save, if it is much."""
-    larger = LARGER * cluster.captures_of_batch
     if collection.captures <= cluster.captures_of_batch:
         return
+    larger = LARGER * cluster.captures_of_batch
     less = plan(collection, replace(cluster, batch=larger), rates).hours
     if less <= hours * (1 - WORTH_SAYING):
         size = f"--batch-size {larger * BYTES_A_CAPTURE // 10**9}G"

@@ -57,8 +57,11 @@ benchmarks/results-rows.md, *The driver of a build on a cluster*.
 NOTE_FILE = 55.0 / 1e6
 """CPU seconds of the driver per archive file at which a task looked. Source: the same section."""
 
-CAPTURES_OF_FILE = 50_000
-"""Captures per archive file: 1 GB with 20 kB per capture."""
+BYTES_A_CAPTURE = 20_000
+"""Archive bytes per capture."""
+
+CAPTURES_OF_FILE = 10**9 // BYTES_A_CAPTURE
+"""Captures per archive file of 1 GB."""
 
 JOBS_OF_BATCH = 9
 """Number of jobs of a batch.
@@ -73,9 +76,6 @@ JOBS_OF_STAGE = {
     "join and invert": ("join", "invert"),
 }
 """Measured jobs by stage."""
-
-BYTES_A_CAPTURE = 20_000
-"""Archive bytes per capture."""
 
 BYTES_A_LINK = 40.1
 """Bytes per link of one copy in Cassandra, compacted.
@@ -144,7 +144,7 @@ class PlannedCluster:
         cores: Processors per machine.
         replication: Copies of every row in Cassandra.
         engine: What runs the jobs: ``hadoop`` or ``spark``.
-        batch: Captures per batch; None for as many as a build takes if it is not told.
+        batch: Captures per batch.
     """
 
     nodes: int
@@ -160,7 +160,7 @@ class PlannedCluster:
 
     @property
     def captures_of_batch(self) -> int:
-        """Captures per batch."""
+        """Captures per batch; if not given, as many as a build without a batch size takes."""
         return self.batch or usual_batch_bytes(self.processors) // BYTES_A_CAPTURE
 
     def hours(self, seconds: float) -> float:

@@ -393,14 +393,13 @@ def test_tasks_find_what_mementos_of_earlier_batches_wait_for(
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
     options += ["--engine-folder", "hdfs:///waiting/work", "--work", tmp_path / "work"]
     assert build(address, url, *options, "--cdx", cdx) == expected
-    found = answers(url)
-    assert found == answers(local)
-    with open_store(url) as store:
+    assert answers(url) == answers(local)
+    with open_store(url) as built_by_tasks:
         for name in "abc":
-            (memento,) = store.mementos(Surt(f"example,h)/{name}"))
-            content = store.content_of(memento)
+            (memento,) = built_by_tasks.mementos(Surt(f"example,h)/{name}"))
+            content = built_by_tasks.content_of(memento)
             assert content is not None
-            (link,) = store.outlinks(content)
+            (link,) = built_by_tasks.outlinks(content)
             assert link.target == f"http://h.example/{name}/next.html"
 
 
