@@ -41,6 +41,9 @@ def imported_lazily(name: str, *functions: str) -> Iterator[None]:
     module.__dict__["__getattr__"] = look_up  # PEP 562
     module.__dict__.update((function, calling(function)) for function in functions)
     sys.modules[name] = module
+    package, _, last = name.rpartition(".")
+    if package:  # importing a module of a package adds its name to the package
+        setattr(import_module(package), last, module)
     try:
         yield
     finally:

@@ -1,9 +1,13 @@
 """Opens a store, or a subset of it."""
 
+from typing import TYPE_CHECKING
+
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
-from arclink.subsets.catalog import SubsetCatalog, subset_of
-from arclink.subsets.view import SubsetStore
+
+if TYPE_CHECKING:
+    from arclink.subsets.catalog import SubsetCatalog
+    from arclink.subsets.view import SubsetStore
 
 
 def open_graph(where: str, subset: str = "") -> Scans:
@@ -31,10 +35,14 @@ def narrowed(store: Scans, where: str, subset: str) -> Scans:
     Raises:
         UsageError: There is no such subset, or the selection cannot be read.
     """
-    return subset_in(store, SubsetCatalog(where), subset) if subset else store
+    if not subset:
+        return store
+    from arclink.subsets.catalog import SubsetCatalog
+
+    return subset_in(store, SubsetCatalog(where), subset)
 
 
-def subset_in(store: Scans, catalog: SubsetCatalog, subset: str) -> SubsetStore:
+def subset_in(store: Scans, catalog: "SubsetCatalog", subset: str) -> "SubsetStore":
     """Return a subset of an open store as a store.
 
     Args:
@@ -45,4 +53,6 @@ def subset_in(store: Scans, catalog: SubsetCatalog, subset: str) -> SubsetStore:
     Raises:
         UsageError: There is no such subset, or the selection cannot be read.
     """
+    from arclink.subsets.catalog import subset_of
+
     return subset_of(store, catalog.define(catalog.named_or_written(subset)))

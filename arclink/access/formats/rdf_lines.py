@@ -25,7 +25,7 @@ from arclink.access.formats.statements import (
     describe,
 )
 
-_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+_ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 _BLANK = re.compile(
     r"\s"
 )  # an IRI may contain spaces such as U+00A0, but rdflib ends it at any that is not escaped
@@ -74,7 +74,7 @@ def _term(term: Node | Literal) -> str:
         case Blank(label):
             return f"_:{label}"
         case Literal(text):
-            return f'"{"".join(_ESCAPED.get(sign, sign) for sign in text)}"'
+            return f'"{text.translate(_ESCAPED)}"'
 
 
 def _escape(blank: re.Match[str]) -> str:

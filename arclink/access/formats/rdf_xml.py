@@ -21,7 +21,6 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 XML Syntax.
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from xml.sax.saxutils import XMLGenerator
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.iris import iri
@@ -39,6 +38,10 @@ from arclink.access.formats.statements import (
 )
 from arclink.access.members import by_page
 from arclink.access.texts import printable, printable_uri
+from arclink.lazy_imports import imported_lazily
+
+with imported_lazily("urllib.request"):  # only SAX readers request URLs
+    from xml.sax.saxutils import XMLGenerator
 
 
 def write_rdf_xml(answer: LinkAnswer, profile: Profile = Profile.LISTING) -> Iterator[bytes]:

@@ -97,7 +97,6 @@ from arclink.store.protocols import (
     Violation,
 )
 from arclink.store.seals import damaged
-from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.removal import forget
@@ -650,6 +649,8 @@ class SqliteStore(Closing):
             number = self._connection.execute(
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
+            from arclink.store.sqlite.load import BatchLoader  # readers do without it
+
             loader = BatchLoader(
                 self._connection,
                 self._runs,
