@@ -6,6 +6,13 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
+BYTES_OF_CORE = 250 * 10**6
+"""Archive bytes that make a core of an engine worth its starts.
+
+A batch on an engine has four jobs or more, one after the other, and each core starts a task of each
+(docs/decisions/20261124-batches-by-cores.md).
+"""
+
 
 def shares_of(
     items: Iterable[Item],

@@ -32,8 +32,10 @@ from arclink.pipeline.rates import (
     per_further_task,
     predicted,
 )
+from arclink.shares import BYTES_OF_CORE
 from benchmarks.bench import Bench, Corpus, python, say
 from benchmarks.engine_commands import (
+    HADOOP,
     LOCAL,
     SPARK,
     build_command,
@@ -43,6 +45,9 @@ from benchmarks.engine_commands import (
 )
 from benchmarks.tables import TIMES, Cell, Table, Target
 from benchmarks.this_machine import machine
+
+ONE_TASK = 1
+"""Reduce tasks per job of a build that is small enough for one core if no number is given."""
 
 MANY_TASKS = 8
 """Reduce tasks per job of the build that shows what each of them costs."""
@@ -91,21 +96,13 @@ def measure(bench: Bench) -> Iterator[Table]:
             local = found.get((LOCAL, captures))
             one = _measured(bench, corpus, engine, engines[engine], local)
             found[engine, captures] = one
-            rows.append(
-                [
-                    f"{captures:,} captures, {engine}",
-                    one.batches,
-                    one.cpu,
-                    one.driver,
-                    one.megabytes,
-                    one.wall,
-                    one.load,
-                    ", ".join(f"{name} {cost:.3g}" for name, cost in one.build.seconds.items()),
-                ]
-            )
-            say(f"{rows[-1]}")
-        if len({found[engine, captures].answers for engine in engines}) != 1:
-            raise RuntimeError(f"{captures:,} captures: the stores give different answers")
+            rows.append(_row(f"{captures:,} captures, {engine}", one))
+            builds = [one]
+            if engine == HADOOP and corpus.bytes <= BYTES_OF_CORE:
+                builds.append(_measured(bench, corpus, engine, engines[engine], local, ONE_TASK))
+                rows.append(_row(f"{captures:,} captures, {engine}, one core", builds[-1]))
+            if len({build.answers for build in (*builds, found[LOCAL, captures])}) != 1:
+                raise RuntimeError(f"{captures:,} captures: the stores give different answers")
     columns = [
         "",
         "batches",
@@ -139,6 +136,21 @@ def measure(bench: Bench) -> Iterator[Table]:
     say(f"wrote {path}")
     if len(bench.sizes) > 2:
         yield _predictions(fitted, rates, found)
+
+
+def _row(name: str, one: EngineBuild) -> list[Cell]:
+    row: list[Cell] = [
+        name,
+        one.batches,
+        one.cpu,
+        one.driver,
+        one.megabytes,
+        one.wall,
+        one.load,
+        ", ".join(f"{stage} {cost:.3g}" for stage, cost in one.build.seconds.items()),
+    ]
+    say(f"{row}")
+    return row
 
 
 def _of_tasks(bench: Bench, few: EngineBuild, engine: str, run: str) -> Rates:

@@ -67,3 +67,26 @@ print([name for name in sys.modules if name in ("arclink.cli.links", "arclink.st
     assert "  links         Show the links of a URI through time." in shown
     assert completions == "explain export extract"
     assert imported == "[]"
+
+
+def test_a_module_of_a_package_is_loaded_at_its_first_use() -> None:
+    """Also through the name that the package has for it, as in `xml.sax.saxutils`."""
+    code = """
+import sys
+from arclink.lazy_imports import imported_lazily
+
+with imported_lazily("urllib.request"):
+    import urllib.request
+before = "http.client" in sys.modules
+urllib.request.Request("http://a.example/")
+print(before, "http.client" in sys.modules, urllib.request is sys.modules["urllib.request"])
+"""
+    assert said(code) == "False True True"
+
+
+def test_a_link_query_needs_neither_http_nor_other_processes() -> None:
+    code = (
+        "import sys, arclink.cli.links, arclink.access.formats, arclink.store.sqlite.store; "
+        "print({'http.client', 'multiprocessing', 'urllib.request'} & {*sys.modules})"
+    )
+    assert said(code) == "set()"

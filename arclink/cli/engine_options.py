@@ -4,6 +4,7 @@ import getpass
 from pathlib import Path
 
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, named
+from arclink.cli.options import CORES
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
 from arclink.pipeline.settings import BuildSettings
@@ -86,4 +87,5 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     if runner == "spark":
         return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
     kind = EmrRunner if runner == "emr" else HadoopRunner
-    return kind(runner, cores, tasks, conf=conf.resolve(), root=root)
+    by_size = CORES.of(given) is None
+    return kind(runner, cores, tasks, conf=conf.resolve(), root=root, by_size=by_size)

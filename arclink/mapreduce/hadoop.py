@@ -1,14 +1,29 @@
 """Jobs on Hadoop, which also has the files between the stages."""
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from arclink.counts import Counts
+from arclink.errors import PipelineError
 from arclink.mapreduce.engine import EngineRunner
-from arclink.mapreduce.properties import IGNORES_PLACES, LEAST_SPLIT, MOST_SPLIT, REDUCES
-from arclink.mapreduce.runs import JobRunner
+from arclink.mapreduce.properties import (
+    IGNORES_PLACES,
+    IN_ONE_CONTAINER,
+    LEAST_SPLIT,
+    MASTER_MEMORY,
+    MASTER_OPTIONS,
+    MOST_SPLIT,
+    REDUCES,
+    TASK_MEMORY,
+    TASK_OPTIONS,
+)
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.network.hdfs import AUTHORITY
 from arclink.network.object_store import is_object_store
+from arclink.shares import BYTES_OF_CORE
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
 """Java class that gives one map task several small files."""
@@ -25,7 +40,26 @@ MRJOB = "mrjob"
 
 @dataclass(slots=True)
 class HadoopRunner(EngineRunner):
-    """Runs jobs on Hadoop."""
+    """Runs jobs on Hadoop.
+
+    Attributes:
+        by_size: Whether the number of cores follows from the size of the archive files.
+        apart: Whether each task has a container of its own, also where there is only one core.
+    """
+
+    by_size: bool = False
+    apart: bool = False
+
+    @contextmanager
+    def for_archives(self, size: int) -> Iterator[None]:
+        """Run jobs on one core for each 250 MB of archive files, if no number was given."""
+        cores = self.cores
+        if self.by_size:
+            self.cores = -(-size // BYTES_OF_CORE) or 1
+        try:
+            yield
+        finally:
+            self.cores = cores
 
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
@@ -34,6 +68,33 @@ class HadoopRunner(EngineRunner):
             name = "webhdfs-ca.pem"
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
         return options
+
+    def run_job(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        """Run a job; on one core all in one container, and apart if that fails.
+
+        Hadoop repeats a task that failed only if it has a container of its own.
+
+        Raises:
+            PipelineError: A task failed; the message has the task's error.
+        """
+        try:
+            return JobRunner.run_job(self, job, inputs, output, settings, options)
+        except PipelineError:
+            if self.cores > 1 or self.apart:
+                raise
+        self.apart = True
+        try:
+            self._files().remove(self._files().path_of(output))
+            return JobRunner.run_job(self, job, inputs, output, settings, options)
+        finally:
+            self.apart = False
 
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
         """Set the numbers of tasks, unless the settings of the engine do.
@@ -48,9 +109,25 @@ class HadoopRunner(EngineRunner):
             run._hadoop_input_format = COMBINED
             properties[IGNORES_PLACES] = "true"
             properties.setdefault(MOST_SPLIT, str(USUAL_BLOCK))
+        if self.cores == 1 and not self.apart:
+            for name, value in _in_one_container(properties).items():
+                properties.setdefault(name, value)
         for name, value in self.committing().items():
             properties.setdefault(name, value)
 
     def places(self) -> list[str]:
         """Return mrjob's options for the place of its scripts, and for the cluster."""
         return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"] if is_object_store(self.root) else []
+
+
+def _in_one_container(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of a job in one container, which must be as large as those of tasks.
+
+    Its JVM leaves as much memory to Python as that of a reduce task.
+    """
+    found = dict(IN_ONE_CONTAINER)
+    if asked := [int(properties[name]) for name in TASK_MEMORY if name in properties]:
+        found[MASTER_MEMORY] = str(max(asked))
+    if TASK_OPTIONS in properties:
+        found[MASTER_OPTIONS] = properties[TASK_OPTIONS]
+    return found

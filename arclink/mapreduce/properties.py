@@ -6,6 +6,27 @@ OF_HADOOP = "spark.hadoop."
 REDUCES = "mapreduce.job.reduces"
 """The number of reduce tasks of a job."""
 
+IN_ONE_CONTAINER = {
+    "mapreduce.job.ubertask.enable": "true",
+    "mapreduce.job.ubertask.maxbytes": str(1 << 30),
+}
+"""Properties of a job whose tasks run one after the other in its application master.
+
+Hadoop does so if there are at most nine map tasks and one reduce task.
+"""
+
+MASTER_MEMORY, MASTER_OPTIONS = (
+    "yarn.app.mapreduce.am.resource.mb",
+    "yarn.app.mapreduce.am.command-opts",
+)
+"""The megabytes of an application master, and the options of its JVM."""
+
+TASK_MEMORY = ("mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb")
+"""The megabytes of map and reduce tasks."""
+
+TASK_OPTIONS = "mapreduce.reduce.java.opts"
+"""The options of the JVM of a reduce task."""
+
 LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 """The minimum number of bytes of a file per map task."""
 

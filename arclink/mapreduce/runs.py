@@ -181,6 +181,14 @@ class JobRunner:
         """Change the settings of mrjob's runner before it runs a job."""
         run.watch = self.watch
 
+    @contextmanager
+    def for_archives(self, size: int) -> Iterator[None]:
+        """Run jobs for archive files of this size in bytes.
+
+        An engine may use fewer or more cores for them.
+        """
+        yield
+
     def seconds_here(self) -> float:
         """Return the CPU seconds so far of this process and of its children that ended."""
         return sum(os.times()[:4])

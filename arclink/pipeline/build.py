@@ -122,7 +122,8 @@ def build(
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
-    with room_in(work, "sorting the rows into batches"):
+    size = sum(file.size for file in fresh)
+    with room_in(work, "sorting the rows into batches"), run.for_archives(size):
         rows = _share_rows(
             cdx,
             batches,
@@ -132,7 +133,7 @@ def build(
             run,
         )
     report.counts += rows.passed_over
-    progress.begin(len(batches), sum(file.size for file in fresh))
+    progress.begin(len(batches), size)
     known_payloads = None
     if run.conf is not None and isinstance(store, ListsPayloads):
         known_payloads = KnownRelation(store, work / "known", run)
@@ -141,8 +142,9 @@ def build(
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
-            step = partial(progress.stage, number + 1, sum(file.size for file in batch))
-            with room_in(folder, "build"), _uncollected():
+            size = sum(file.size for file in batch)
+            step = partial(progress.stage, number + 1, size)
+            with room_in(folder, "build"), _uncollected(), run.for_archives(size):
                 counts, damaged = _run_batch(
                     batch,
                     rows,

@@ -13,6 +13,7 @@ import orjson
 from arclink.extract.extraction import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten
+from arclink.shares import BYTES_OF_CORE
 
 EXTRACTOR_VERSION = "2"
 """Increased whenever the same payload would give other links than before."""
@@ -27,13 +28,7 @@ OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
 BATCH_BYTES = 4 << 30
-BYTES_OF_CORE = 250 * 10**6
-"""Archive bytes per batch, if not given: at least the first number, and on an engine the second one
-per core.
-
-A batch on an engine has seven jobs or more, one after the other, and each core starts a task of
-each. What they do then must be worth their starts
-(docs/decisions/20261124-batches-by-cores.md).
+"""Least archive bytes per batch, if not given; on an engine, `BYTES_OF_CORE` per core may be more.
 """
 
 

@@ -104,6 +104,24 @@ def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[
     ]
 
 
+def build_small(archive: str, store: Path, conf: Path) -> None:
+    """Build a store on Hadoop without a number of cores: the archive is small.
+
+    Args:
+        archive: Address in HDFS.
+        store: Path of the new store, whose name is that of the folder in HDFS, too.
+        conf: mrjob's settings for the tests; these have two reduce tasks.
+    """
+    own = store.with_suffix(".conf")
+    jobs = "jobconf: {mapreduce.job.reduces: 1}"
+    jobs += f", cmdenv: {{PYTHONPATH: {Path(__file__).resolve().parents[2]}}}"
+    own.write_text(f"include: {conf}\nrunners: {{hadoop: {{{jobs}}}}}\n")
+    words = ["build", archive, "--store", store, "--quiet", "--runner", "hadoop"]
+    words += ["--engine-conf", own, "--engine-folder", f"hdfs:///small/{store.stem}"]
+    done = CliRunner().invoke(group, list(map(str, words)))
+    assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
+
+
 def begin_stores(archive: Path, *stores: Path) -> None:
     """Write the demo archive; build each store from its first two files, one after the other."""
     write_demo_archive(archive, captures=60, hosts=4, seed=2)

@@ -17,7 +17,17 @@ from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
-from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive
+from tests.engines.builds import (
+    SECONDS,
+    answers,
+    build,
+    build_small,
+    counts_of,
+    crashed,
+    extracting_slowly,
+    when,
+    write_poisoned_archive,
+)
 from tests.engines.conftest import Hadoop, running_hadoop
 from tests.engines.greedy import TakeMemory
 from tests.mapreduce.contract import extract_settings, without_blocks
@@ -129,6 +139,22 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
     assert crashed(rows) == 1
     assert rows == expected[0]
     assert counts == expected[1]
+
+
+def test_a_page_that_kills_its_parser_in_the_only_container_of_a_job_is_counted(
+    cluster: Hadoop, tmp_path: Path
+) -> None:
+    """Hadoop does not repeat tasks there: the job runs once more, with containers of their own."""
+    write_poisoned_archive(tmp_path / "archive")
+    files = sorted((tmp_path / "archive").glob("*.warc*"))
+    address = cluster.put(files, "/poisoned")
+    here, there = tmp_path / "here.db", tmp_path / "there.db"
+    with extracting_slowly():
+        build(tmp_path / "archive", here)
+        build_small(address, there, cluster.conf)
+    assert counts_of(there)["payloads"]["PAYLOAD_CRASHED"] == 1
+    assert counts_of(there) == counts_of(here)
+    assert answers(there) == answers(here)
 
 
 def test_a_node_that_goes_takes_nothing_with_it(

@@ -34,7 +34,15 @@ from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
-from tests.engines.builds import ORIGINALS, Here, answers, begin_stores, build, counts_of
+from tests.engines.builds import (
+    ORIGINALS,
+    Here,
+    answers,
+    begin_stores,
+    build,
+    build_small,
+    counts_of,
+)
 from tests.engines.conftest import ROOT, Cassandra, Hadoop, Spark
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
@@ -89,6 +97,28 @@ def test_a_build_on_hadoop_counts_what_one_here_counts(built: Path, here: Here) 
     counts = counts_of(built)
     assert counts == counts_of(here.store)
     assert counts["mementos"]["MEMENTO_DUPLICATE"] >= ORIGINALS - 1
+
+
+def test_a_small_build_takes_one_container_for_each_job(
+    here: Here, hadoop: Hadoop, tmp_path: Path
+) -> None:
+    """The archive is small, and no number of cores is given."""
+    address, store = hadoop.put(sorted(here.archive.glob("*.warc*")), "/small"), tmp_path / "s.db"
+    before = containers(hadoop)
+    build_small(address, store, hadoop.conf)
+    started = containers(hadoop) - before
+    jobs = {application for application, _ in started}
+    assert len(jobs) == len(("index", "filter", "extract", "join", "invert"))
+    assert len(started) == len(jobs)
+    assert answers(store) == answers(here.store)
+
+
+def containers(hadoop: Hadoop) -> set[tuple[str, str]]:
+    """Return application and container of all containers so far."""
+    return {
+        (folder.parent.name, folder.name)
+        for folder in hadoop.folder.glob("logs/node-*/userlogs/application_*/container_*")
+    }
 
 
 def test_each_archive_file_is_opened_once(built: Path, here: Here) -> None:

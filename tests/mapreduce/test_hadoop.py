@@ -8,11 +8,24 @@ from types import SimpleNamespace
 
 import pytest
 
+from arclink.counts import Counts
+from arclink.errors import PipelineError
 from arclink.jobs.invert_links import InvertLinks
 from arclink.mapreduce.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner
-from arclink.mapreduce.properties import LEAST_SPLIT, MOST_SPLIT, REDUCES
+from arclink.mapreduce.properties import (
+    IN_ONE_CONTAINER,
+    LEAST_SPLIT,
+    MASTER_MEMORY,
+    MASTER_OPTIONS,
+    MOST_SPLIT,
+    REDUCES,
+    TASK_MEMORY,
+    TASK_OPTIONS,
+)
+from arclink.mapreduce.runs import JobRunner
 from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.pipeline.jobs import JOBS
+from arclink.shares import BYTES_OF_CORE
 from arclink.store.cassandra.rows import PART_BITS
 
 
@@ -30,6 +43,93 @@ def test_a_job_has_one_reducer_per_core(
     run = SimpleNamespace(_opts={"jobconf": dict(given)})
     HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work").adapt(run)
     assert run._opts["jobconf"][REDUCES] == expected
+
+
+@pytest.mark.parametrize(
+    ("cores", "by_size", "size", "expected"),
+    [
+        pytest.param(8, False, 10, 8, id="given"),
+        pytest.param(8, True, 0, 1, id="nothing to read"),
+        pytest.param(8, True, BYTES_OF_CORE, 1, id="small"),
+        pytest.param(8, True, BYTES_OF_CORE + 1, 2, id="one byte more"),
+        pytest.param(1, True, 40 * BYTES_OF_CORE, 40, id="more than this machine has"),
+    ],
+)
+def test_the_number_of_cores_follows_from_the_archives_unless_it_is_given(
+    cores: int, by_size: bool, size: int, expected: int, tmp_path: Path
+) -> None:
+    runner = HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///w", by_size=by_size)
+    with runner.for_archives(size):
+        assert runner.cores == expected
+    assert runner.cores == cores
+
+
+@pytest.mark.parametrize(
+    ("cores", "given", "expected"),
+    [
+        pytest.param(1, {}, IN_ONE_CONTAINER, id="one core"),
+        pytest.param(
+            1,
+            dict(zip(TASK_MEMORY, ("1024", "1536"), strict=True)),
+            {**IN_ONE_CONTAINER, MASTER_MEMORY: "1536"},
+            id="as large as a task",
+        ),
+        pytest.param(
+            1,
+            {TASK_OPTIONS: "-Xmx512m"},
+            {**IN_ONE_CONTAINER, MASTER_OPTIONS: "-Xmx512m"},
+            id="as little heap as a task",
+        ),
+        pytest.param(2, {TASK_MEMORY[0]: "1024"}, {}, id="several cores"),
+    ],
+)
+def test_one_core_is_one_container(
+    cores: int, given: dict[str, str], expected: dict[str, str], tmp_path: Path
+) -> None:
+    runner = HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work")
+    run = SimpleNamespace(_opts={"jobconf": dict(given)}, _hadoop_input_format=None)
+    runner.adapt(run)
+    found = run._opts["jobconf"]
+    names = (*IN_ONE_CONTAINER, MASTER_MEMORY, MASTER_OPTIONS)
+    assert {name: found[name] for name in names if name in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("cores", "failures", "expected"),
+    [
+        pytest.param(1, 1, [False, True], id="one core"),
+        pytest.param(1, 2, [False, True], id="fails twice"),
+        pytest.param(2, 1, [False], id="Hadoop has repeated its tasks already"),
+    ],
+)
+def test_a_job_that_fails_in_one_container_runs_once_more(
+    cores: int,
+    failures: int,
+    expected: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    runner = HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work")
+    removed: list[str] = []
+    files = SimpleNamespace(path_of=lambda url: url, remove=removed.append)
+    monkeypatch.setattr(HadoopRunner, "_files", lambda self: files)
+    apart: list[bool] = []
+
+    def run_job(self: HadoopRunner, *arguments: object) -> Counts:
+        apart.append(self.apart)
+        if len(apart) <= failures:
+            raise PipelineError("extract: the job failed")
+        return Counts()
+
+    monkeypatch.setattr(JobRunner, "run_job", run_job)
+    if failures < len(expected):
+        runner.run_job(JOBS["extract"], [], "hdfs:///work/out", {}, [])
+    else:
+        with pytest.raises(PipelineError):
+            runner.run_job(JOBS["extract"], [], "hdfs:///work/out", {}, [])
+    assert apart == expected
+    assert removed == ["hdfs:///work/out"] * (len(expected) - 1)
+    assert not runner.apart
 
 
 @pytest.mark.parametrize(
