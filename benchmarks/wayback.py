@@ -29,8 +29,9 @@ from pathlib import Path
 import orjson
 
 from arclink.counts import Counts
-from arclink.extract.extraction import PAGES, ExtractSettings, extract_pointers
+from arclink.extract.extraction import PAGES, extract_pointers
 from arclink.extract.reading_tasks import ReadingTasks, assign_files
+from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.pointer_files import read_pointers

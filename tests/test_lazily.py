@@ -90,3 +90,11 @@ def test_a_link_query_needs_neither_http_nor_other_processes() -> None:
         "print({'http.client', 'multiprocessing', 'urllib.request'} & {*sys.modules})"
     )
     assert said(code) == "set()"
+
+
+def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser() -> None:
+    code = (
+        "import sys, arclink.jobs.filter_captures, arclink.cli.build; "
+        "print({'selectolax', 'feedparser', 'arclink.extract.html'} & {*sys.modules})"
+    )
+    assert said(code) == "set()"

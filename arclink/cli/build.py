@@ -15,7 +15,7 @@ from arclink.cli.options import CORES, INPUTS, QUIET, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
 from arclink.errors import ArclinkError
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
 

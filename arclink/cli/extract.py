@@ -35,7 +35,7 @@ def command(given: Given) -> None:
 
     INPUT is as for `arclink build`.
     """
-    from arclink.extract.extraction import ExtractSettings
+    from arclink.extract.settings import ExtractSettings
     from arclink.pipeline import stages
     from arclink.pipeline.damage import damage_in
     from arclink.pipeline.settings import WAYBACK_SETTING, BuildSettings

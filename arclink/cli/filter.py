@@ -44,7 +44,7 @@ def command(given: Given) -> None:
 
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
-    from arclink.extract.extraction import ExtractSettings
+    from arclink.extract.settings import ExtractSettings
     from arclink.filter.sharing import check_rows
     from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages

@@ -4,11 +4,10 @@ A manifest is sorted by file and offset, so each archive file is opened once and
 pointer ends in exactly one ``payloads`` reason, or in a retry from another capture of its payload.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -26,6 +25,7 @@ from arclink.extract.header_links import add_header_links, links_in_headers
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.replay_markup import without_insertions
+from arclink.extract.settings import ExtractSettings
 from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, with_end_tags
 from arclink.filter.rules import DEFAULT_RULES, Rules
@@ -50,7 +50,6 @@ from arclink.rows.relations import DIGESTED, MEMENTOS, Row, format_memento, pars
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
-from arclink.uris.wrapped import Unwrapper
 
 if TYPE_CHECKING:
     from arclink.extract.isolation import IsolatedExtractor
@@ -69,38 +68,6 @@ _BY_CHECKSUM = frozenset(
         PointerKind.RECORDED,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractSettings:
-    """Limits and options for reading one page.
-
-    Attributes:
-        payload_bytes: Maximum bytes of decoded HTML; the rest is cut, and counted.
-        links: Maximum links of one page; further links are counted, but not kept.
-        text: Maximum characters of a link's text; the rest is cut, and counted.
-        lazy: Whether to read the ``data-`` attributes of lazy loading as well.
-        heritrix_outlinks: Whether to add the links that the crawler recorded
-            (`arclink.extract.heritrix`).
-        wayback: Prefixes of Wayback Machines whose pages are treated as the original pages; an
-            empty list means any Wayback Machine, None means that no page is.
-    """
-
-    payload_bytes: int = 16 << 20
-    links: int = 200_000
-    text: int = 1_000
-    lazy: bool = False
-    heritrix_outlinks: bool = False
-    wayback: Sequence[str] | None = None
-
-    def unwrapper(self) -> Unwrapper | None:
-        """Return the converter from pages of a Wayback Machine to the originals; None if off."""
-        return None if self.wayback is None else Unwrapper(self.wayback)
-
-    @classmethod
-    def from_json(cls, text: str) -> "ExtractSettings":
-        """Return the settings in the JSON of a job's ``--settings`` option."""
-        return cls(**json.loads(text).get("extract", {}))
 
 
 def extract_pointers(

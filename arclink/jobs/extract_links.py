@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from arclink.extract.extraction import ExtractSettings, extract_pointers
+from arclink.extract.extraction import extract_pointers
+from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.task_keys import task_key

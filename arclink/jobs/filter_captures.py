@@ -6,7 +6,7 @@ Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged w
 import json
 from collections.abc import Iterable, Iterator
 
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.filter.selection import PASSED_ON, map_captures, reduce_sorted
 from arclink.mapreduce.job import ArclinkJob, Pair

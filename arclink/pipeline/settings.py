@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten
 from arclink.shares import BYTES_OF_CORE

@@ -24,7 +24,8 @@ from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError, PipelineError
 from arclink.extract import extraction
-from arclink.extract.extraction import ExtractSettings, extract_pointers
+from arclink.extract.extraction import extract_pointers
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Checksum, Surt, Timestamp, UriR
 from arclink.network import drivers, retries
 from arclink.pipeline import stages

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.extract.extraction import ExtractSettings, extract_pointers
+from arclink.extract.extraction import extract_pointers
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.pointers import FallBack, Pointer, PointerKind, format_pointer

@@ -13,8 +13,8 @@ from werkzeug.http import quote_header_value
 from arclink.access.queries import LinkQuery
 from arclink.access.redirect_targets import follow
 from arclink.archives.payloads import redirect_checksum
-from arclink.extract.extraction import ExtractSettings
 from arclink.extract.header_links import HeaderLink, parse_link_header
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

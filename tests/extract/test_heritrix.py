@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.extract.extraction import ExtractSettings
 from arclink.extract.heritrix import RecordedLink, add_outlinks, find_metadata, parse_outlinks
 from arclink.extract.html import Limits, PageLinks
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from arclink.extract.extraction import ExtractSettings, extract_pointers
+from arclink.extract.extraction import extract_pointers
+from arclink.extract.settings import ExtractSettings
 from arclink.filter.index import index_archive
 from arclink.filter.rules import Rules
 from arclink.filter.selection import map_captures, reduce_captures

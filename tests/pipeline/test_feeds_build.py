@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import StoreError
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store

@@ -6,7 +6,7 @@ import pytest
 
 from arclink.access.explanations import explain
 from arclink.access.formats.explanations import explanation_lines
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

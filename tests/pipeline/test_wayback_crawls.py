@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from arclink.cli.main import group
 from arclink.cli.summary import show_counts
 from arclink.errors import StoreError, UsageError
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

@@ -30,7 +30,7 @@ from arclink.access.queries import LINK_PARAMETERS
 from arclink.cli.declared_options import DeclaredOption
 from arclink.cli.main import SECTIONS, group
 from arclink.export.queries import EXPORT_PARAMETERS
-from arclink.extract.extraction import ExtractSettings
+from arclink.extract.settings import ExtractSettings
 from arclink.federation.requests import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.reasons import Reason

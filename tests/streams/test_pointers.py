@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from arclink.errors import UsageError
-from arclink.extract.extraction import PAGES, ExtractSettings, extract_pointers
+from arclink.extract.extraction import PAGES, extract_pointers
+from arclink.extract.settings import ExtractSettings
 from arclink.pages.read import CapturedPage
 from arclink.reasons import Reason
 from arclink.streams.pointers import function_named, map_pages, write_pointers

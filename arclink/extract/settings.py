@@ -1,0 +1,42 @@
+"""`ExtractSettings`: what a build may change about reading pages.
+
+Apart from the code that reads them, because commands and filter tasks need nothing else.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arclink.uris.wrapped import Unwrapper
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractSettings:
+    """Limits and options for reading one page.
+
+    Attributes:
+        payload_bytes: Maximum bytes of decoded HTML; the rest is cut, and counted.
+        links: Maximum links of one page; further links are counted, but not kept.
+        text: Maximum characters of a link's text; the rest is cut, and counted.
+        lazy: Whether to read the ``data-`` attributes of lazy loading as well.
+        heritrix_outlinks: Whether to add the links that the crawler recorded
+            (`arclink.extract.heritrix`).
+        wayback: Prefixes of Wayback Machines whose pages are treated as the original pages; an
+            empty list means any Wayback Machine, None means that no page is.
+    """
+
+    payload_bytes: int = 16 << 20
+    links: int = 200_000
+    text: int = 1_000
+    lazy: bool = False
+    heritrix_outlinks: bool = False
+    wayback: Sequence[str] | None = None
+
+    def unwrapper(self) -> Unwrapper | None:
+        """Return the converter from pages of a Wayback Machine to the originals; None if off."""
+        return None if self.wayback is None else Unwrapper(self.wayback)
+
+    @classmethod
+    def from_json(cls, text: str) -> "ExtractSettings":
+        """Return the settings in the JSON of a job's ``--settings`` option."""
+        return cls(**json.loads(text).get("extract", {}))
