@@ -54,9 +54,19 @@ def pytest_collection_finish() -> None:
 
     Each build of a store collects garbage at its end, and forks for each task.
     """
+    _keep_objects()
+    use_huge_pages()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Do the same for modules that were imported since, after the last test of a file."""
+    if nextitem is None or nextitem.path != item.path:
+        _keep_objects()
+
+
+def _keep_objects() -> None:
     gc.collect()
     gc.freeze()
-    use_huge_pages()
 
 
 @pytest.hookimpl(wrapper=True)

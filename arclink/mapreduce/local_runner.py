@@ -135,7 +135,6 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         sys.stdout.flush()
         sys.stderr.flush()
         _keep_freed_memory()
-        gc.freeze()  # keeps the driver's memory shared with its forks
         try:
             while waiting or running or again:
                 while waiting and len(running) < self._num_cores():
@@ -157,7 +156,6 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
                 _report_death(status, place, following)
                 again.append(following)
         finally:
-            gc.unfreeze()
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
@@ -388,7 +386,9 @@ def _run_task(
         wd: Working folder of the task.
         env: Environment variables of the task.
     """
-    gc.disable()  # a task makes few reference cycles, and ends soon
+    # A task makes few reference cycles, and ends soon; and collecting would write to memory that it
+    # shares with the driver.
+    gc.disable()
     attempt = os.environ.get("ARCLINK_ATTEMPT", "0")
     os.environ.clear()
     os.environ.update(env)
