@@ -386,9 +386,10 @@ def _run_task(
         wd: Working folder of the task.
         env: Environment variables of the task.
     """
-    # A task makes few reference cycles, and ends soon; and collecting would write to memory that it
-    # shares with the driver.
+    # A task makes few reference cycles, and ends soon. Collecting, also at its end, would write to
+    # memory that it shares with the driver.
     gc.disable()
+    gc.freeze()
     attempt = os.environ.get("ARCLINK_ATTEMPT", "0")
     os.environ.clear()
     os.environ.update(env)
