@@ -98,3 +98,16 @@ def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser() -> None:
         "print({'selectolax', 'feedparser', 'arclink.extract.html'} & {*sys.modules})"
     )
     assert said(code) == "set()"
+
+
+def test_a_build_here_needs_no_spark() -> None:
+    """Where pyspark is installed, a driver that needs its folder still finds it."""
+    code = """
+import sys
+from arclink.jobs.index_archives import IndexArchives
+import mrjob.bin
+before = "pyspark" in sys.modules
+found = mrjob.bin.pyspark
+print(before, found is None or found.__file__.endswith("__init__.py"))
+"""
+    assert said(code) == "False True"

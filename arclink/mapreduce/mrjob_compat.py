@@ -15,6 +15,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from types import ModuleType
 
 from arclink.lazy_imports import imported_lazily
@@ -112,6 +113,10 @@ def prepare() -> None:
         imported_lazily("urllib.request", "pathname2url", "urlopen"),
     ):  # tasks read no YAML settings and make no HTTP requests
         from mrjob import cat, conf, py2  # noqa: F401
+
+    if find_spec("pyspark"):  # mrjob imports it to find its folder, which only Spark needs
+        with imported_lazily("pyspark"):
+            import mrjob.bin  # noqa: F401
 
     def gunzip_stream(fileobj: object, bufsize: int = 1 << 16) -> Iterator[bytes]:
         return gunzip_members(cat.to_chunks(fileobj, bufsize))
