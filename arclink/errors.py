@@ -86,6 +86,10 @@ class PipelineError(OperatorError):
     """A step of a build failed; the text names the step and the cause."""
 
 
+class TaskError(PipelineError):
+    """A task refused to go on: it would do the same if it ran again."""
+
+
 class NetworkFailure(Enum):
     """The ways in which an exchange over the network fails; the value says what to do."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arclink.counts import Counts
-from arclink.errors import PipelineError
+from arclink.errors import PipelineError, TaskError
 from arclink.mapreduce.engine import EngineRunner
 from arclink.mapreduce.properties import (
     IGNORES_PLACES,
@@ -86,6 +86,8 @@ class HadoopRunner(EngineRunner):
         """
         try:
             return JobRunner.run_job(self, job, inputs, output, settings, options)
+        except TaskError:
+            raise
         except PipelineError:
             if self.cores > 1 or self.apart:
                 raise

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from arclink.counts import Counts, from_counters
-from arclink.errors import PipelineError
+from arclink.errors import PipelineError, TaskError
 from arclink.files.atomic import folder_next_to
 from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.rows.relations import ROWS
@@ -385,7 +385,8 @@ class JobRunner:
         report = self.scratch / FAILED_TASK
         with suppress(OSError):
             report.write_text(said, encoding="utf-8")
-        return PipelineError(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
+        kind = TaskError if _OUR_ERROR.match(lines[-1]) else PipelineError
+        return kind(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
 
 
 def is_of_space(error: OSError) -> bool:

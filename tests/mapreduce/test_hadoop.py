@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from arclink.counts import Counts
-from arclink.errors import PipelineError
+from arclink.errors import PipelineError, TaskError
 from arclink.jobs.invert_links import InvertLinks
 from arclink.mapreduce.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner
 from arclink.mapreduce.properties import (
@@ -95,15 +95,17 @@ def test_one_core_is_one_container(
 
 
 @pytest.mark.parametrize(
-    ("cores", "failures", "expected"),
+    ("cores", "error", "failures", "expected"),
     [
-        pytest.param(1, 1, [False, True], id="one core"),
-        pytest.param(1, 2, [False, True], id="fails twice"),
-        pytest.param(2, 1, [False], id="Hadoop has repeated its tasks already"),
+        pytest.param(1, PipelineError, 1, [False, True], id="one core"),
+        pytest.param(1, PipelineError, 2, [False, True], id="fails twice"),
+        pytest.param(1, TaskError, 1, [False], id="it would fail again"),
+        pytest.param(2, PipelineError, 1, [False], id="Hadoop has repeated its tasks already"),
     ],
 )
 def test_a_job_that_fails_in_one_container_runs_once_more(
     cores: int,
+    error: type[PipelineError],
     failures: int,
     expected: list[bool],
     monkeypatch: pytest.MonkeyPatch,
@@ -118,7 +120,7 @@ def test_a_job_that_fails_in_one_container_runs_once_more(
     def run_job(self: HadoopRunner, *arguments: object) -> Counts:
         apart.append(self.apart)
         if len(apart) <= failures:
-            raise PipelineError("extract: the job failed")
+            raise error("extract: the job failed")
         return Counts()
 
     monkeypatch.setattr(JobRunner, "run_job", run_job)
