@@ -25,7 +25,6 @@ from arclink.access.groups import Budget
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import (
-    AT_OR_SPAN,
     MOST_MEMBERS,
     BadParameterError,
     ConflictError,
@@ -35,6 +34,7 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.times import AT_OR_SPAN
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.closing import Closing
 from arclink.errors import UsageError

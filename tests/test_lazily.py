@@ -92,10 +92,11 @@ def test_a_link_query_needs_neither_http_nor_other_processes() -> None:
     assert said(code) == "set()"
 
 
-def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser() -> None:
+def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser_or_store() -> None:
     code = (
         "import sys, arclink.jobs.filter_captures, arclink.cli.build; "
-        "print({'selectolax', 'feedparser', 'arclink.extract.html'} & {*sys.modules})"
+        "print({'selectolax', 'feedparser', 'arclink.extract.html', 'numpy', 'email'} "
+        "& {*sys.modules})"
     )
     assert said(code) == "set()"
 

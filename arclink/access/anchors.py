@@ -14,17 +14,11 @@ from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
 from arclink.access.groups import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
-from arclink.access.queries import (
-    CURSOR,
-    FILTER,
-    TIMES,
-    URI,
-    Direction,
-    LinkQuery,
-)
+from arclink.access.queries import CURSOR, FILTER, URI, Direction, LinkQuery
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
+from arclink.access.times import TIMES
 from arclink.model import Kind, Sighting
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, host_of

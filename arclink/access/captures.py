@@ -30,18 +30,16 @@ from arclink.access.declarations import (
 from arclink.access.filters import LONGEST, MOST, Filter, parse_filter
 from arclink.access.nearby import by_distance
 from arclink.access.queries import (
-    FROM,
     MATCH_TYPE,
-    TO,
     URI,
     BadParameterError,
     ConflictError,
     LinkQuery,
     MatchType,
-    span_of,
 )
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
+from arclink.access.times import FROM, TO, span_of
 from arclink.checksums import is_reference
 from arclink.languages import NO_LANGUAGE
 from arclink.model import NO_CHECKSUM, Memento, Span, Surt, Timestamp, UriR

@@ -36,7 +36,6 @@ from arclink.access.queries import (
     CURSOR,
     DIRECTION,
     FILTER,
-    UNTIL,
     URI,
     BadParameterError,
     Direction,
@@ -45,6 +44,7 @@ from arclink.access.queries import (
 from arclink.access.reader import Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
+from arclink.access.times import UNTIL
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from arclink.access.queries import FROM, TO, URI, surt_asked
+from arclink.access.queries import URI, surt_asked
+from arclink.access.times import FROM, TO
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason

@@ -23,19 +23,11 @@ from arclink.access.declarations import (
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
-from arclink.access.queries import (
-    CURSOR,
-    DIRECTION,
-    FILTER,
-    MATCH_TYPE,
-    TIMES,
-    URI,
-    Direction,
-    LinkQuery,
-)
+from arclink.access.queries import CURSOR, DIRECTION, FILTER, MATCH_TYPE, URI, Direction, LinkQuery
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
+from arclink.access.times import TIMES
 from arclink.model import Sighting
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, domain_of, host_of

@@ -6,7 +6,7 @@ parameters are declared here (`arclink.access.declarations`).
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
@@ -35,10 +35,9 @@ from arclink.access.declarations import (
 from arclink.access.declarations import ConflictError as ConflictError
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
 from arclink.access.kinds import ALL_KINDS, Kinds, union_of
+from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
-from arclink.timestamps import PATTERN as TIME_PATTERN
-from arclink.timestamps import NotATimeError, first_of, last_of
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query, surt_or_none
 
@@ -118,27 +117,6 @@ _URI_SCHEMA = {
     "maxLength": LONGEST_URI,
     "pattern": f"^(?:{QUERY_PATTERN})$",
 }
-_TIMES = "1 to 14 digits such as 2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z"
-_TIME_SCHEMA = {"type": "string", "pattern": f"^(?:{TIME_PATTERN})$"}
-
-
-def _reader(read: Callable[[str], Timestamp]) -> Callable[[str], Timestamp]:
-    """Return ``read`` without the reason of an error that `_TIMES` gives already."""
-
-    def read_time(text: str) -> Timestamp:
-        try:
-            return read(text)
-        except NotATimeError as error:
-            raise ValueError from error
-
-    return read_time
-
-
-SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(first_of))
-"""Reads a time as the first second that it can mean."""
-UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(last_of))
-"""Reads a time as the last second that it can mean."""
-
 URI = Parameter(
     "uri",
     "The URI of the query; all variants with the same SURT match. Without :// and without a "
@@ -157,29 +135,6 @@ MATCH_TYPE = Parameter(
     see="reference/service.md#many-pages",
 )
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
-FROM = Parameter(
-    "from",
-    "Only captures at or after this time; 2010 means the beginning of 2010.",
-    SINCE,
-    metavar="TIME",
-    otherwise="all time",
-)
-TO = Parameter(
-    "to",
-    "Only captures at or before this time; 2010 means the end of 2010.",
-    UNTIL,
-    metavar="TIME",
-    otherwise="all time",
-)
-AT = Parameter(
-    "at",
-    "Links of the mementos in force at the end of this time; not together with from or to.",
-    UNTIL,
-    metavar="TIME",
-)
-TIMES: tuple[AnyParameter, ...] = (FROM, TO, AT)
-AT_OR_SPAN = "cannot be used with from or to: give one time, or a range"
-"""The conflict between `AT` and `FROM` or `TO`."""
 FILTER = Parameter(
     "filter",
     "Only links whose field contains the value. With =, the field is the value; "
@@ -282,7 +237,7 @@ class LinkQuery(DeclaredQuery):
     @classmethod
     def of(cls, given: Given) -> Self:
         uri, surt = URI.sure(given)
-        span, at = _times(given)
+        span, at = times_of(given)
         query = cls(
             uri=uri,
             surt=surt,
@@ -427,16 +382,6 @@ def absolute_uri(text: str) -> UriR:
     return UriR(f"{scheme}://{text}" if re.search(r"[/?#]", text) else f"{scheme}://{text}/")
 
 
-def timestamp_first(name: str, text: str) -> Timestamp:
-    """Return the first second that ``text`` can mean.
-
-    Raises:
-        BadParameterError: It is neither 1 to 14 digits nor ISO 8601. The error names the parameter
-            ``name``.
-    """
-    return FROM.read(text, name)
-
-
 def surt_asked(name: str, text: str) -> Surt:
     """Return the SURT of ``text``, a URI as users type it.
 
@@ -471,27 +416,3 @@ def _filters(given: Given) -> tuple[Filter, ...]:
     if len(filters) > MOST:
         raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
     return filters
-
-
-def _times(given: Given) -> tuple[Span, Timestamp | None]:
-    """Return the range of observation, and the time whose state the query wants; None without."""
-    at = AT.of(given)
-    if at is None:
-        return span_of(given), None
-    if FROM.of(given) or TO.of(given):
-        raise ConflictError("at", given.text(AT), AT_OR_SPAN)
-    return ALL_TIME, at
-
-
-def span_of(given: Given) -> Span:
-    """Return the range given by ``from`` and ``to``.
-
-    Raises:
-        BadParameterError: One of them is not a time, or the range is empty.
-    """
-    span = Span(FROM.of(given) or ALL_TIME.first, TO.of(given) or ALL_TIME.last)
-    if span.first > span.last:
-        raise BadParameterError(
-            "from", given.text(FROM), f"a time that is not after to={given.text(TO)}"
-        )
-    return span

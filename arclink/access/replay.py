@@ -5,7 +5,6 @@ Without a prefix, mementos have no URI-M.
 
 import re
 from datetime import UTC, datetime
-from email.utils import format_datetime
 from typing import NewType
 
 from arclink.errors import UsageError
@@ -60,4 +59,7 @@ def http_date(timestamp: Timestamp) -> str:
     >>> http_date(Timestamp("20100217101229"))
     'Wed, 17 Feb 2010 10:12:29 GMT'
     """
+    # Here, because it takes 6 ms and most commands write no HTTP dates.
+    from email.utils import format_datetime
+
     return format_datetime(moment_of(timestamp), usegmt=True)

@@ -28,8 +28,8 @@ from arclink.access.declarations import (
 )
 from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
 from arclink.access.kinds import union_of
-from arclink.access.queries import FROM
 from arclink.access.texts import printable_uri
+from arclink.access.times import FROM
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import Slice, SliceOptions, Slices
 from arclink.analysis.windows import Window, Windows

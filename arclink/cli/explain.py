@@ -6,8 +6,9 @@ import orjson
 from arclink.access.declarations import Given, Parameter, named
 from arclink.access.explanations import EXPLAIN_PARAMETERS, explain
 from arclink.access.formats.explanations import explanation_fields, explanation_lines
-from arclink.access.queries import URI, span_of
+from arclink.access.queries import URI
 from arclink.access.texts import printable_uri
+from arclink.access.times import span_of
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_graph_asked
 

@@ -17,7 +17,7 @@ from arclink.access.declarations import (
     number,
     whole_number,
 )
-from arclink.access.queries import FROM, TO
+from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
 from arclink.cli.options import QUIET
 from arclink.cli.rules import NO_REDIRECTS, RULES, rules_from

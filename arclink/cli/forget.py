@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
-from arclink.access.queries import FROM, TO
+from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
 from arclink.errors import StoreError, UriError, UsageError

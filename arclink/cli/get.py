@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arclink.access.declarations import TEXT, Given, Parameter, named
-from arclink.access.queries import AT
+from arclink.access.times import AT
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
 from arclink.model import Memento

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, switch
-from arclink.access.queries import FROM, TO
+from arclink.access.times import FROM, TO
 from arclink.errors import UsageError
 from arclink.filter.rules import Rules
 from arclink.timestamps import TimestampError, first_of, last_of

@@ -6,9 +6,10 @@ import click
 
 from arclink.access.declarations import Given, Parameter, named
 from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
-from arclink.access.queries import FROM, URI
+from arclink.access.queries import URI
 from arclink.access.replay import NO_REPLAY
 from arclink.access.timemaps import read_timemap
+from arclink.access.times import FROM
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
 from arclink.errors import UsageError

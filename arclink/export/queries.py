@@ -20,8 +20,9 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import AT, TIMES, URI, ConflictError, LinkQuery
+from arclink.access.queries import URI, ConflictError, LinkQuery
 from arclink.access.texts import printable_uri
+from arclink.access.times import AT, TIMES
 from arclink.analysis.slices import Level
 from arclink.model import UriR
 from arclink.uris.surts import surt_of

@@ -33,12 +33,12 @@ from arclink.access.queries import (
     LIMIT,
     LINK_PARAMETERS,
     MATCH_TYPE,
-    TIMES,
     URI,
     VALIDITY,
     Direction,
     LinkQuery,
 )
+from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, summed
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of

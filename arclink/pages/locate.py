@@ -14,8 +14,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from arclink.access.nearby import backwards, by_distance
-from arclink.access.queries import AT, surt_asked
+from arclink.access.queries import surt_asked
 from arclink.access.snapshots import of_one_state
+from arclink.access.times import AT
 from arclink.checksums import is_reference, normal_checksum, timestamp_of_reference
 from arclink.errors import CaptureError
 from arclink.model import (

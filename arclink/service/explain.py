@@ -10,8 +10,9 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats.explanations import explanation_fields
-from arclink.access.queries import URI, span_of
+from arclink.access.queries import URI
 from arclink.access.texts import printable_uri
+from arclink.access.times import span_of
 from arclink.service.links import asked
 from arclink.service.stores import store_asked
 

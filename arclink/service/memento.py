@@ -19,9 +19,10 @@ from arclink.access.formats.timemaps import (
     write_json_timemap,
     write_link_timemap,
 )
-from arclink.access.queries import BadParameterError, timestamp_first
+from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date, uri_m
 from arclink.access.timemaps import read_timemap
+from arclink.access.times import timestamp_first
 from arclink.model import ALL_TIME
 from arclink.service.stores import current_store, stores_of_app
 

@@ -17,10 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 from arclink.model import (
     ALL_SURTS,
@@ -40,6 +37,10 @@ from arclink.model import (
     Surt,
     UriR,
 )
+
+if TYPE_CHECKING:  # numpy takes 40 ms, and most stages do not need it
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ class ContentBlock(NamedTuple):
 
     contents: Sequence[ContentId]
     links: Sequence[Outlink]
-    lists: Sequence[npt.NDArray[np.int64]]
+    lists: Sequence["npt.NDArray[np.int64]"]
 
 
 class Cluster(NamedTuple):

@@ -13,7 +13,8 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.queries import FROM, TO, ConflictError, span_of
+from arclink.access.queries import ConflictError
+from arclink.access.times import FROM, TO, span_of
 from arclink.model import ALL_TIME, Span
 
 LEAST_FILE_SIZE = 1_000_000

@@ -10,7 +10,7 @@ import pytest
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, attributes_of
 from arclink.access.levels import LEVEL_PARAMETERS
-from arclink.access.queries import FROM, TO
+from arclink.access.times import FROM, TO
 from arclink.linkgraph import LinkGraph, OfLinks, OfRows
 from tests.reference.tables import KEYWORDS, keyword
 

@@ -26,9 +26,9 @@ from arclink.access.formats.statements import (
 )
 
 _ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
-_BLANK = re.compile(
-    r"\s"
-)  # an IRI may contain spaces such as U+00A0, but rdflib ends it at any that is not escaped
+# An IRI may contain spaces such as U+00A0, but rdflib ends it at any that is not escaped. It has no
+# ASCII space: `arclink.access.formats.iris.iri` encodes these.
+_BLANK = re.compile(r"\s")
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -40,9 +40,9 @@ def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
 def ntriples_lines(descriptions: Iterable[Description]) -> Iterator[bytes]:
     """Yield the lines of each description; UTF-8."""
     for subject, told in descriptions:
-        yield "".join(
-            f"{_term(subject)} {_term(predicate)} {_term(value)} .\n" for predicate, value in told
-        ).encode()
+        start = _term(subject)
+        lines = [f"{start} {_term(predicate)} {_term(value)} .\n" for predicate, value in told]
+        yield "".join(lines).encode()
 
 
 def write_turtle(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
@@ -70,7 +70,7 @@ def write_jsonld(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
 def _term(term: Node | Literal) -> str:
     match term:
         case Iri(value):
-            return f"<{_BLANK.sub(_escape, value)}>"
+            return f"<{value if value.isascii() else _BLANK.sub(_escape, value)}>"
         case Blank(label):
             return f"_:{label}"
         case Literal(text):

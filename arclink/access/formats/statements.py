@@ -41,6 +41,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Final
 
 from arclink.access.answers import LinkAnswer, Member
@@ -192,14 +193,14 @@ def _collection(
     subject: Iri, predicate: str, label: str, members: Iterable[Member]
 ) -> Iterator[Description]:
     """Yield an RDF collection cell by cell, with its end after the last member."""
-    node, leads_on = subject, Iri(TWG + predicate)
+    node, leads_on = subject, _twg_iri(predicate)
     before: Node = node
     for number, member in enumerate(members):
         cell, bag = Blank(f"{label}{number}"), Blank(f"{label}{number}times")
         linked = Iri(iri(member.uri))
         yield before, ((leads_on, cell),)
         yield cell, ((_FIRST, linked),)
-        yield linked, (*_original(member.uri), *_told(member), (Iri(TWG + "timestamp"), bag))
+        yield linked, (*_original(member.uri), *_told(member), (_twg_iri("timestamp"), bag))
         yield (
             bag,
             (
@@ -263,11 +264,11 @@ def _link(
     sources, targets = (here, there) if is_out else (there, here)
     nodes = {uri: iri(uri) for uri in targets}
     nodes |= {uri: iri(serialised(uri)) for uri in sources}  # like targets, so that they join
-    told: list[tuple[Iri, Node | Literal]] = [(_TYPE, Iri(TWG + "Link"))]
+    told: list[tuple[Iri, Node | Literal]] = [(_TYPE, _twg_iri("Link"))]
     told += [
-        (Iri(TWG + "source"), Iri(node)) for node in dict.fromkeys(nodes[uri] for uri in sources)
+        (_twg_iri("source"), Iri(node)) for node in dict.fromkeys(nodes[uri] for uri in sources)
     ]
-    told += [(Iri(TWG + "target"), Iri(nodes[uri])) for uri in targets]
+    told += [(_twg_iri("target"), Iri(nodes[uri])) for uri in targets]
     told += [_twg("kind", member.kind), _twg("text", member.text)]
     if member.rel is not None:
         told.append(_twg("rel", member.rel))
@@ -277,15 +278,15 @@ def _link(
         if member.archives is None
         else tuple((_ni(name, archive), archive) for archive in member.archives.names)
     )
-    told += [(Iri(TWG + "sighting"), Iri(sighting)) for sighting, _ in sightings]
+    told += [(_twg_iri("sighting"), Iri(sighting)) for sighting, _ in sightings]
     mementos = [
         (address, timestamp)
         for original, timestamp in (sightings_of(member, direction) if replay else ())
         if (address := uri_m(replay, timestamp, original)) is not None
     ]
-    told += [(Iri(TWG + "memento"), Iri(iri(address))) for address, _ in mementos]
+    told += [(_twg_iri("memento"), Iri(iri(address))) for address, _ in mementos]
     details = (*_evidence(member, replay), *_validity(name, member))
-    told += [(Iri(TWG + how), node) for how, node, _ in details]
+    told += [(_twg_iri(how), node) for how, node, _ in details]
     yield Iri(name), told
     yield from ((node, told_of_node) for _, node, told_of_node in details)
     for address, timestamp in mementos:
@@ -326,7 +327,7 @@ def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
             "readFromOffset": str(one.offset),
         }
         address = uri_m(replay, memento.timestamp, memento.original)
-        of_memento = [] if address is None else [(Iri(TWG + "memento"), Iri(iri(address)))]
+        of_memento = [] if address is None else [(_twg_iri("memento"), Iri(iri(address)))]
         node = _ni(
             "record",
             memento.original,
@@ -377,8 +378,13 @@ def _times(timestamps: Iterable[Timestamp]) -> Iterator[tuple[Iri, Literal]]:
     return (_twg("timestamp", timestamp) for timestamp in timestamps)
 
 
+@cache  # the vocabulary is small, and each link has several of its terms
+def _twg_iri(name: str) -> Iri:
+    return Iri(TWG + name)
+
+
 def _twg(name: str, text: str) -> tuple[Iri, Literal]:
-    return Iri(TWG + name), Literal(printable(text))
+    return _twg_iri(name), Literal(printable(text))
 
 
 def _ni(*lines: str) -> str:

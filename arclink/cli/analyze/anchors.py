@@ -12,9 +12,10 @@ from arclink.access.formats.anchors import count_fields
 from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.formats.table import known_line
 from arclink.access.kinds import kinds_line
-from arclink.access.queries import TIMES, URI, Direction
+from arclink.access.queries import URI, Direction
 from arclink.access.reader import Reading
 from arclink.access.texts import printable, printable_uri
+from arclink.access.times import TIMES
 from arclink.analysis.anchor_texts import AnchorTextQuery, TextCounts, WeighedTerm, anchor_texts
 from arclink.analysis.frequencies import Frequencies, FrequencyFile, Term
 from arclink.analysis.link_scope import other_kinds_to

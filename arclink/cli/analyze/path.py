@@ -7,8 +7,9 @@ from arclink.access.declarations import TEXT, Given, Parameter, choice, whole_nu
 from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
-from arclink.access.queries import FROM, TO, URI, absolute_uri, surt_asked
+from arclink.access.queries import URI, absolute_uri, surt_asked
 from arclink.access.texts import printable, printable_uri
+from arclink.access.times import FROM, TO
 from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
 from arclink.cli.analyze.history_options import links_asked
 from arclink.cli.declared_options import takes
