@@ -51,20 +51,25 @@ class KnownRelation:
             self._mark = mark
         return bool(parts_of(self._folder))
 
+    def parts(self) -> list[Path]:
+        """Return the parts of the relation, as input of a job."""
+        return self._run.parts(self._folder)
+
     def match(self, pointers: Path, matched: Path) -> Counts:
         """Have tasks leave out the pointers to payloads that the store has.
 
         Args:
-            pointers: Folder with the pointers that filter wrote.
+            pointers: Folder with the pointers that filter or a search wrote.
             matched: Folder for those that are left.
 
         Returns:
             The counts of the job, such as the payloads that the store knows already.
         """
-        output, again = matched.with_name("match"), matched.with_name("known-again")
-        inputs = [*self._run.parts(pointers), *self._run.parts(self._folder)]
+        name = matched.name
+        output, again = matched.with_name(f"{name}-joined"), matched.with_name(f"{name}-known")
+        inputs = [*self._run.parts(pointers), *self.parts()]
         counts = self._run.run(JOBS["match"], inputs, output, {}, are_relations=True)
-        self._run.split(output, {POINTERS: matched, KNOWN: again}, "match")
+        self._run.split(output, {POINTERS: matched, KNOWN: again}, name)
         self._run.fetch(again)
         for part in parts_of(again):
             with part.open("rb") as lines:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from arclink.counts import Counts
 from arclink.extract.further_captures import RECORDED
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
@@ -98,19 +98,20 @@ def extract(
         (folder / name).mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     if run.parts(folder / "pointers"):
-        rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
-        done = rounds.of_filter(known)
+        if known is None and run.conf is not None and isinstance(store, ListsPayloads):
+            known = KnownRelation(store, folder / "known", run)
+        rounds = _Rounds(folder, batch or archives, archives, store, known, settings, run)
+        done = rounds.of_filter()
         counts += done.counts
         further = rounds.awaited()
         while True:
             while done.retries:
                 done = rounds.of_parts(done.retries)
                 counts += done.counts
-            found = rounds.find()
+            found = rounds.find(further)
             counts += found.counts
-            further = {**further, **found.further}
-            if further:
-                done, further = rounds.of_parts(further), {}
+            if found.further:
+                done, further = rounds.of_parts(found.further), {}
                 counts += done.counts
             elif not rounds.waiting:
                 break
@@ -142,12 +143,26 @@ class _Round(NamedTuple):
     retries: PartSizes
 
 
+class _Choice(NamedTuple):
+    """Pointers that are worth reading.
+
+    Attributes:
+        counts: Outcomes decided already, such as payloads that the store knows.
+        parts: Parts with the pointers.
+        url: Store that tasks ask about them; None if the choice is made.
+    """
+
+    counts: Counts
+    parts: PartSizes
+    url: str | None
+
+
 class _Found(NamedTuple):
     """The results of a search for further captures.
 
     Attributes:
         counts: Reasons of the payloads that cannot be read.
-        further: Parts with pointers to further captures.
+        further: Parts with pointers to further captures and to recorded links.
     """
 
     counts: Counts
@@ -163,6 +178,7 @@ class _Rounds:
         batch: The files that most pointers name; distributed to reading tasks by size.
         archives: All archive files that pointers may name.
         store: Asked for the payloads that it knows.
+        known: These payloads as a relation, if tasks cannot open the store; None on one machine.
         settings: Settings of the build.
         run: Runs the jobs.
         number: Number of earlier rounds and searches.
@@ -173,33 +189,18 @@ class _Rounds:
     batch: Sequence[KnownFile]
     archives: Sequence[KnownFile]
     store: KnownPayloads
+    known: KnownRelation | None
     settings: BuildSettings
     run: JobRunner
     number: int = 0
     waiting: list[Path] = field(default_factory=list)
 
-    def of_filter(self, known: KnownRelation | None) -> _Round:
-        """Run the first round, for the pointers of filter.
-
-        On one machine, the driver chooses among them, because tasks cannot open its store; on an
-        engine, tasks do.
-
-        Args:
-            known: The payloads that a store on this machine knows; written here if not given, on an
-                engine.
-        """
-        pointers = self.folder / "pointers"
-        if self.run.conf is None:
-            counts, chosen = self._chosen(self.run.parts(pointers))
-            return self._read(chosen, None, self._tasks_for(chosen), counts)
-        counts = Counts()
-        if known is None and isinstance(self.store, ListsPayloads):
-            known = KnownRelation(self.store, self.folder / "known", self.run)
-        if known is not None and known.update():
-            counts += known.match(pointers, self.folder / "matched")
-            pointers = self.folder / "matched"
-        parts = self.run.sizes(pointers)
-        return self._read(parts, self.store.shared_url, self._most_tasks(), counts)
+    def of_filter(self) -> _Round:
+        """Run the first round, for the pointers of filter."""
+        choice = self._choose(self.folder / "pointers")
+        here = self.run.conf is None
+        tasks = self._tasks_for(choice.parts) if here else self._most_tasks()
+        return self._read(choice.parts, choice.url, tasks, choice.counts)
 
     def of_parts(self, pointers: PartSizes) -> _Round:
         """Run a round for pointers about which the store was asked already."""
@@ -211,28 +212,32 @@ class _Rounds:
         if next(self.store.files(), None) is None or not (parts := self.run.parts(digested)):
             return {}
         target = self.folder / "awaited"
-        if self.run.conf is not None and self.store.shared_url is not None:
+        if self.run.conf is not None:
+            rows = [] if self.known is None else self.known.parts()
             output, own = self.folder / "found-awaited", {"store": self.store.shared_url}
-            self.run.run(JOBS["awaited"], parts, output, own, are_relations=True)
+            if not rows and self.store.shared_url is None:
+                return {}
+            self.run.run(JOBS["awaited"], [*parts, *rows], output, own, are_relations=True)
             self.run.split(output, {POINTERS: target}, "awaited")
             return self.run.sizes(target)
-        self.run.fetch(digested)
         target.mkdir()
-        pointers = awaited_contents(_mementos_in(parts_of(digested)), self.store)
-        write_pointers(pointers, target / "part-00000")
+        write_pointers(awaited_contents(_mementos_in(parts), self.store), target / "part-00000")
         return self.run.sizes(target)
 
-    def find(self) -> _Found:
+    def find(self, others: PartSizes) -> _Found:
         """Find further captures for all pointers that wait; none waits afterwards.
 
         Absent pointers take part only if the batch may have something for them.
+
+        Args:
+            others: Parts with pointers that are read in the same round as these captures.
         """
         folder, number = self.folder, self.number
         recorded = self.settings.extract.heritrix_outlinks and self.store.replaces_links
         digested, absent = self.run.parts(folder / "digested"), folder / "absent"
         waiting = [*self.waiting, *(self.run.parts(absent) if digested or recorded else ())]
         if not waiting:
-            return _Found(Counts(), {})
+            return _Found(Counts(), others)
         self.number += 1
         self.waiting.clear()
         mementos = self.run.parts(folder / "mementos")
@@ -258,21 +263,33 @@ class _Rounds:
         if digested or recorded:
             self.run.remove(absent)
             absent.mkdir()
-        found = self.run.sizes(further)
-        if not recorded:
+        found = {**others, **self.run.sizes(further)}
+        if not self.run.parts(revisits):
             return _Found(counts, found)
-        self.run.fetch(revisits)
-        more, chosen = self._chosen(parts_of(revisits))
-        return _Found(counts + more, {**found, **chosen})
+        choice = self._choose(revisits)  # complete: only stores on one machine take recorded links
+        return _Found(counts + choice.counts, {**found, **choice.parts})
 
-    def _chosen(self, pointers: Iterable[Path]) -> tuple[Counts, PartSizes]:
-        """Choose among pointers here; return the counts, and the parts with those to read."""
-        chosen = choose(read_pointers(pointers), self.store, self.folder / f"chosen-{self.number}")
-        if chosen.waiting.stat().st_size:
-            self.waiting.append(chosen.waiting)
-        if chosen.absent.stat().st_size:
-            chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
-        return chosen.counts, {part: part.stat().st_size for part in chosen.parts}
+    def _choose(self, pointers: Path) -> _Choice:
+        """Choose among pointers about which the store was not asked yet.
+
+        On one machine, the driver asks, because tasks cannot open its store. On an engine, the
+        tasks that read the pointers ask if they can; otherwise tasks join the pointers with the
+        payloads that the store knows.
+        """
+        if self.run.conf is None:
+            target = self.folder / f"chosen-{self.number}"
+            chosen = choose(read_pointers(self.run.parts(pointers)), self.store, target)
+            if chosen.waiting.stat().st_size:
+                self.waiting.append(chosen.waiting)
+            if chosen.absent.stat().st_size:
+                chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
+            sizes = {part: part.stat().st_size for part in chosen.parts}
+            return _Choice(Counts(chosen.counts), sizes, None)
+        if self.known is None or not self.known.update():
+            return _Choice(Counts(), self.run.sizes(pointers), self.store.shared_url)
+        matched = self.folder / f"matched-{self.number}"
+        counts = self.known.match(pointers, matched)
+        return _Choice(counts, self.run.sizes(matched), None)
 
     def _read(self, pointers: PartSizes, url: str | None, tasks: int, counts: Counts) -> _Round:
         """Run the job for parts with pointers.

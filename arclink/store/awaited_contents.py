@@ -1,7 +1,8 @@
 """Mementos of earlier batches that wait for a payload which extract digested in this batch.
 
 Their rows had the checksum, but no capture of their batches was the payload. It was captured in
-this batch by a row without checksum, so filter could not join them.
+this batch by a row without checksum, so filter could not join them. If a store has the links of the
+page, no memento waits for it: each original got its content in its own batch.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from operator import attrgetter
 
 from arclink.checksums import is_of_page
 from arclink.model import Memento
-from arclink.rows.link_sources import source_in, source_of
+from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import ORIGINALS, FallBack, Pointer, PointerKind, directed
 from arclink.store.protocols import KnownPayloads
 
@@ -30,16 +31,22 @@ def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Itera
         capture = FallBack(
             memento.file, memento.offset, memento.length, memento.timestamp, memento.original
         )
+        ((payload, _),) = store.known_contents([(checksum, ())])
+        source = source_of(payload) if payload is not None else None
+        if source is LinkSource.PAGE:
+            continue
+        is_replaced = (
+            source is not None and source > source_in(memento.file) and store.replaces_links
+        )
         nothing = Pointer(
             PointerKind.UNREAD, checksum, "", 0, -1, memento.timestamp, memento.original
         )
         earlier = iter(store.originals_of(checksum))
         chunk = 0
         while some := list(islice(earlier, ORIGINALS)):
-            for payload, missing in store.known_contents([(checksum, some)]):
-                source = source_of(payload) if payload is not None else None
-                if source is not None and source > source_in(memento.file) and store.replaces_links:
-                    missing = some  # the contents that the store has will be removed
+            for _, missing in store.known_contents([(checksum, some)]):
+                if is_replaced:  # the contents that the store has will be removed
+                    missing = some
                 if missing:
                     # Never chunk 0: the payload itself was already read and counted.
                     chunk += 1

@@ -14,7 +14,7 @@ from arclink.uris.resolution import content_id
 _SPOOLED = 1 << 20
 
 
-class MatchedPayload(EmptyStore, Closing):
+class MatchedPayload(Closing, EmptyStore):
     """A `KnownPayloads` that knows one payload.
 
     Memory holds the cuts of its contents; its originals are in a file.

@@ -63,7 +63,8 @@ def same_in_all_batches(
 ) -> Path:
     """Build files in one batch, and one by one in every order; return the first store.
 
-    The last build has a batch per file, and tasks do what they do on an engine.
+    In the last builds, tasks do what they do on an engine: one with a batch per file, and one for
+    each file, in the opposite order.
     """
     one = tmp_path / "one.db"
     build_store(folder, one, settings, cdx=cdx)
@@ -86,5 +87,10 @@ def same_in_all_batches(
     by_tasks = tmp_path / "by-tasks.db"
     build_store(folder, by_tasks, replace(settings, batch_bytes=1, cores=2), cdx=cdx, conf=conf)
     with open_store(str(by_tasks)) as opened:
+        assert graph_of(opened) == expected
+    backwards = tmp_path / "by-tasks-backwards.db"
+    for file in reversed(files):
+        build_store(folder, backwards, settings, inputs=[file], cdx=cdx, conf=conf)
+    with open_store(str(backwards)) as opened:
         assert graph_of(opened) == expected
     return one

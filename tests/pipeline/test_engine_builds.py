@@ -7,12 +7,15 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.errors import InputError
+from arclink.extract.settings import ExtractSettings
 from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
+from tests.archives.made_archives import warc
+from tests.pipeline.batch_orders import DIGEST, HTML, links_of, page, revisit, row
 from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store, graph_of
 
@@ -58,9 +61,31 @@ def forget_some(store: Path) -> None:
         assert removed.payloads
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Checksum]:
+    """Return a list that gets the checksum of each question to a SQLite store."""
+    checksums: list[Checksum] = []
+    known_contents, originals_of = SqliteStore.known_contents, SqliteStore.originals_of
+
+    def noted_contents(
+        store: SqliteStore, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        pointers = list(wanted)
+        checksums.extend(checksum for checksum, _ in pointers)
+        return known_contents(store, pointers)
+
+    def noted_originals(store: SqliteStore, checksum: Checksum) -> Iterator[UriR]:
+        checksums.append(checksum)
+        return originals_of(store, checksum)
+
+    monkeypatch.setattr(SqliteStore, "known_contents", noted_contents)
+    monkeypatch.setattr(SqliteStore, "originals_of", noted_originals)
+    return checksums
+
+
 @pytest.mark.parametrize("are_forgotten", [False, True], ids=["later", "after a takedown"])
 def test_tasks_join_what_a_store_on_this_machine_knows(
-    are_forgotten: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    are_forgotten: bool, tmp_path: Path, asked: list[Checksum]
 ) -> None:
     """Two batches in one build, and three in the next; the driver asks about no pointer."""
     archive = tmp_path / "archive"
@@ -68,22 +93,6 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
     names = sorted(path.name for path in archive.glob("*.warc*"))
     (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
     settings = BuildSettings(batch_bytes=1, cores=2)
-    asked: list[Checksum] = []
-    known_contents, originals_of = SqliteStore.known_contents, SqliteStore.originals_of
-
-    def noted_contents(
-        store: SqliteStore, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        pointers = list(wanted)
-        asked.extend(checksum for checksum, _ in pointers)
-        return known_contents(store, pointers)
-
-    def noted_originals(store: SqliteStore, checksum: Checksum) -> Iterator[UriR]:
-        asked.append(checksum)
-        return originals_of(store, checksum)
-
-    monkeypatch.setattr(SqliteStore, "known_contents", noted_contents)
-    monkeypatch.setattr(SqliteStore, "originals_of", noted_originals)
     graphs, counts, questions = [], [], []
     for name, engine in (("here", None), ("there", conf)):
         store = tmp_path / f"{name}.db"
@@ -103,4 +112,50 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
     assert counts[0] == counts[1]
     assert counts[0][1][Reason.PAYLOAD_KNOWN]
     assert questions[0] > 20
+    assert questions[1] == 0
+
+
+def test_tasks_join_digested_captures_and_recorded_links_too(
+    tmp_path: Path, asked: list[Checksum]
+) -> None:
+    """A revisit waits for a payload whose row has no checksum; another one has recorded links."""
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    links = warc(
+        "http://h.example/c/",
+        b"outlink: http://h.example/recorded L a/@href",
+        "WARC-Concurrent-To: <urn:1>",
+        record_type="metadata",
+    )
+    other = "WARC-Payload-Digest: sha1:" + "A" * 32
+    (archive / "a.warc").write_bytes(revisit("http://h.example/b/", 2, digest))
+    (archive / "b.warc").write_bytes(page("http://h.example/a/", 1))
+    (archive / "c.warc").write_bytes(
+        revisit("http://h.example/c/", 3, other, "WARC-Record-ID: <urn:1>", headers=(HTML,)) + links
+    )
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(
+        row("http://h.example/b/", 2, "a.warc", 0, mime="warc/revisit")
+        + row("http://h.example/a/", 1, "b.warc", 0, "-")
+        + row("http://h.example/c/", 3, "c.warc", 0, "A" * 32, mime="warc/revisit")
+    )
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    extract = ExtractSettings(heritrix_outlinks=True)
+    settings = BuildSettings(extract=extract, batch_bytes=1, cores=2)
+    graphs, questions = [], []
+    for name, engine in (("here", None), ("there", conf)):
+        store = tmp_path / f"{name}.db"
+        asked.clear()
+        build_store(archive, store, settings, (), [cdx], engine)
+        questions.append(len(asked))
+        with open_store(str(store)) as opened:
+            graphs.append(graph_of(opened))
+            surts = ("example,h)/b", "example,h)/c")
+            assert links_of(opened, *surts) == {
+                ("http://h.example/b/", "02"): ["http://h.example/b/next.html"],
+                ("http://h.example/c/", "03"): ["http://h.example/recorded"],
+            }
+    assert graphs[0] == graphs[1]
+    assert questions[0]
     assert questions[1] == 0
