@@ -416,14 +416,16 @@ def test_tasks_find_what_mementos_of_earlier_batches_wait_for(
     cdx = tmp_path / "rows.cdx"
     cdx.write_text(row("http://h.example/a/", 1, "a.warc", 0, "-"))
     local, url = tmp_path / "local.db", cassandra.keyspace()
-    for store in (local, url):
+    joined = tmp_path / "joined.db"  # tasks cannot open it
+    for store in (local, url, joined):
         build(archive / "b.warc", store)
     expected = build(archive / "a.warc", local, "--cdx", cdx)
     address = hadoop.put([archive / "a.warc"], "/waiting/archive")
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf]
     options += ["--engine-folder", "hdfs:///waiting/work", "--work", tmp_path / "work"]
-    assert build(address, url, *options, "--cdx", cdx) == expected
-    assert answers(url) == answers(local)
+    for store in (url, joined):
+        assert build(address, store, *options, "--cdx", cdx) == expected
+        assert answers(store) == answers(local)
     with open_store(url) as built_by_tasks:
         for name in "abc":
             (memento,) = built_by_tasks.mementos(Surt(f"example,h)/{name}"))
