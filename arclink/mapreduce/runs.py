@@ -215,6 +215,11 @@ class JobRunner:
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
 
+    @property
+    def is_on_engine(self) -> bool:
+        """Whether an engine may run the tasks, so that they cannot open files of this machine."""
+        return self.conf is not None
+
     def parts(self, folder: Path) -> list[Path]:
         """Return the parts in a folder that a job can read, in order; empty parts are left out.
 

@@ -25,14 +25,14 @@ from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.damage import Damage, damage_in, known_damage
 from arclink.pipeline.inputs import batches_of
-from arclink.pipeline.known import KnownRelation
+from arclink.pipeline.known import KnownRelation, known_relation
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import SharedRows, share_rows, share_rows_by_tasks
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
-from arclink.store.protocols import Builds, KnownFile, ListsPayloads, OpenStore
+from arclink.store.protocols import Builds, KnownFile, OpenStore
 
 
 @dataclass(slots=True)
@@ -134,9 +134,7 @@ def build(
         )
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
-    known_payloads = None
-    if run.conf is not None and isinstance(store, ListsPayloads):
-        known_payloads = KnownRelation(store, work / "known", run)
+    known_payloads = known_relation(store, work / "known", run)
     # Files of this call are read from the path given now, even if the store recorded another path.
     archives = list({**known, **{file.name: file for file in files}}.values())
     try:

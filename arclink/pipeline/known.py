@@ -86,3 +86,16 @@ class KnownRelation:
                 compressed.write(b"".join(some))
             if part.stat().st_size >= PART_BYTES:
                 self._parts += 1
+
+
+def known_relation(store: object, folder: Path, run: JobRunner) -> KnownRelation | None:
+    """Return the relation of a store if an engine's tasks need it: they cannot open the store.
+
+    Args:
+        store: The store of the build.
+        folder: See `KnownRelation`.
+        run: Runs the jobs, here or on an engine.
+    """
+    if run.is_on_engine and isinstance(store, ListsPayloads):
+        return KnownRelation(store, folder, run)
+    return None

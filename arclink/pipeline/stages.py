@@ -17,7 +17,7 @@ from arclink.mapreduce.runs import JobRunner
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.known import KnownRelation
+from arclink.pipeline.known import KnownRelation, known_relation
 from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -26,7 +26,7 @@ from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import ABSENT, POINTERS, RETRIES, WAITING
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.graph_files import RELATIONS, write_graph_sums
-from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, ListsPayloads
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
 PAGES = b"pages"
 
@@ -98,8 +98,8 @@ def extract(
         (folder / name).mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     if run.parts(folder / "pointers"):
-        if known is None and run.conf is not None and isinstance(store, ListsPayloads):
-            known = KnownRelation(store, folder / "known", run)
+        if known is None:
+            known = known_relation(store, folder / "known", run)
         rounds = _Rounds(folder, batch or archives, archives, store, known, settings, run)
         done = rounds.of_filter()
         counts += done.counts
@@ -198,8 +198,7 @@ class _Rounds:
     def of_filter(self) -> _Round:
         """Run the first round, for the pointers of filter."""
         choice = self._choose(self.folder / "pointers")
-        here = self.run.conf is None
-        tasks = self._tasks_for(choice.parts) if here else self._most_tasks()
+        tasks = self._most_tasks() if self.run.is_on_engine else self._tasks_for(choice.parts)
         return self._read(choice.parts, choice.url, tasks, choice.counts)
 
     def of_parts(self, pointers: PartSizes) -> _Round:
@@ -212,11 +211,12 @@ class _Rounds:
         if next(self.store.files(), None) is None or not (parts := self.run.parts(digested)):
             return {}
         target = self.folder / "awaited"
-        if self.run.conf is not None:
-            rows = [] if self.known is None else self.known.parts()
-            output, own = self.folder / "found-awaited", {"store": self.store.shared_url}
-            if not rows and self.store.shared_url is None:
+        if self.run.is_on_engine:
+            rows = self.known.parts() if self.known else []
+            url = self.store.shared_url
+            if url is None and not rows:  # the store knows no payload
                 return {}
+            output, own = self.folder / "found-awaited", {"store": url}
             self.run.run(JOBS["awaited"], [*parts, *rows], output, own, are_relations=True)
             self.run.split(output, {POINTERS: target}, "awaited")
             return self.run.sizes(target)
@@ -276,7 +276,7 @@ class _Rounds:
         tasks that read the pointers ask if they can; otherwise tasks join the pointers with the
         payloads that the store knows.
         """
-        if self.run.conf is None:
+        if not self.run.is_on_engine:
             target = self.folder / f"chosen-{self.number}"
             chosen = choose(read_pointers(self.run.parts(pointers)), self.store, target)
             if chosen.waiting.stat().st_size:
@@ -285,11 +285,11 @@ class _Rounds:
                 chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
             sizes = {part: part.stat().st_size for part in chosen.parts}
             return _Choice(Counts(chosen.counts), sizes, None)
-        if self.known is None or not self.known.update():
-            return _Choice(Counts(), self.run.sizes(pointers), self.store.shared_url)
-        matched = self.folder / f"matched-{self.number}"
-        counts = self.known.match(pointers, matched)
-        return _Choice(counts, self.run.sizes(matched), None)
+        if self.known and self.known.update():
+            matched = self.folder / f"matched-{self.number}"
+            counts = self.known.match(pointers, matched)
+            return _Choice(counts, self.run.sizes(matched), None)
+        return _Choice(Counts(), self.run.sizes(pointers), self.store.shared_url)
 
     def _read(self, pointers: PartSizes, url: str | None, tasks: int, counts: Counts) -> _Round:
         """Run the job for parts with pointers.
@@ -398,7 +398,7 @@ def load(
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
+    cluster = Cluster(run.place, by_job, run.sizes, run.checksum) if run.is_on_engine else None
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 
