@@ -1,6 +1,7 @@
 """``arclink plan``: the estimated cost of a collection on a cluster."""
 
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import click
@@ -139,7 +140,7 @@ def _compare_batches(
     larger = LARGER * cluster.captures_of_batch
     less = plan(collection, replace(cluster, batch=larger), rates).hours
     if less <= hours * (1 - WORTH_SAYING):
-        size = f"--batch-size {larger * BYTES_A_CAPTURE // 10**9}G"
+        size = f"--batch-size {ceil(larger * BYTES_A_CAPTURE / (1 << 30))}G"
         click.echo(
             f"Batches of {larger:,} captures take {less:,.2f} hours, because jobs and tasks start "
             f"less often (--batch {larger}; in a build, {size}).\n"

@@ -6,7 +6,7 @@ Input: ``digested`` of extract, and the relation ``known`` if tasks cannot open 
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 
 from arclink.mapreduce.job import ArclinkJob, Pair
@@ -16,10 +16,7 @@ from arclink.rows.pointers import POINTERS, Pointer, format_pointer
 from arclink.rows.relations import parse_memento
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.location import open_store
-from arclink.store.matched_payload import MatchedPayload
-
-_ROW, _MEMENTO = b"0", b"1"
-"""First bytes of values: the rows of a payload come before its mementos."""
+from arclink.store.matched_payload import OTHER, ROW, MatchedPayload
 
 
 class FindAwaited(ArclinkJob):
@@ -32,9 +29,9 @@ class FindAwaited(ArclinkJob):
         for line in lines:
             row = split_known(line)
             if row is not None:
-                yield row[0], _ROW + row[1]
+                yield row[0], ROW + row[1]
             else:
-                yield line.split(b"\t", 4)[3], _MEMENTO + line
+                yield line.split(b"\t", 4)[3], OTHER + line
 
     def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the pointers for the checksums of one task."""
@@ -46,20 +43,16 @@ class FindAwaited(ArclinkJob):
 def _by_question(pairs: Iterable[Pair], url: str) -> Iterator[Pointer]:
     """Yield pointers after asking the store at ``url``."""
     with open_store(url) as store, store.snapshot():
-        yield from awaited_contents((parse_memento(value[1:]) for _, value in pairs), store)
+        mementos = (parse_memento(value[len(OTHER) :]) for _, value in pairs)
+        yield from awaited_contents(mementos, store)
 
 
 def _by_row(pairs: Iterable[Pair]) -> Iterator[Pointer]:
     """Yield pointers to payloads of which there are rows of ``known``; no others are awaited."""
     for key, group in groupby(pairs, itemgetter(0)):
-        values = map(itemgetter(1), group)
         with MatchedPayload(Checksum(key.decode())) as known:
-            for value in values:
-                if value.startswith(_MEMENTO):
-                    captures = chain((value,), values)
-                    yield from awaited_contents((parse_memento(one[1:]) for one in captures), known)
-                else:
-                    known.add(value[1:])
+            captures = known.add_rows(map(itemgetter(1), group))
+            yield from awaited_contents(map(parse_memento, captures), known)
 
 
 if __name__ == "__main__":

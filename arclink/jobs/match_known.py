@@ -6,7 +6,6 @@ read again; tagged with their relation.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from zlib import crc32
 
 from arclink.mapreduce.job import ArclinkJob, Pair
@@ -14,10 +13,7 @@ from arclink.model import Checksum
 from arclink.rows.known import KNOWN, ORIGINAL, format_known, format_state, split_known
 from arclink.rows.pointers import POINTERS, Pointer, format_pointer, parse_pointer
 from arclink.store.known_payloads import choose_pointers, is_of_checksum
-from arclink.store.matched_payload import MatchedPayload
-
-_ROW, _POINTER = b"0", b"1"
-"""First bytes of values: the rows of a payload come before its pointers."""
+from arclink.store.matched_payload import OTHER, ROW, MatchedPayload
 
 
 class MatchKnown(ArclinkJob):
@@ -30,36 +26,31 @@ class MatchKnown(ArclinkJob):
         for line in lines:
             row = split_known(line)
             if row is not None:
-                yield row[0], _ROW + row[1]
+                yield row[0], ROW + row[1]
                 continue
             pointer = parse_pointer(line)
             if is_of_checksum(pointer):
                 key = pointer.checksum.encode()
             else:  # filter wrote its memento: no row is about it
                 key = b"-%04x" % (crc32(line) & 0xFFFF)
-            yield key, b"%b%09d\t%b" % (_POINTER, pointer.chunk, line)
+            yield key, b"%b%09d\t%b" % (OTHER, pointer.chunk, line)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield the pointers of one payload that the store does not make needless."""
-        first = next(values)
-        if first.startswith(_POINTER):  # the usual case: the payload is new
-            for value in chain((first,), values):
-                yield POINTERS, _line_of(value)
-            return
         with MatchedPayload(Checksum(key.decode())) as known:
-            for value in chain((first,), values):
-                if value.startswith(_POINTER):
-                    yield from self._choose(known, chain((value,), values))
-                    return
-                known.add(value[len(_ROW) :])
+            pointers = map(_line_of, known.add_rows(values))
+            if known.payload is None:  # the usual case: the payload is new
+                for line in pointers:
+                    yield POINTERS, line
+            else:
+                yield from self._choose(known, pointers)
 
-    def _choose(self, known: MatchedPayload, values: Iterable[bytes]) -> Iterator[Pair]:
+    def _choose(self, known: MatchedPayload, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pointers to read, and rows with the originals of a payload to read again."""
         originals: list[Pair] = []
 
         def pointers() -> Iterator[Pointer]:
-            for value in values:
-                pointer = parse_pointer(_line_of(value))
+            for pointer in map(parse_pointer, lines):
                 if known.payload is not None and known.needs_originals:
                     state, offset = format_state(known.payload), known.payload.offset
                     originals.extend(

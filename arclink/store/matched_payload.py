@@ -1,6 +1,7 @@
 """One payload as the rows of the relation ``known`` describe it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 
 from arclink.closing import Closing
@@ -10,6 +11,9 @@ from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.blocks.byte_layouts import split_content
 from arclink.store.empty import EmptyStore
 from arclink.uris.resolution import content_id
+
+ROW, OTHER = b"0", b"1"
+"""First bytes of shuffle values: the rows of a payload come before all that is matched with it."""
 
 _SPOOLED = 1 << 20
 
@@ -29,17 +33,33 @@ class MatchedPayload(Closing, EmptyStore):
         self.payload: Payload | None = None
         self._checksum = checksum
         self._cuts: set[str] = set()
-        self._originals = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  closed on exit
+        self._originals: SpooledTemporaryFile[bytes] | None = None  # made late: few need it
         self._last = ""
 
     def close(self) -> None:
         """Remove the originals."""
-        self._originals.close()
+        if self._originals is not None:
+            self._originals.close()
 
     @property
     def needs_originals(self) -> bool:
         """Whether extract may read the payload again for the originals of earlier captures."""
         return self.payload is not None and source_of(self.payload) is not LinkSource.PAGE
+
+    def add_rows(self, values: Iterator[bytes]) -> Iterator[bytes]:
+        """Add the rows at the beginning of the sorted values of a checksum.
+
+        Args:
+            values: Each begins with `ROW` or `OTHER`.
+
+        Returns:
+            The other values, without their first byte.
+        """
+        for value in values:
+            if value.startswith(OTHER):
+                return (one[len(OTHER) :] for one in chain((value,), values))
+            self.add(value[len(ROW) :])
+        return iter(())
 
     def add(self, columns: bytes) -> None:
         """Add a row; rows come in the order of their bytes.
@@ -56,6 +76,8 @@ class MatchedPayload(Closing, EmptyStore):
                 self._cuts.add(item.removeprefix(CONTENT))
         elif item.startswith(ORIGINAL) and self.needs_originals and item != self._last:
             self._last = item
+            if self._originals is None:
+                self._originals = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  see close
             self._originals.write(item.removeprefix(ORIGINAL).encode() + b"\n")
 
     def known_contents(
@@ -65,6 +87,8 @@ class MatchedPayload(Closing, EmptyStore):
             yield self.payload, [one for one in originals if not self._has_content(one)]
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        if self._originals is None:
+            return
         self._originals.seek(0)
         for line in self._originals:
             yield UriR(line.decode().rstrip("\n"))
