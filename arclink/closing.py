@@ -1,4 +1,4 @@
-"""Objects that hold something open."""
+"""Base of objects that hold files, connections or processes open."""
 
 from abc import ABC, abstractmethod
 from typing import Self

@@ -60,7 +60,7 @@ def test_it_analyses_the_demo_archive_and_says_that_the_other_is_missing(
     assert "2010-02-13 7 links to the page in force" in first
     assert (tmp_path / "domains.gexf").exists()
     assert "--min-count 2" in picture
-    assert all("not at hand" in said for said in flink)
+    assert all("no results" in said for said in flink)
 
 
 def test_it_analyses_the_captures_of_apache_flink(

@@ -1,7 +1,7 @@
 """The parameters of times: ``from``, ``to`` and ``at``.
 
-They are apart from `arclink.access.queries` because builds select captures by time, too, and need
-nothing else of a query.
+They are separate from `arclink.access.queries` because builds select captures by time, too, and
+need nothing else of a query.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ TO = Parameter(
 )
 AT = Parameter(
     "at",
-    "Links of the mementos in force at the end of this time; not together with from or to.",
+    "Links of the mementos in force at the end of this time; not together with `from` or `to`.",
     UNTIL,
     metavar="TIME",
 )

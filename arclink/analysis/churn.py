@@ -1,9 +1,10 @@
 """Link churn: how many links the pages of a host gain and lose between consecutive captures.
 
 Each capture with known links is compared with the one before it of the same page
-(`arclink.analysis.page_histories`). A page that was not captured, or not read, is in no comparison.
-A comparison belongs to the window of its later capture; its earlier capture may be before that
-window. The average time between the two is reported next to the counts.
+(`arclink.analysis.page_histories`); an error or a redirect is a capture without links. Other
+captures that were not read are in no comparison. A comparison belongs to the window of its later
+capture; its earlier capture may be before that window. The average time between the two is reported
+next to the counts.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -241,8 +241,8 @@ def _about(found: RankedWindows) -> Iterator[str]:
         )
     else:
         yield (
-            "all converged: the last iteration changed ranks by less than "
-            f"{found.options.tolerance:g}, added up"
+            "all converged: in the last iteration, the sum of all changes of ranks was less than "
+            f"{found.options.tolerance:g}"
         )
     empty = [one.window for one in found.windows if not one.nodes]
     if empty:

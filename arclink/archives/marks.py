@@ -1,4 +1,4 @@
-"""A first look at an archive file: whether it is one, and its mark, which tells files apart."""
+"""A first look at an archive file: whether it is one, and its mark (size and fingerprint)."""
 
 import hashlib
 import os

@@ -2,8 +2,8 @@
 
 A plain file is one segment. A gzip file has one segment per member, usually one record each (ISO
 28500, annex D); files of other compressions (`arclink.archives.zstd_segments`) differ only in the
-decoder. A segment is read by position, cheapest forwards. It holds a window of its bytes, never all
-of them.
+decoder. A segment is read by position; reading forwards is cheapest. It holds a window of its
+bytes, never all of them.
 
 igzip decompresses 2.7 times as fast as zlib, and also checks CRC and length. It cannot read a gzip
 header that is spread over two inputs. This does not happen here, whatever length a CDX row

@@ -34,11 +34,12 @@ NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
 @click.command()
 @takes(TARGET, STORE, GRAPH, NO_VERIFY)
 def command(given: Given) -> None:
-    """Write a copy of a SQLite store to FILE, completely or not at all.
+    """Write a backup of a store: of a SQLite store a file, of a store in Cassandra a folder.
 
-    The store may be served and built at the same time: the copy holds the batches that were
-    complete when it began. It is checked as in `arclink verify`, then it replaces an earlier backup
-    at FILE. FILE.takedowns lists the takedowns of the store.
+    FILE is written completely or not at all. The store may be served and built at the same time:
+    the copy holds the batches that were complete when it began. It is checked as in `arclink
+    verify`, then it replaces an earlier backup at FILE. FILE.takedowns lists the takedowns of the
+    store.
 
     The backup of a store in Cassandra is a folder: the graph files of its batches, and its
     takedowns. --graph names the folder in which builds keep these files. A further backup copies

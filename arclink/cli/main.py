@@ -98,7 +98,7 @@ group = click.option(
 def main() -> None:
     """Run the command line.
 
-    The exit code is 2 for a wrong call and 1 for an error that needs a person; neither shows a
+    The exit code is 2 for a wrong call and 1 for an error that a user must solve; neither shows a
     traceback.
     """
     # NumPy's BLAS starts a thread per further core, which spins for 0.1 s; ArcLink gives it no

@@ -71,7 +71,7 @@ CORES = Parameter(
     "Number of parallel tasks; on an engine, the number of its cores.",
     whole_number(None, least=1),
     metavar="N",
-    otherwise="the number of processors; of a build on Hadoop, one for each 250 MB of a batch",
+    otherwise="the number of processors; on Hadoop, one for each 250 MB of a batch",
     see="reference/engines.md#options",
 )
 QUIET = switch("quiet", "Show only the summary, no progress.")

@@ -62,7 +62,7 @@ BATCH = field_parameter(
     "batch",
     _FROM_ONE,
     metavar="N",
-    otherwise="as many as a build takes without --batch-size, at 20 kB each",
+    otherwise="those of a build without --batch-size, at 20 kB each",
 )
 LINKS = Parameter(
     "links",

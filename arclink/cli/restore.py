@@ -1,4 +1,4 @@
-"""``arclink restore``: puts a backup in the place of a store that was lost."""
+"""``arclink restore``: replaces a lost store by a backup."""
 
 import shutil
 from pathlib import Path
@@ -38,7 +38,7 @@ NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
 @click.command()
 @takes(BACKUP, STORE, TAKEDOWNS, NO_LATER_TAKEDOWNS, REPLACE, NO_VERIFY)
 def command(given: Given) -> None:
-    """Replace a lost SQLite store with the backup FILE, completely or not at all.
+    """Replace a lost store with the backup FILE, completely or not at all.
 
     Takedowns that are newer than the backup are applied again. They are in the list
     STORE.takedowns, which outlives the store; without that list, restore stops and names the

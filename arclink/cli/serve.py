@@ -62,8 +62,8 @@ _OURS = frozenset(
 
 STORES = replace(
     STORE,
-    about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. Several "
-    "stores need names.",
+    about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
+    "cassandra://node1,node2/keyspace. Several stores need names.",
     form=Form("", {"type": "string", "format": "lines"}, str),
     is_list=True,
     keeps_empty=True,

@@ -98,11 +98,14 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
         yield f"{rule} left out {nodes:,} {'nodes' if is_graph else 'rows'} and {links:,} links"
     if tally.left_out:
         yield (
-            f"{tally.left_out:,} links of mementos were left out: one end has no host, such as "
-            "mailto:"
+            f"{tally.left_out:,} links of mementos were left out because one end has no host, "
+            "such as mailto:"
         )
     if tally.other_kinds:
         wider = "" if tally.links or tally.rows else "; --kinds all includes them"
-        yield f"{tally.other_kinds:,} links of mementos left out: they are of other kinds{wider}"
+        yield (
+            f"{tally.other_kinds:,} links of mementos were left out because they are of other "
+            f"kinds{wider}"
+        )
     for name, size in files.items():
         yield f"{name}: {size:,} bytes"

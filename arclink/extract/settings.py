@@ -1,6 +1,6 @@
 """`ExtractSettings`: what a build may change about reading pages.
 
-Apart from the code that reads them, because commands and filter tasks need nothing else.
+In a module of its own, because commands and filter tasks need nothing else.
 """
 
 import json

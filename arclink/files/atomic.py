@@ -2,7 +2,7 @@
 
 A file is written in a hidden folder next to its place, synced to the disk, and then renamed::
 
-    links.csv                         the file of before, or none
+    links.csv                         the previous file, if any
     .links.csv.arclink-4f2a91c0/      during the writing; locked by the process that writes
         links.csv
 

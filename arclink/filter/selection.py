@@ -15,7 +15,7 @@ p CHECK  U+0001 NUMBER TAB NUMBER    number of further captures with this checks
                                      of the checksum rule), and number of those that fail a rule,
                                      so that the payload of a revisit of them is left out
 p CHECK  U+0002 OFFSET LENGTH FILE   a record that revisits with this checksum repeat, as rows say
-u SPREAD a pointer                   a capture whose row does not say enough: its record is read
+u SPREAD a pointer                   a capture whose row is incomplete: its record is read
 ======== =========================== ==============================================================
 
 The reducer needs the values of a key sorted. Then equal originals are adjacent, and a payload that

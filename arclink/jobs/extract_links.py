@@ -82,7 +82,7 @@ class ExtractLinks(ArclinkJob):
             self.counts,
             is_isolated=attempt_number() > 0,
             is_skipped=note_place,
-            rules=Rules.from_json(json.loads(self.options.settings)["rules"]),
+            rules=Rules.from_json(json.loads(self.options.settings).get("rules", "{}")),
         )
 
 

@@ -22,7 +22,7 @@ class FilterCaptures(ArclinkJob):
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield blocks of mementos, and candidates keyed by their checksum."""
         settings = json.loads(self.options.settings)
-        rules = Rules.from_json(settings["rules"])
+        rules = Rules.from_json(settings.get("rules", "{}"))
         forgotten = [
             Forgotten(prefix, Span(first, last))
             for prefix, first, last in settings.get("forgotten", ())

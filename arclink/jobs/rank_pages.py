@@ -3,7 +3,7 @@
 Input: the parts of ``mementos``, ``payloads`` and ``outlinks`` of all batches of a graph. Output:
 window, node and rank, separated by tabs.
 
-    python -m arclink.jobs.rank_pages -r hadoop --level host --iterations 60 GRAPH/*/part-*
+    python -m arclink.jobs.rank_pages -r hadoop --level host --iterations 100 GRAPH/*/*/part-*
     --output-dir RANKS
 """
 

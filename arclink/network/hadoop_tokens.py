@@ -1,7 +1,7 @@
 """Delegation tokens: what a secured cluster accepts in place of a Kerberos ticket.
 
-YARN gives each task of a secured cluster a file of tokens, and renews them. Who has a ticket gets a
-token from the NameNode. A token is a secret: it is sent to servers of HDFS only, and written
+YARN gives each task of a secured cluster a file of tokens, and renews them. A client with a ticket
+gets a token from the NameNode. A token is a secret: it is sent to servers of HDFS only, and written
 nowhere.
 
 Sources: ``org.apache.hadoop.security.Credentials`` and ``Token`` (the file), RFC 4559 (tickets over

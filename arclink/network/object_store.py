@@ -1,10 +1,9 @@
 """Files of a build in an object store: S3, or a server that speaks its protocol.
 
 An object store has no folders and cannot rename. A folder is what the names of objects begin with.
-A new name is kept in memory by `ObjectStore`: every reader asks it for the address of a file. What
-stays after a build gets its final names by copies that the store makes itself.
-
-Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+A new name is kept in memory by `ObjectStore`: every reader asks it for the address of a file. Files
+that remain after a build are copied to their final names by the store itself. Source:
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
 """
 
 import errno

@@ -176,7 +176,7 @@ def _members(
         if answer.query.is_range
         else ", in store order: too many to group"
     )
-    yield f"{title} ({len(members):,} on this page{order})" if members else f"{title}: none"
+    yield f"{title} ({len(members):,} shown{order})" if members else f"{title}: none"
     if members:
         archives = ("archives",) if answer.archives else ()
         validity = ("last without", "first without") if answer.query.with_validity else ()

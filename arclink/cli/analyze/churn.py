@@ -55,8 +55,9 @@ EXAMPLES = ("arclink analyze churn --store links.db",)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
-    Consecutive captures of a page are compared if both were read. A page that was not captured
-    again does not count as a page that lost links (docs/reference/analysis.md).
+    Consecutive captures of a page are compared if their links are known; an error or a redirect is
+    a capture without links. A page that was not captured again does not count as a page that lost
+    links (docs/reference/analysis.md).
     """
     by, per = BY.sure(given), PER.sure(given)
     windows = Windows.parse(by)

@@ -47,8 +47,8 @@ def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
     A link is a page and its target. It is gone if a later capture of the page was read and does not
-    have it. If the page was not captured again, nothing is known about its links
-    (docs/reference/analysis.md).
+    have it, or is an error or a redirect. If the page was not captured again, nothing is known
+    about its links (docs/reference/analysis.md).
     """
     by, only_new = BY.sure(given), ONLY_NEW.sure(given)
     windows = Windows.parse(by)

@@ -1,4 +1,4 @@
-"""A small graph of a page and its neighbours, which keep their places at all times shown.
+"""A small graph of a page and its neighbours, whose positions are the same at all times.
 
 The neighbours are those of all times, those with most links first. At a chosen time, neighbours
 whose links are in force are highlighted; the others differ by whether their links were seen before,

@@ -6,8 +6,8 @@ list is the rows of one load and part in the table ``surts``: chunks 0, 1, … w
 SURTs each, and chunk `FENCES` with the first SURT of each of them.
 
 Lists with an even part number hold the captured SURTs, the others the targets of links. Lists of
-one step whose ranges do not meet form a *chain*, which is read as one list. So the number of rows
-that a question asks for at a time is the number of chains, and merging bounds it.
+one step whose ranges do not overlap form a *chain*, which is read as one list. So the number of
+rows that a question asks for at a time is the number of chains, and merging bounds it.
 """
 
 from bisect import bisect_right
