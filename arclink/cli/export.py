@@ -19,7 +19,7 @@ from arclink.takeaway.queries import (
 )
 
 EXAMPLES = (
-    "arclink export --store links.db --format parquet --into tables",
+    "arclink export --store links.db --format parquet --into links.parquet",
     "arclink export --store links.db --format gexf --level domain --into domains.gexf",
     "arclink export --store links.db --subset domain:gov --format wacz --into gov.wacz",
 )
