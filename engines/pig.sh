@@ -30,9 +30,12 @@ run() {
   done
   find_java
   read -ra opens <<< "$(java_opens)"
-  # Pig names a garbage collector for its tasks; a second one in the cluster's own options would stop them.
+  # Pig names a garbage collector for its tasks; a second one in the cluster's own options would stop them. YARN checks
+  # memory: without these numbers, a task gets 256 MB, and is killed for the virtual memory that Java sets aside.
   exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${PIG_HEAP:-768m}" -Djava.net.preferIPv4Stack=true \
-    "-Dmapred.child.java.opts=-Xmx200m -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true" "${opens[@]}" \
+    "-Dmapred.child.java.opts=-Xmx200m -XX:CompressedClassSpaceSize=64m -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true" \
+    -Dmapreduce.map.env=MALLOC_ARENA_MAX=2 -Dmapreduce.reduce.env=MALLOC_ARENA_MAX=2 \
+    -Dmapreduce.map.memory.mb=512 -Dmapreduce.reduce.memory.mb=512 "${opens[@]}" \
     -cp "$conf:$pig/jars/*:$ENGINES/hadoop/jars/*" org.apache.pig.Main -param "PROGRAMS=$programs" "$@"
 }
 

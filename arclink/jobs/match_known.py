@@ -46,24 +46,30 @@ class MatchKnown(ArclinkJob):
                 yield from self._choose(known, pointers)
 
     def _choose(self, known: MatchedPayload, lines: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield the pointers to read, and rows with the originals of a payload to read again."""
-        originals: list[Pair] = []
+        """Yield the pointers to read, and rows with originals that a later batch may need."""
+        waiting: list[Pair] = []
+
+        def wait(pointer: Pointer) -> None:
+            assert known.payload is not None
+            state, offset = format_state(known.payload), known.payload.offset
+            waiting.extend(
+                (KNOWN, format_known(pointer.checksum, ORIGINAL + uri, state, offset))
+                for uri in pointer.originals
+            )
 
         def pointers() -> Iterator[Pointer]:
             for pointer in map(parse_pointer, lines):
-                if known.payload is not None and known.needs_originals:
-                    state, offset = format_state(known.payload), known.payload.offset
-                    originals.extend(
-                        (KNOWN, format_known(pointer.checksum, ORIGINAL + uri, state, offset))
-                        for uri in pointer.originals
-                    )
+                if known.needs_originals:
+                    wait(pointer)
                 yield pointer
 
         for _, pointer in choose_pointers(pointers(), known, self.counts):
             yield POINTERS, format_pointer(pointer)
-            yield from originals
-            originals.clear()
-        yield from originals
+            if not known.needs_originals:  # these lack their content, if they cannot be read now
+                wait(pointer)
+            yield from waiting
+            waiting.clear()
+        yield from waiting
 
 
 def _line_of(value: bytes) -> bytes:

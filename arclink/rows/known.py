@@ -4,7 +4,7 @@ Columns, separated by tabs: the word ``known``; checksum; one of the payload's c
 (`CONTENT` or `ORIGINAL` and its cut or URI), or `NOTHING`; scope (a number, ``-`` if the payload
 was not read); file; reason; offset. Originals are listed only if extract may still need them: those
 of a payload that was not read, or whose links came from a poor source
-(`arclink.rows.link_sources`).
+(`arclink.rows.link_sources`), and those that lack their content.
 """
 
 from arclink.model import Checksum, Payload, Scope

@@ -1,8 +1,8 @@
 """Mementos of earlier batches that wait for a payload which extract digested in this batch.
 
 Their rows had the checksum, but no capture of their batches was the payload. It was captured in
-this batch by a row without checksum, so filter could not join them. If a store has the links of the
-page, no memento waits for it: each original got its content in its own batch.
+this batch by a row without checksum, so filter could not join them. Or their original needs a
+content of its own, because its links are relative, and the archive file could not be read then.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 
 from arclink.checksums import is_of_page
-from arclink.model import Memento
+from arclink.model import Memento, Scope
 from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import ORIGINALS, FallBack, Pointer, PointerKind, directed
 from arclink.store.protocols import KnownPayloads
@@ -33,8 +33,8 @@ def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Itera
         )
         ((payload, _),) = store.known_contents([(checksum, ())])
         source = source_of(payload) if payload is not None else None
-        if source is LinkSource.PAGE:
-            continue
+        if payload is not None and source is LinkSource.PAGE and payload.scope is Scope.NONE:
+            continue  # all originals have one content, and the store has it
         is_replaced = (
             source is not None and source > source_in(memento.file) and store.replaces_links
         )

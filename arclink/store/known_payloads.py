@@ -96,6 +96,8 @@ def choose_pointers(
                     yield ABSENT, replace(pointer, kind=PointerKind.UNREAD)
                     continue
                 pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
+            elif is_worse and payload is not None:
+                pointer = replace(pointer, fall_backs=(*pointer.fall_backs, _read_before(payload)))
             if pointer.chunk == 0:
                 pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
             yield CHOSEN, pointer
@@ -111,9 +113,7 @@ def choose_pointers(
             )
             yield CHOSEN, replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
         else:
-            # The new capture may be damaged; the capture that was read before was not.
-            before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
-            fall_backs = (*pointer.fall_backs, before)
+            fall_backs = (*pointer.fall_backs, _read_before(payload))
             yield CHOSEN, replace(pointer, originals=tuple(missing), fall_backs=fall_backs)
     if last is not None:
         yield from _further_chunks(last, earlier)
@@ -129,6 +129,11 @@ def _with_known(
         known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
         for pointer in some:
             yield pointer, next(known) if is_of_checksum(pointer) else None
+
+
+def _read_before(payload: Payload) -> FallBack:
+    """Return the capture that was read before: the new one may be damaged, and this was not."""
+    return FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
 
 
 def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tuple[bytes, Pointer]]:

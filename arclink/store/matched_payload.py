@@ -74,7 +74,7 @@ class MatchedPayload(Closing, EmptyStore):
         if item.startswith(CONTENT):
             if _rank(payload) == _rank(self.payload):
                 self._cuts.add(item.removeprefix(CONTENT))
-        elif item.startswith(ORIGINAL) and self.needs_originals and item != self._last:
+        elif item.startswith(ORIGINAL) and item != self._last:
             self._last = item
             if self._originals is None:
                 self._originals = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  see close

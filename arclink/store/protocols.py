@@ -350,8 +350,9 @@ class ListsPayloads(Protocol):
     def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
         """Yield the payloads and contents that were added after a state, in no special order.
 
-        Reads the store in its own order, without a query per payload. Payloads whose links are not
-        known, or came from a poor source, come with the originals of their captures.
+        Reads the store in its own order. Payloads whose links are not known, or came from a poor
+        source, come with the originals of their captures; others with the originals that lack their
+        content. Payloads that only got contents since the state come without the latter.
 
         Args:
             mark: The state; with its default values, all payloads are listed.

@@ -1,5 +1,7 @@
 """Payloads that filter cannot find from rows alone: one batch gives the graph of many batches."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,42 @@ def test_tasks_find_the_mementos_of_earlier_batches(
     assert (pointer.kind, pointer.file, pointer.offset) == (PointerKind.LAST_RESORT, "a.warc", 1)
     assert pointer.originals == ("http://h.example/b/", "http://h.example/c/")
     assert pointer.chunk == 1, "the payload itself was counted when it was read"
+
+
+@pytest.mark.parametrize("batches", [["a", "b", "c"], ["a", "bc"]], ids=["three builds", "two"])
+@pytest.mark.parametrize("is_engine", [False, True], ids=["driver", "tasks"])
+def test_links_that_could_not_be_read_come_from_a_later_capture(
+    batches: list[str], is_engine: bool, folder: Path, tmp_path: Path
+) -> None:
+    """The file with the payload of a revisit is away while the revisit is built."""
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    (folder / "a.warc").write_bytes(page("http://h.example/a/", 1))
+    (folder / "b.warc").write_bytes(
+        revisit("http://h.example/b/", 2, f"WARC-Payload-Digest: {DIGEST}")
+    )
+    (folder / "c.warc").write_bytes(page("http://h.example/c/", 3))
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(
+        row("http://h.example/a/", 1, "a.warc", 0)
+        + row("http://h.example/b/", 2, "b.warc", 0, mime="warc/revisit")
+        + row("http://h.example/c/", 3, "c.warc", 0, "-")
+    )
+    path = tmp_path / "l.db"
+    settings = replace(ALONE, batch_bytes=1)
+    counts = Counter[Reason]()
+    for files in batches:
+        inputs = [str(folder / f"{file}.warc") for file in files]
+        report = build_store(folder, path, settings, inputs, [cdx], conf if is_engine else None)
+        counts += report.counts
+        if files == "a":
+            (folder / "a.warc").rename(tmp_path / "away.warc")
+    assert counts[Reason.PAYLOAD_FILE_MISSING] == 1
+    with open_store(str(path)) as opened:
+        assert links_of(opened, *(f"example,h)/{name}" for name in "abc")) == {
+            (f"http://h.example/{name}/", f"0{second}"): [f"http://h.example/{name}/next.html"]
+            for second, name in enumerate("abc", 1)
+        }
+        assert list(opened.verify()) == []
 
 
 def test_captures_are_tried_until_one_is_sound(folder: Path, tmp_path: Path) -> None:

@@ -133,22 +133,32 @@ def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_
     assert graphs[0] == graphs[1] == graphs[2]
 
 
+@pytest.mark.parametrize(
+    ("base", "target"), [("base/", "base/b.html"), (None, "other/b.html")], ids=["absolute", "page"]
+)
 def test_a_damaged_capture_at_another_place_has_the_links_in_the_wat_of_its_payload(
-    tmp_path: Path,
+    base: str | None, target: str, tmp_path: Path
 ) -> None:
-    wat = write(tmp_path, changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST))
+    """Its links depend on the place only if the page names no base."""
+    described = changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST)
+    response = described["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]
+    head = response["HTML-Metadata"]["Head"]
+    del head["Base"]
+    if base:
+        head["Base"] = f"http://h.example/{base}"
+    wat = write(tmp_path, described)
     build_store(wat, tmp_path / "links.db", ALONE)
     (tmp_path / "other.warc").write_bytes(
-        damaged(page("http://h.example/dir/else", 1, f"WARC-Payload-Digest: {DIGEST}"))
+        damaged(page("http://h.example/other/else", 1, f"WARC-Payload-Digest: {DIGEST}"))
     )
     cdx = tmp_path / "rows.cdx"
-    cdx.write_text(row("http://h.example/dir/else", 1, "other.warc", 0))
+    cdx.write_text(row("http://h.example/other/else", 1, "other.warc", 0))
     build_store(tmp_path / "other.warc", tmp_path / "links.db", ALONE, cdx=[cdx])
     with open_store(str(tmp_path / "links.db")) as store:
         assert list(store.verify()) == []
-        ((_, links),) = outlinks_of(store, {Surt("example,h)/dir/else")}).items()
+        ((_, links),) = outlinks_of(store, {Surt("example,h)/other/else")}).items()
     assert links is not None
-    assert ("http://h.example/base/b.html", "a@href", "Next page", "nofollow") in links
+    assert (f"http://h.example/{target}", "a@href", "Next page", "nofollow") in links
 
 
 def test_a_scan_names_the_archive_file_of_a_memento_that_a_wat_has_too(tmp_path: Path) -> None:

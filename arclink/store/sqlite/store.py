@@ -584,33 +584,42 @@ class SqliteStore(Closing):
             )
 
     def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
-        states: dict[tuple[int, int, int], tuple[str, bool]] = {}  # by scope, file and reason
+        # By scope, file and reason: the columns, and the scope if the links are those of the page.
+        states: dict[tuple[int, int, int], tuple[str, Scope | None]] = {}
         with translated(self.path):
             rows = chain(
                 self._connection.execute(_NEW_PAYLOADS, (mark.payload,)),
                 self._connection.execute(_NEW_CONTENTS, (mark.content, mark.payload)),
             )
-            last = 0
-            for number, packed, fate, cut in rows:
+            for (number, packed, fate), contents in groupby(rows, itemgetter(0, 1, 2)):
                 checksum = unpack_checksum(packed)
                 if not is_of_page(checksum):
                     continue
                 scope, _, file, offset, reason, *_ = unpack_few(fate or _NO_FATE)
-                state = states.get((scope, file, reason))
-                if state is None:
+                found = states.get((scope, file, reason))
+                if found is None:
                     payload = (
                         unpack_fate(checksum, fate, self._names)
                         if fate
                         else Payload(checksum, None, "-", NO_FILE, 0, "-")
                     )
                     is_final = source_of(payload) is LinkSource.PAGE
-                    state = states[scope, file, reason] = format_state(payload), is_final
-                item = NOTHING if cut is None else CONTENT + cut.hex()
-                yield format_known(checksum, item, state[0], offset)
-                if not state[1] and number != last:
-                    for original, _ in self._pages(number):
-                        yield format_known(checksum, ORIGINAL + original, state[0], offset)
-                last = number
+                    found = format_state(payload), payload.scope if is_final else None
+                    states[scope, file, reason] = found
+                state, final_scope = found
+                cuts = set()
+                for *_, cut in contents:
+                    item = NOTHING if cut is None else CONTENT + cut.hex()
+                    yield format_known(checksum, item, state, offset)
+                    cuts.add(cut)
+                if final_scope is Scope.NONE or (final_scope and number <= mark.payload):
+                    continue
+                for original, _ in self._pages(number):
+                    if (
+                        final_scope is None
+                        or split_content(content_id(checksum, original, final_scope))[1] not in cuts
+                    ):
+                        yield format_known(checksum, ORIGINAL + original, state, offset)
 
     # Writes of a build
 
