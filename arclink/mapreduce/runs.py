@@ -52,6 +52,8 @@ MORE_MEMORY = (
 )
 
 _OUR_ERROR = re.compile(r"arclink[.:]")
+_REFUSAL = re.compile(r"arclink(: |\.errors\.(TaskError|UsageError)\b)")
+"""An error that a task does not get over by another attempt; others may be those of a network."""
 
 FAILED_TASK = "failed-task.txt"
 """File with the full output of a failed task, in the folder of the tasks."""
@@ -390,7 +392,7 @@ class JobRunner:
         report = self.scratch / FAILED_TASK
         with suppress(OSError):
             report.write_text(said, encoding="utf-8")
-        kind = TaskError if _OUR_ERROR.match(lines[-1]) else PipelineError
+        kind = TaskError if _REFUSAL.match(lines[-1]) else PipelineError
         return kind(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
 
 

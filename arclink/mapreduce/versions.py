@@ -7,7 +7,7 @@ import json
 import platform
 import socket
 
-from arclink.errors import PipelineError
+from arclink.errors import TaskError
 
 CHECKED = (
     "arclink",
@@ -43,7 +43,7 @@ def versions_here() -> dict[str, str]:
 
 
 def check_versions(expected: str) -> None:
-    """Raise PipelineError if a task finds other versions than the driver has.
+    """Raise TaskError if a task finds other versions than the driver has.
 
     Args:
         expected: The driver's `versions_here` as JSON; ``{}`` skips the check, where driver and
@@ -59,7 +59,7 @@ def check_versions(expected: str) -> None:
         if name in wanted and wanted[name] != here[name]
     ]
     if wrong:
-        raise PipelineError(
+        raise TaskError(
             f"the worker {socket.gethostname()} has different versions than the machine that "
             f"started the build: {', '.join(wrong)}; "
             "install the same on every worker, or ship an environment (docs/how-to/engines.md)"
