@@ -55,7 +55,7 @@ def written_whole(
         kind: Class of the error to raise.
 
     Raises:
-        OperatorError: The folder is missing, a path is a folder, or the disk is full or broken.
+        OperatorError: The folder is missing, a path is no file, or the disk is full or broken.
     """
     for path in paths:
         _check_path(path, kind)
@@ -99,6 +99,8 @@ def _check_path(path: Path, kind: type[OperatorError]) -> None:
         )
     if path.is_dir():
         raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
+    if path.exists() and not path.is_file():
+        raise kind(f"{path} is a device or pipe, which a file cannot replace. Name another path.")
 
 
 @contextmanager

@@ -240,9 +240,9 @@ def _share_rows(
         for file in batch
     ]
     rows = (
-        share_rows(cdx, files, folder, prefixes)
-        if run.conf is None
-        else share_rows_by_tasks(cdx, files, folder, prefixes, run)
+        share_rows_by_tasks(cdx, files, folder, prefixes, run)
+        if run.is_on_engine
+        else share_rows(cdx, files, folder, prefixes)
     )
     if not rows.names:
         raise InputError(

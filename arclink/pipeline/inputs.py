@@ -287,7 +287,7 @@ def looked_at_by_tasks(
     Raises:
         PipelineError: The user may not read a file.
     """
-    if run.conf is None or sum(isinstance(path, RemotePath) for path in paths) < MANY_FILES:
+    if not run.is_on_engine or sum(isinstance(path, RemotePath) for path in paths) < MANY_FILES:
         return None
     run.remove(folder)
     folder.mkdir(parents=True)

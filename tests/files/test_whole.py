@@ -45,6 +45,17 @@ def test_the_next_process_removes_what_a_killed_one_left(tmp_path: Path) -> None
     assert path.read_bytes() == b"after"
 
 
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "links.csv")
+    with (
+        pytest.raises(OperatorError, match="is a device or pipe"),
+        written_whole([pipe]) as (place,),
+    ):
+        place.write_bytes(b"links")
+    assert pipe.is_fifo()
+    assert [one.name for one in tmp_path.iterdir()] == ["links.csv"]
+
+
 def test_a_file_in_progress_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
     with folder_next_to(path) as one, folder_next_to(path) as other:

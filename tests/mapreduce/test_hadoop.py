@@ -1,5 +1,6 @@
 """The settings of the Hadoop runner before a job starts; tests/engines runs real jobs."""
 
+import logging
 import os
 import sys
 from io import BytesIO
@@ -7,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from mrjob.step import StepFailedException
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
@@ -132,6 +134,46 @@ def test_a_job_that_fails_in_one_container_runs_once_more(
     assert apart == expected
     assert removed == ["hdfs:///work/out"] * (len(expected) - 1)
     assert not runner.apart
+
+
+class FailedRun:
+    """What mrjob does if a task of a job ends with an error."""
+
+    def __init__(self, error: str) -> None:
+        self.error = error
+        self._opts: dict[str, object] = {"jobconf": {}}
+
+    def __enter__(self) -> "FailedRun":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def run(self) -> None:
+        logging.getLogger("mrjob").error("Probable cause of failure:\n\n%s", self.error)
+        raise StepFailedException("the step failed")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_final"),
+    [
+        ("arclink.errors.TaskError: arclink 1 instead of 2; install the same", True),
+        ("arclink.errors.UsageError: not a rule", True),
+        ("arclink: the packed environment does not fit", True),
+        ("arclink.errors.NetworkError: http://namenode:9870/: no answer; try again later", False),
+        ("arclink.errors.StoreError: no node of cassandra://c/k answers", False),
+        ("arclink.errors.InputError: hdfs:///a.warc.gz cannot be read", False),
+    ],
+)
+def test_only_a_task_that_would_fail_again_ends_a_build(
+    error: str, is_final: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = HadoopRunner("hadoop", 1, tmp_path / "tasks", root="hdfs:///work")
+    monkeypatch.setattr(InvertLinks, "make_runner", lambda _: FailedRun(error))
+    with pytest.raises(PipelineError) as raised:
+        JobRunner.run_job(runner, JOBS["invert"], [], "hdfs:///work/out", {}, [])
+    assert error in str(raised.value)
+    assert isinstance(raised.value, TaskError) == is_final
 
 
 @pytest.mark.parametrize(
