@@ -115,13 +115,18 @@ class SeedList:
 
     Attributes:
         seeds: Those to which most hosts link first; then by number of pages, then by SURT.
-        found: Number of pages of this kind; greater than the number of seeds if the limit cut the
-            list, or if some have no HTTP URI.
+        found: Number of pages of this kind. If the limit cut the list, it may include some that no
+            HTTP URI leads to.
     """
 
     query: SeedQuery
     seeds: Sequence[Seed]
     found: int
+
+    @property
+    def left_out(self) -> int:
+        """Number of pages after the limit."""
+        return self.found - len(self.seeds)
 
     def as_rows(self) -> RowAnswer:
         """Return the list as rows."""
@@ -158,14 +163,16 @@ def seed_list(store: Scans, query: SeedQuery) -> SeedList:
         rows = np.flatnonzero(is_seed)
         rows = rows[np.lexsort((rows, -pages[rows], -hosts[rows]))]
         seeds: list[Seed] = []
+        described = 0
         for row in rows.tolist():
             if len(seeds) == query.limit:
                 break
+            described += 1
             surt = Surt(slices.names[int(one.nodes[row])])
             seed = _described(store, query, surt, int(hosts[row]), int(pages[row]))
             if seed is not None:
                 seeds.append(seed)
-        return SeedList(query, seeds, len(rows))
+        return SeedList(query, seeds, len(rows) - described + len(seeds))
 
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]

@@ -1,13 +1,12 @@
 """``arclink gaps``: linked pages that were never captured."""
 
-import sys
-
 import click
 
 from arclink.access.declarations import Given
-from arclink.analysis.seed_lists import GAPS_PARAMETERS, SEED_FORMAT, SeedKind, SeedQuery, seed_list
+from arclink.analysis.seed_lists import GAPS_PARAMETERS, SeedKind, SeedQuery, seed_list
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.seed_lists import write_seeds
 
 EXAMPLES = (
     "arclink gaps --store links.db --min-hosts 3 > seeds.txt",
@@ -25,5 +24,4 @@ def command(given: Given) -> None:
     query = SeedQuery.of(given, SeedKind.GAPS)
     with open_graph_asked(given) as graph:
         found = seed_list(graph, query)
-    for piece in SEED_FORMAT.sure(given).write(found):
-        sys.stdout.buffer.write(piece)
+    write_seeds(given, found)

@@ -1,12 +1,9 @@
 """``arclink stale``: pages that were not captured for long, but are still linked."""
 
-import sys
-
 import click
 
 from arclink.access.declarations import Given
 from arclink.analysis.seed_lists import (
-    SEED_FORMAT,
     STALE_PARAMETERS,
     SeedKind,
     SeedQuery,
@@ -14,6 +11,7 @@ from arclink.analysis.seed_lists import (
 )
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.seed_lists import write_seeds
 
 EXAMPLES = (
     "arclink stale --store links.db --since 2010-02 > seeds.txt",
@@ -31,5 +29,4 @@ def command(given: Given) -> None:
     query = SeedQuery.of(given, SeedKind.STALE)
     with open_graph_asked(given) as graph:
         found = seed_list(graph, query)
-    for piece in SEED_FORMAT.sure(given).write(found):
-        sys.stdout.buffer.write(piece)
+    write_seeds(given, found)

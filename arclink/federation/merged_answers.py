@@ -8,7 +8,7 @@ answers only later, some of its links may be before the cursor.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Self
 
@@ -111,6 +111,8 @@ class MergedQuery(DeclaredQuery):
 def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:
     """Return one page of the answer from ``found``, with the ``reports`` of the archives."""
     query = asked.query
+    if query.at is not None:
+        found = _at_one_time(found, query)
     outlinks, next_outlink = _page(found, asked.outlinks, query, Direction.OUT)
     inlinks, next_inlink = _page(found, asked.inlinks, query, Direction.IN)
     is_last = next_outlink is None and next_inlink is None
@@ -127,6 +129,27 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         else encode_fields(["archives", query.fingerprint, next_outlink, next_inlink]),
         archives=tuple(reports),
     )
+
+
+def _at_one_time(found: Findings, query: LinkQuery) -> Findings:
+    """Return the findings without what a newer capture in another archive replaces.
+
+    Each archive reports its newest mementos of the URI. Of each original, only the newest of all is
+    in force, and an outlink counts if such a memento has it.
+    """
+    newest: dict[str, str] = {}
+    for one in found.in_force:
+        newest[one.uri] = max(newest.get(one.uri, ""), one.timestamp)
+    in_force = frozenset(one for one in found.in_force if one.timestamp == newest[one.uri])
+    times = {one.timestamp for one in in_force}
+    links: dict[LinkKey, SeenLink] = {}
+    for key, link in found.links.items():
+        if key[0] == query.surt:
+            shown = {name: kept for name, all_ in link.timestamps.items() if (kept := all_ & times)}
+            link = replace(link, timestamps=shown)
+        if link.timestamps:
+            links[key] = link
+    return replace(found, links=links, in_force=in_force)
 
 
 def _page(

@@ -20,6 +20,9 @@ from arclink.service.stores import current_store, store_asked
 
 curating = Blueprint("curating", __name__)
 
+FOUND: Final = "ArcLink-Found"
+"""Header with the number of pages that a list would have without limit."""
+
 MOST_LINKS: Final = 1_000_000
 """Largest number of links of a store whose lists a request may ask for (seconds)."""
 
@@ -47,7 +50,7 @@ def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
             f"request; its owner makes one with: arclink {kind.value}"
         )
-    return Response(
-        b"".join(form.write(seed_list(store_asked(given), query))),
-        content_type=content_type(form.media_type),
-    )
+    found = seed_list(store_asked(given), query)
+    response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
+    response.headers[FOUND] = str(found.found)
+    return response

@@ -115,6 +115,7 @@ _SEEDS: Mapping[str, Schema] = {
     for form in SEED_FORMATS.values()
 }
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
+_FOUND = {"ArcLink-Found": "Number of pages without limit."}
 _MEMENTO = {
     "Link": (
         'rel="next": the next part of the answer; with a replay prefix also original, timemap '
@@ -259,6 +260,7 @@ RESOURCES: Sequence[Resource] = (
         _SEEDS,
         (400, 414, 503),
         GAPS,
+        headers=_FOUND,
     ),
     Resource(
         "/stale",
@@ -267,6 +269,7 @@ RESOURCES: Sequence[Resource] = (
         _SEEDS,
         (400, 414, 503),
         STALE,
+        headers=_FOUND,
     ),
     Resource(
         "/record",

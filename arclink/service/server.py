@@ -107,6 +107,8 @@ def serve(
             if example is None
             else f'Try: curl "{start_page}linkQuery?uri={quote(example, safe=":/")}&format=json"'
         )
+    if len(listening) > 1:
+        announce(f"Pages are replayed at port {chosen.browse.port}.")
 
     def start() -> Callable[[], None]:
         servers = servers_on(listening, where, threads, chosen, connections)

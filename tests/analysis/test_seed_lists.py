@@ -119,3 +119,26 @@ def test_the_commands_write_seeds(demos: Demos) -> None:
         done = subprocess.run(command, capture_output=True, check=True, text=True)
         assert done.stdout
         assert all(line.startswith("http") for line in done.stdout.splitlines())
+        assert "were left out" not in done.stderr
+
+
+def test_a_list_that_the_limit_cut_says_so(store: MemoryStore, demos: Demos) -> None:
+    whole = found_in(store)
+    cut = seed_list(store, SeedQuery.of(sort_out([("limit", "1")], GAPS_PARAMETERS), SeedKind.GAPS))
+    assert (whole.left_out, cut.left_out, cut.found) == (0, 1, 2)
+    command = [sys.executable, "-m", "arclink", "gaps", "--store", str(demos.store()), "--limit"]
+    done = subprocess.run([*command, "1"], capture_output=True, check=True, text=True)
+    assert len(done.stdout.splitlines()) == 1
+    found = int(done.stderr.split("--limit ")[1].split()[0])
+    assert done.stderr == (
+        f"{found - 1} more pages were left out (--limit {found} lists them all).\n"
+    )
+    done = subprocess.run([*command, str(found)], capture_output=True, check=True, text=True)
+    assert len(done.stdout.splitlines()) == found - 1, "one is not captured by HTTP"
+    assert done.stderr == ""
+
+
+def test_pages_that_no_crawler_can_capture_are_not_counted() -> None:
+    links = [link("ftp://x.example/a"), link("http://y.example/")]
+    found = found_in(MemoryStore([Page(A, T1, links)]))
+    assert (found.found, [seed.uri for seed in found.seeds]) == (1, ["http://y.example/"])

@@ -14,10 +14,11 @@ from arclink.access.formats.table import write_table
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.reader import MementoSummary
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
-from arclink.federation.merge import Findings, SeenInForce, merge
+from arclink.federation.merge import Findings, SeenInForce, SeenLink, merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
 from arclink.federation.validation import accepted_findings
-from arclink.model import Timestamp, UriR
+from arclink.model import Kind, Timestamp, UriR
+from arclink.uris.surts import surt_of
 
 A, B, C = "http://a.example/", "http://b.example/", "http://www.c.example/x|y"
 TIMES = ("20091103011307", "20100130003005", "20110101000000")
@@ -247,6 +248,32 @@ def test_one_capture_of_two_archives_is_in_force_once() -> None:
         (A, True),
         ("https://a.example/", False),
     ]
+
+
+def test_at_a_time_a_newer_capture_of_another_archive_replaces_an_older_one() -> None:
+    query = MergedQuery.from_parameters([("uri", A), ("at", "201006"), ("direction", "both")])
+    old, new = Timestamp(TIMES[0]), Timestamp(TIMES[1])
+    links = {
+        (surt_of(A), surt_of(uri), Kind("a@href"), ""): SeenLink(
+            frozenset([UriR(A)]),
+            frozenset([UriR(uri)]),
+            frozenset([None]),
+            {name: frozenset([time]) for name, time in seen.items()},
+        )
+        for uri, seen in ((B, {"iraq": old, "games": new}), (C, {"iraq": old}))
+    }
+    inlink = SeenLink(
+        frozenset([UriR(B)]), frozenset([UriR(A)]), frozenset(), {"iraq": frozenset([old])}
+    )
+    links[surt_of(B), surt_of(A), Kind("a@href"), ""] = inlink
+    in_force = frozenset(
+        SeenInForce(archive, UriR(A), time, "200", True)
+        for archive, time in (("iraq", old), ("games", new))
+    )
+    answer = answer_of(Findings(links, in_force=in_force), query, [])
+    assert [one.memento.timestamp for one in answer.in_force] == [new]
+    assert [(one.uri, one.timestamps) for one in answer.outlinks] == [(B, (new,))]
+    assert [(one.uri, one.timestamps) for one in answer.inlinks] == [(B, (old,))]
 
 
 def test_a_table_says_that_mementos_are_added_up() -> None:

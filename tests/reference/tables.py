@@ -192,10 +192,10 @@ def fields_table() -> str:
 
 def parameters_table() -> str:
     """Return the parameters of the service's resources."""
-    found: dict[tuple[str, str], tuple[AnyParameter, list[str]]] = {}
+    found: dict[tuple[str, str, str], tuple[AnyParameter, list[str]]] = {}
     for resource in RESOURCES:
         for parameter in resource.parameters:
-            key = (parameter.name, parameter.about)
+            key = (parameter.name, parameter.about, default(parameter))
             paths = found.setdefault(key, (parameter, []))[1]
             if resource.path not in paths and resource.name != "LinkService":
                 paths.append(resource.path)
