@@ -25,6 +25,7 @@ from arclink.access.groups import Budget
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import (
+    MATCH_TYPE,
     MOST_MEMBERS,
     BadParameterError,
     ConflictError,
@@ -83,11 +84,18 @@ class OfLinks(Within, total=False):
         limit: Largest number of links; 0, the default, for all.
         evidence: Whether each link includes the archive file, offset and checksum of its mementos.
         validity: Whether each link includes the mementos between which it appeared and disappeared.
+        filter: Only links whose field has a value, such as ``host:example.org``, or several such
+            conditions.
+        match_type: ``exact``, ``prefix``, ``host`` or ``domain``: links of many pages.
+        follow: Whether to answer for the target of a page that is a redirect.
     """
 
     limit: int
     evidence: bool
     validity: bool
+    filter: str | Sequence[str]
+    match_type: str
+    follow: bool
 
 
 class OfRows(Within, total=False):
@@ -582,6 +590,10 @@ class LinkGraph(Closing):
         limit = asked.pop("limit", 0)
         if not isinstance(limit, int) or limit < 0:
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
+        if "direction" in asked:
+            raise BadParameterError(
+                "direction", str(asked["direction"]), "no direction: call outlinks or inlinks"
+            )
         asked = {**asked, "direction": direction.value, "limit": MOST_MEMBERS}
         return Links(
             self.store,
@@ -597,10 +609,14 @@ class LinkGraph(Closing):
         return [*([("at", self._at)] if self._at else []), *_pairs(given)]
 
 
+_NAMES = {"match_type": MATCH_TYPE.name}
+"""Names of parameters that do not follow from the keywords."""
+
+
 def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, value in given.items():
         values = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        written = name.removesuffix("_").replace("_", "-")
+        written = _NAMES.get(name, name.removesuffix("_").replace("_", "-"))
         yield from ((written, _written(one)) for one in values if one not in ("", None))
 
 

@@ -89,8 +89,14 @@ def test_a_command_imports_no_library_that_it_does_not_need(
 @pytest.mark.parametrize("direction", ["in", "out"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"from": "201002", "kind": "a@href"}, {"at": "20100213"}],
-    ids=["all", "window", "at"],
+    [
+        {},
+        {"from": "201002", "kind": "a@href"},
+        {"at": "20100213"},
+        {"filter": "!host:fjordpost"},
+        {"match-type": "host", "limit": "100"},
+    ],
+    ids=["all", "window", "at", "filter", "host"],
 )
 def test_links_are_those_of_the_command_line(
     direction: str, options: dict[str, str], store: Path
@@ -116,7 +122,10 @@ def test_links_are_those_of_the_command_line(
         asked = graph.at(given.pop("at")) if "at" in given else graph
         if "from" in given:
             given["from_"] = given.pop("from")
-        found = list(getattr(asked, f"{direction}links")(PAGE, **given))
+        keywords: dict[str, Any] = {name.replace("-", "_"): one for name, one in given.items()}
+        if "limit" in keywords:
+            keywords["limit"] = int(keywords["limit"])
+        found = list(getattr(asked, f"{direction}links")(PAGE, **keywords))
     assert [(one.uri, one.kind, one.text, one.rel, list(one.timestamps)) for one in found] == [
         (one["uri"], one["kind"], one["text"], one["rel"], one["timestamps"]) for one in expected
     ]
@@ -164,6 +173,8 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
             lambda: graph.outlinks("http://a b c\x00"),
             lambda: graph.inlinks(PAGE, from_="2011", to="2010"),
             lambda: graph.inlinks(PAGE, limit=-1),
+            lambda: graph.inlinks(PAGE, direction="out"),  # type: ignore[call-arg]
+            lambda: graph.inlinks(PAGE, match_type="all"),
             lambda: graph.anchors(PAGE, by="week"),
             lambda: graph.counts(PAGE, "page"),
             lambda: graph.counts(PAGE, direction="both"),

@@ -271,8 +271,8 @@ def settings_table(of: type) -> str:
 
 
 def keyword(parameter: AnyParameter) -> str:
-    """Return the name of a parameter in Python: ``from_``, ``min_count``."""
-    name = parameter.name.replace("-", "_")
+    """Return the name of a parameter in Python: ``from_``, ``min_count``, ``match_type``."""
+    name = re.sub("([A-Z])", r"_\1", parameter.name).lower().replace("-", "_")
     return f"{name}_" if name == "from" else name
 
 

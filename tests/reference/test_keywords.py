@@ -65,4 +65,10 @@ def test_defaults_in_signatures_are_declared_values() -> None:
 
 
 def test_other_keywords_of_rows_and_links_are_those_of_their_queries() -> None:
-    assert set(get_type_hints(OfLinks)) - set(get_type_hints(OfRows)) == {"evidence", "validity"}
+    assert set(get_type_hints(OfLinks)) - set(get_type_hints(OfRows)) == {
+        "evidence",
+        "validity",
+        "filter",
+        "match_type",
+        "follow",
+    }
