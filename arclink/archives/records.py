@@ -429,12 +429,9 @@ def _joined(first: str, *continued: str) -> str:
 
 def find_record(data: bytes, start: int) -> int:
     """Return the next position at or after ``start`` with a record after a line end; -1 if none."""
-    starts = [
-        found.end()
-        for found in (_NEXT_WARC.search(data, start), _NEXT_ARC.search(data, start))
-        if found
-    ]
-    return min(starts, default=-1)
+    warc = _NEXT_WARC.search(data, start)
+    found = _NEXT_ARC.search(data, start, warc.end() if warc else len(data)) or warc
+    return found.end() if found else -1
 
 
 def find_glued_record(data: bytes, start: int) -> int:
@@ -444,6 +441,11 @@ def find_glued_record(data: bytes, start: int) -> int:
     """
     found = _GLUED_WARC.search(data, start)
     return found.start() if found else -1
+
+
+def is_cut_head(data: bytes) -> bool:
+    """Return whether ``data``, which begins like a head, may need more bytes to have its end."""
+    return not _HEAD_END.search(data) if data[:5].upper() == b"WARC/" else b"\n" not in data
 
 
 def is_record_start(data: bytes) -> bool:

@@ -1,5 +1,6 @@
 """Hostile heads of records take time in proportion to their length, and keep their meaning."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -7,7 +8,8 @@ from time import process_time
 import pytest
 
 from arclink.archives.reader import ArchiveFile
-from arclink.archives.records import is_record_start, parse_head
+from arclink.archives.records import LONGEST_HEAD, is_record_start, parse_head
+from arclink.reasons import Reason
 from tests.archives.made_archives import http, page, read, warc
 
 SECONDS = 5
@@ -82,3 +84,47 @@ def test_blank_lines_that_continue_a_header_add_no_blanks(tmp_path: Path) -> Non
     path.write_bytes(warc("http://h/", http(b"x", "X: a \n \t\n b\n ", "Y:\n c")))
     fields = read(path)[0][0].http_headers.fields
     assert fields == (("X", "a b"), ("Y", "c"))
+
+
+ENDLESS = b"WARC/1.0\r\nWARC-Type: metadata\r\nX: " + b"a" * LONGEST_HEAD
+
+
+@pytest.mark.parametrize("is_gzip", [False, True])
+@pytest.mark.parametrize(
+    "trash",
+    [
+        pytest.param(ENDLESS + b"\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n", id="a very long head"),
+        pytest.param(b"WARC/1.0\r\n\r\n" * 3, id="heads without a field"),
+        pytest.param(b"WARC/1.0\r\nX: a\r\n" * (2 << 16), id="heads without an end"),
+    ],
+)
+def test_what_only_looks_like_a_head_hides_no_record(
+    tmp_path: Path, trash: bytes, is_gzip: bool
+) -> None:
+    data = page(1) + b"trash\n" + trash + b"\r\n\r\n" + b"".join(map(page, range(2, 9)))
+    path = tmp_path / "archive"
+    path.write_bytes(gzip.compress(data) if is_gzip else data)
+    records, errors = read(path)
+    found = [record for record in records if record.uri]
+    assert [record.uri for record in found] == [f"http://h/{number}" for number in range(1, 9)]
+    assert [error.reason for error in errors] == [Reason.RECORD_DAMAGED]
+    with ArchiveFile(str(path)) as archive:
+        assert [archive.record_at(record.offset).uri for record in found] == [
+            record.uri for record in found
+        ]
+
+
+@pytest.mark.parametrize(
+    ("piece", "size"),
+    [
+        pytest.param(b"WARC/1.0\r\n\r\n", 1_000_000, id="no field"),
+        pytest.param(b"WARC/1.0\r\nX: a\r\n", 8_000_000, id="no end"),
+        pytest.param(b"x\nWARC/1.0\nA:b\nContent-Length: 0\n\n\n", 300_000, id="trash between"),
+        pytest.param(b"WARC/1.0\nA:b\nContent-Length: 1\n\nab\nx\n", 300_000, id="wrong length"),
+    ],
+)
+def test_many_damaged_heads_take_linear_time(tmp_path: Path, piece: bytes, size: int) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(page(1) + b"trash\n" + piece * (size // len(piece)) + b"\r\n\r\n" + page(2))
+    assert cost(lambda: read(path)) < 2 * SECONDS
+    assert read(path)[0][-1].uri == "http://h/2"
