@@ -30,13 +30,13 @@ from arclink.archives.names import CDX_SUFFIXES
 from arclink.archives.opener import open_bytes, open_members
 from arclink.archives.wacz import ARCHIVE_FOLDER, DAMAGE, indexes_in
 from arclink.errors import CdxError, InputError, UsageError
-from arclink.rows.cdx import LONGEST_ROW, Layout, is_header, parse_header
+from arclink.rows.cdx import BOM, LONGEST_ROW, Layout, is_header, parse_header
 from arclink.rows.cdx_layouts import USUAL_HEADER, usual_row, with_file
 from arclink.rows.lines import bounded_line_lists, has_longer_line
 
 ZIPNUM_SUFFIXES = (".idx", ".summary")
 
-HEADER_STARTS = (b" ", b"CDX ", b"!")
+HEADER_STARTS = (b" ", b"CDX ", b"!", BOM)
 _FIRST_OF_HEADERS = frozenset(start[0] for start in HEADER_STARTS)
 _first_byte = itemgetter(0)
 
