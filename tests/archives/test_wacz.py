@@ -16,11 +16,11 @@ from arclink.rows.cdx_files import read_lines
 NAMES = ("archive/a.warc.gz", "indexes/index.cdx")
 
 
-def zipped() -> bytes:
+def zipped(start: bytes = b"content of ") -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
         for name in NAMES:
-            file.writestr(name, b"content of " + name.encode())
+            file.writestr(name, start + name.encode())
     return content.getvalue()
 
 
@@ -76,9 +76,9 @@ VERSION, FLAGS, METHOD, NAME = 6, 9, 10, 46
 """Places in an entry of the directory (APPNOTE.TXT, 4.3.12)."""
 
 
-def with_changed_entry(*changes: tuple[int, int]) -> bytes:
+def with_changed_entry(*changes: tuple[int, int], start: bytes = b"content of ") -> bytes:
     """Return a WACZ with other bytes in the last entry of its directory, which is the index."""
-    data = bytearray(zipped())
+    data = bytearray(zipped(start))
     entry = data.rfind(b"PK\x01\x02")
     for place, value in changes:
         data[entry + place] = value
@@ -107,7 +107,8 @@ def test_an_index_compressed_in_another_way_than_stated_is_an_error(
     tmp_path: Path, method: int
 ) -> None:
     path = tmp_path / "a.wacz"
-    path.write_bytes(with_changed_entry((METHOD, method)))
+    head_of_lzma = b"\x09\x14\x05\x00" + b"\xff" * 5  # with properties that there are not
+    path.write_bytes(with_changed_entry((METHOD, method), start=head_of_lzma))
     with pytest.raises(InputError, match="cannot be read as a CDX file"):
         list(read_lines(Path(f"{path}!/{NAMES[1]}")))
 
