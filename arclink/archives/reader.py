@@ -33,6 +33,7 @@ from arclink.archives.records import (
     HttpHeaders,
     find_glued_record,
     find_record,
+    is_cut_head,
     is_record_start,
     make_record,
     parse_head,
@@ -65,6 +66,9 @@ _HEAD = 16 << 10
 _BYTES_AFTER_BLOCK = 31
 _CUT = "the file ends within the record"
 _SEARCH = 1 << 20
+_FIRST_SEARCH = 32 << 10
+"""Bytes of the first step of a search: in a file with much damage, the next record is near."""
+
 _SEARCH_OVERLAP = 8 << 10
 _BLANK = b" \t\r\n\0"
 _COMPRESSED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
@@ -508,11 +512,8 @@ class ArchiveFile(Closing):
                     "no record begins here",
                     self._address(segment, before, position, is_first=position == beginning),
                 )
-                position = _find_in(segment, position)
-                if position < 0:
-                    return
-                head = self._read_head(segment, position)
-                if head is None:  # pragma: no cover  `_find_in` found a head
+                position, head = self._next_head(segment, position)
+                if head is None:
                     return
             start = position + head.length
             # Read the block first: reading the data after a long block moves the window past it.
@@ -548,10 +549,22 @@ class ArchiveFile(Closing):
             return segment.offset + position
         return segment.offset if is_first else self._stored.size + before + position
 
+    def _next_head(self, segment: Segment, position: int) -> tuple[int, Head | None]:
+        """Return the next record that has a head, after a position; else -1 and None.
+
+        A record may begin without a head: no field, or one without an end.
+        """
+        while (position := _find_in(segment, position)) >= 0:
+            head = self._read_head(segment, position)
+            if head is not None:
+                return position, head
+            position = _past_endless_head(segment, position)
+        return position, None
+
     def _read_head(self, segment: Segment, position: int) -> Head | None:
         data = segment.view(position, _HEAD)
         head = parse_head(data)
-        if len(data) == _HEAD and (head is None or head.length == _HEAD):
+        if len(data) == _HEAD and (is_cut_head(data) if head is None else head.length == _HEAD):
             # Our own step cut it off. Data that is longer than the limit is not a head.
             data = segment.view(position, LONGEST_HEAD)
             head = parse_head(data)
@@ -684,16 +697,29 @@ def _find_in(
 
     By default a record is found only after a line end.
     """
-    while data := segment.view(position, _SEARCH):
+    size = _FIRST_SEARCH
+    while data := segment.view(position, size):
         found = find(data, 0)
         if found >= 0:
             return position + found if stop is None or position + found < stop else -1
-        if len(data) < _SEARCH or (
-            stop is not None and position + len(data) > stop + _SEARCH_OVERLAP
-        ):
+        if len(data) < size or (stop is not None and position + len(data) > stop + _SEARCH_OVERLAP):
             return -1
         position += len(data) - _SEARCH_OVERLAP
+        size = min(2 * size, _SEARCH)
     return -1
+
+
+def _past_endless_head(segment: Segment, position: int) -> int:
+    """Return where to search on after a position: past its head, if this is one without an end.
+
+    A head that begins inside of it ends no earlier. So it is too long as well, unless it begins
+    shortly before the limit. Each of them would otherwise be read up to the limit.
+    """
+    if is_cut_head(segment.view(position, _HEAD)) and is_cut_head(
+        segment.view(position, LONGEST_HEAD)
+    ):
+        return position + LONGEST_HEAD - _HEAD
+    return position
 
 
 def _end_of(segment: Segment, position: int, limit: int | None) -> int:

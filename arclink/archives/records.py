@@ -41,15 +41,17 @@ LONGEST_HEAD = 1 << 20
 _BLANKS = " \t\r\n"
 
 _WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
+# An ARC line takes linear time, because no character is tried as part of two columns. The line must
+# end with a digit, which is tested first: every date in it would otherwise be tried up to the end.
 _ARC_HEAD = re.compile(
-    rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]{0,65536}) (?P<ip>[^ \n]+) "
-    rb"(?P<date>\d{8,18}[a-zA-Z]{0,8})"
-    rb" (?P<rest>[^\n]*?) ?(?P<length>-?\d+)\r?\n"
+    rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*+:(?=[^\n]*+\n(?:(?<=\d\n)|(?<=\d\r\n)))[^\n]{0,65536})"
+    rb" (?P<ip>[^ \n]++) (?P<date>\d{8,18}+[a-zA-Z]{0,8}+)"
+    rb" (?P<rest>[^\n]*?) ?(?P<length>-?(?<!\d)\d++)\r?\n"
 )
 _ARC_ODD_HEAD = re.compile(
-    rb"(?P<uri>(?:https?|ftp|dns|filedesc|metadata):[^\n]{1,65536}?) (?P<ip>[^ \n]+) "
-    rb"(?P<date>[^ \n]+)"
-    rb" (?P<rest>[^ \n]*) (?P<length>[^ \n]+)\r?\n"
+    rb"(?P<uri>(?:https?|ftp|dns|filedesc|metadata):[^\n]{1,65536}?) (?P<ip>[^ \n]++) "
+    rb"(?P<date>[^ \n]++)"
+    rb" (?P<rest>[^ \n]*+) (?P<length>[^ \n]++)\r?\n"
 )
 """An ARC line with a bad date or length; accepted where a record must begin, never searched."""
 
@@ -66,7 +68,7 @@ _HEAD_END = re.compile(rb"\n\r*\n")
 _NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_STATUS_LINE = re.compile(rb"HTTP/[^ \n]*[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
+_STATUS_LINE = re.compile(rb"HTTP/[^ \n]*(?<![ \t])[ \t]++(\d{3})(?!\d)", re.IGNORECASE)
 _PLAIN_STATUS_LINE = re.compile(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
 _MIME = re.compile(r"[^\s;,]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
@@ -410,23 +412,26 @@ def _lines(text: bytes) -> list[str]:
 
 def _unfold(lines: Iterable[str]) -> list[str]:
     """Return the lines with each continued line joined to the one it continues (RFC 9112, 5.2)."""
-    unfolded: list[str] = []
+    unfolded: list[list[str]] = []
     for line in lines:
         if line.startswith((" ", "\t")) and unfolded:
-            unfolded[-1] = f"{unfolded[-1].rstrip()} {line.strip()}"
+            unfolded[-1].append(line.strip())
         else:
-            unfolded.append(line)
-    return unfolded
+            unfolded.append([line])
+    return [_joined(*parts) if len(parts) > 1 else parts[0] for parts in unfolded]
+
+
+def _joined(first: str, *continued: str) -> str:
+    """Return a line with the ones that continue it; a blank line at the end leaves a blank."""
+    end = () if continued[-1] else ("",)
+    return " ".join((first.rstrip(), *filter(None, continued), *end))
 
 
 def find_record(data: bytes, start: int) -> int:
     """Return the next position at or after ``start`` with a record after a line end; -1 if none."""
-    starts = [
-        found.end()
-        for found in (_NEXT_WARC.search(data, start), _NEXT_ARC.search(data, start))
-        if found
-    ]
-    return min(starts, default=-1)
+    warc = _NEXT_WARC.search(data, start)
+    found = _NEXT_ARC.search(data, start, warc.end() if warc else len(data)) or warc
+    return found.end() if found else -1
 
 
 def find_glued_record(data: bytes, start: int) -> int:
@@ -436,6 +441,11 @@ def find_glued_record(data: bytes, start: int) -> int:
     """
     found = _GLUED_WARC.search(data, start)
     return found.start() if found else -1
+
+
+def is_cut_head(data: bytes) -> bool:
+    """Return whether ``data``, which begins like a head, may need more bytes to have its end."""
+    return not _HEAD_END.search(data) if data[:5].upper() == b"WARC/" else b"\n" not in data
 
 
 def is_record_start(data: bytes) -> bool:

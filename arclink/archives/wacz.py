@@ -5,8 +5,11 @@ Collection Zipped 1.1.1). ArcLink reads a record at its place in the WACZ and un
 Indexes may be compressed; they are read from the beginning.
 """
 
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
+from lzma import LZMAError
 from typing import BinaryIO, cast
 
 from arclink.archives.byte_sources import open_file, stream_of
@@ -19,7 +22,23 @@ INDEX_FOLDER = "indexes/"
 _LOCAL_HEADER = 30
 _LOCAL_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 1
+_MOST_BYTES = 1 << 62
 _BUFFER = 64 << 10
+
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    LZMAError,
+)
+"""Errors of `zipfile` for a damaged file: also names that are not UTF-8, other versions of zip,
+places past any end, and methods of compression that need a password or a module.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +89,8 @@ def find_entry(wacz: str, name: str) -> ZipEntry:
                 "uncompressed; pack it again (zip -0)"
             )
         header = b""
-        if info.header_offset >= 0:  # negative if the directory is before its declared place
+        # Negative if the directory is before its declared place; too large for a file if damaged.
+        if 0 <= info.header_offset < _MOST_BYTES:
             file.seek(info.header_offset)
             header = file.read(_LOCAL_HEADER)
         if header[:4] != _LOCAL_MAGIC or len(header) < _LOCAL_HEADER:
@@ -91,7 +111,7 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
     zipped = _zip(wacz, _open(wacz))
     try:
         return cast(BinaryIO, zipped.open(_info(wacz, zipped, name)))
-    except (RuntimeError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile) as error:
+    except DAMAGE as error:
         raise InputError(f"{wacz}: {name} cannot be read: {error}") from error
 
 
@@ -121,7 +141,7 @@ def _open(wacz: str) -> BinaryIO:
 def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError) as error:
+    except DAMAGE as error:
         raise InputError(
             f"{wacz} is not a WACZ: {error}; leave it out of the input, or fetch it again if "
             "it was truncated"

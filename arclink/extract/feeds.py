@@ -165,7 +165,7 @@ _LONGEST_ENTITY: Final = 16
 _BARE: Final = re.compile(
     rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?"
 )
-_NO_XML: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]+")
+_NO_XML: Final = bytes({*range(0x20)} - {*b"\t\n\r"})
 _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 _C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
@@ -267,7 +267,7 @@ def extract_feed_links(
     if first.read(data):
         return first.found
     # Most errors are a bare ampersand, or a character name that HTML defines and XML does not.
-    repaired = _NO_XML.sub(b"", _BARE.sub(_repaired, data))
+    repaired = _repair(data)
     if repaired == data:  # a second reading would take as long, and end at the same error
         first.found.counts[Reason.NOTE_FEED_BROKEN] += 1
         return first.found
@@ -275,6 +275,20 @@ def extract_feed_links(
     if not second.read(repaired):
         second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
     return second.found
+
+
+def _repair(data: bytes) -> bytes:
+    """Return a document without bare ampersands, HTML's names of characters, and controls.
+
+    `re.sub` would keep the pieces between millions of them in memory.
+    """
+    repaired, done = bytearray(), 0
+    for reference in _BARE.finditer(data):
+        repaired += data[done : reference.start()]
+        repaired += _repaired(reference)
+        done = reference.end()
+    repaired += data[done:]
+    return bytes(repaired).translate(None, _NO_XML)
 
 
 def _repaired(reference: re.Match[bytes]) -> bytes:

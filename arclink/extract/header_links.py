@@ -31,6 +31,7 @@ _PARAMETER: Final = re.compile(
     r"[ \t]*+;[ \t]*+([^ \t=;,]*+)[ \t]*+"
     r'(?:=[ \t]*+(?:"((?:[^"\\]++|\\.)*+)"?+|([^;,"][^;,]*+)?+))?+'
 )
+_LINK_END: Final = re.compile(r"[ \t]*+(?:,|\Z)")
 _PAIR: Final = re.compile(r"\\(.)")
 _EXTENDED: Final = re.compile(r"([A-Za-z0-9_.-]++)'[^']*+'(.*+)", re.DOTALL)
 
@@ -75,7 +76,7 @@ def parse_link_header(value: str) -> Iterator[HeaderLink | None]:
             _extended(parameters.get("title*", "")) or parameters.get("title", ""),
             parameters.get("anchor"),
         )
-        if value[position:].lstrip(" \t")[:1] not in ("", ","):
+        if not _LINK_END.match(value, position):
             break
     if value[position:].strip(" \t,"):
         yield None

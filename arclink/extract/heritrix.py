@@ -42,7 +42,7 @@ LONGEST_LIST = 16 << 20
 """Maximum bytes to read of one metadata record."""
 
 _LINE = re.compile(
-    r"outlink:[ \t]*(\S+)[ \t]+([A-Z])(?:[ \t]+(\S[^\r\n]*?))?[ \t]*\r?$", re.MULTILINE
+    r"outlink:[ \t]*+(\S++)[ \t]++([A-Z])(?:[ \t]++(\S[^\r\n]*+))?+[ \t]*+\r?$", re.MULTILINE
 )
 _START = re.compile("^outlink:", re.MULTILINE)
 _NAMED = {"Location:": Kind("http@location"), "meta": Kind("meta@refresh")}
@@ -97,7 +97,7 @@ def parse_outlinks(text: str) -> Iterator[RecordedLink | None]:
     """
     for start in _START.finditer(text):
         line = _LINE.match(text, start.start())
-        yield RecordedLink(line[1], line[2], line[3] or "") if line else None
+        yield RecordedLink(line[1], line[2], (line[3] or "").rstrip(" \t")) if line else None
 
 
 def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord | None:

@@ -25,6 +25,7 @@ from arclink.archives.locations import (
     split_entry,
 )
 from arclink.archives.opener import open_members
+from arclink.archives.wacz import DAMAGE
 from arclink.errors import InputError, UsageError
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
@@ -192,7 +193,7 @@ def _read_index(place: str) -> dict[str, list[str]]:
     try:
         with open_members(location_of(place)) as file:
             lines = file.read(_LONGEST_INDEX).decode().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except DAMAGE as error:
         raise InputError(f"{place}: not a path index that can be read: {error}") from error
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):

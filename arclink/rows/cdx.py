@@ -75,6 +75,10 @@ LONGEST_ROW = 1 << 20
 LONGEST_URI = 1 << 16
 """Maximum characters of a captured URI; the same limit holds for the target of a link."""
 
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8, which some editors write before the first line."""
+
+_HEADERS = (b" CDX ", b"CDX ", b"!", BOM + b" CDX ", BOM + b"CDX ", BOM + b"!")
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
 """Values that OutbackCDX writes if a row has no status."""
@@ -234,8 +238,11 @@ def is_file_name(name: str) -> bool:
 
 
 def is_header(line: bytes) -> bool:
-    """Return whether a line is a header (``CDX N b a …``, in CDXJ ``!…``) or blank: not a row."""
-    return line.startswith((b" CDX ", b"CDX ", b"!")) or not line.strip()
+    """Return whether a line is a header (``CDX N b a …``, in CDXJ ``!…``) or blank: not a row.
+
+    A byte order mark may be before the header.
+    """
+    return line.startswith(_HEADERS) or not line.strip()
 
 
 def parse_header(line: bytes) -> Layout | None:
@@ -247,6 +254,7 @@ def parse_header(line: bytes) -> Layout | None:
     """
     if not is_header(line) or not line.strip():
         _refuse("not a header line", line)
+    line = line.removeprefix(BOM)
     if line.startswith(b"!"):
         return None
     letters = tuple(_decode(column) for column in line.split()[1:])

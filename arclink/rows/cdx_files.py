@@ -13,7 +13,6 @@ from contextlib import closing
 from itertools import chain, pairwise
 from operator import itemgetter
 from pathlib import Path
-from zipfile import BadZipFile
 
 import orjson
 
@@ -29,15 +28,15 @@ from arclink.archives.locations import (
 )
 from arclink.archives.names import CDX_SUFFIXES
 from arclink.archives.opener import open_bytes, open_members
-from arclink.archives.wacz import ARCHIVE_FOLDER, indexes_in
+from arclink.archives.wacz import ARCHIVE_FOLDER, DAMAGE, indexes_in
 from arclink.errors import CdxError, InputError, UsageError
-from arclink.rows.cdx import LONGEST_ROW, Layout, is_header, parse_header
+from arclink.rows.cdx import BOM, LONGEST_ROW, Layout, is_header, parse_header
 from arclink.rows.cdx_layouts import USUAL_HEADER, usual_row, with_file
 from arclink.rows.lines import bounded_line_lists, has_longer_line
 
 ZIPNUM_SUFFIXES = (".idx", ".summary")
 
-HEADER_STARTS = (b" ", b"CDX ", b"!")
+HEADER_STARTS = (b" ", b"CDX ", b"!", BOM)
 _FIRST_OF_HEADERS = frozenset(start[0] for start in HEADER_STARTS)
 _first_byte = itemgetter(0)
 
@@ -204,7 +203,7 @@ def _read_line_lists(path: Location) -> Iterator[list[bytes]]:
     try:
         with open_members(path) as file:
             yield from bounded_line_lists(file, LONGEST_ROW)
-    except (OSError, EOFError, zlib.error, BadZipFile) as error:
+    except DAMAGE as error:
         raise InputError(
             f"{path}: cannot be read as a CDX file: {error}; repair it or fetch it again, or "
             "leave it out: ArcLink indexes archive files without rows"

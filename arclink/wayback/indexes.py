@@ -263,8 +263,9 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
     )
 
 
+# All quantifiers are possessive, so a text that is not a link is refused in linear time.
 _LINK = re.compile(
-    r"\s*<(?P<target>[^>]*)>(?P<parameters>(?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*\"|[^\s;,\"]*))?)*)\s*(?:,|$)"
+    r"\s*+<(?P<target>[^>]*+)>(?P<parameters>(?:\s*+;\s*+[^\s=;,]++(?:\s*+=\s*+(?:\"(?:[^\"\\]++|\\.)*+\"|[^\s;,\"]*+))?+)*+)\s*+(?:,|$)"
 )
 _PARAMETER = re.compile(
     r";\s*(?P<name>[^\s=;,]+)(?:\s*=\s*(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<token>[^\s;,\"]*)))?"

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in, find_entry, indexes_in, open_entry
 from arclink.errors import InputError, MissingFileError
+from arclink.rows.cdx_files import read_lines
 
 NAMES = ("archive/a.warc.gz", "indexes/index.cdx")
 
 
-def zipped() -> bytes:
+def zipped(start: bytes = b"content of ") -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
         for name in NAMES:
-            file.writestr(name, b"content of " + name.encode())
+            file.writestr(name, start + name.encode())
     return content.getvalue()
 
 
@@ -69,3 +70,60 @@ def test_a_missing_wacz_or_entry_is_a_missing_file(tmp_path: Path, file: str, en
     (tmp_path / "a.wacz").write_bytes(zipped())
     with pytest.raises(MissingFileError, match="gone"):
         ArchiveFile(f"{tmp_path / file}!/{entry}")
+
+
+VERSION, FLAGS, METHOD, NAME = 6, 9, 10, 46
+"""Places in an entry of the directory (APPNOTE.TXT, 4.3.12)."""
+
+
+def with_changed_entry(*changes: tuple[int, int], start: bytes = b"content of ") -> bytes:
+    """Return a WACZ with other bytes in the last entry of its directory, which is the index."""
+    data = bytearray(zipped(start))
+    entry = data.rfind(b"PK\x01\x02")
+    for place, value in changes:
+        data[entry + place] = value
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(((VERSION, 148),), id="a version of zip that there is not"),
+        pytest.param(((FLAGS, 8), (NAME, 0xFF)), id="a name that is not UTF-8"),
+    ],
+)
+def test_a_damaged_directory_is_an_error_that_names_the_file(
+    tmp_path: Path, changes: tuple[tuple[int, int], ...]
+) -> None:
+    path = tmp_path / "a.wacz"
+    path.write_bytes(with_changed_entry(*changes))
+    for read in (archives_in, indexes_in, lambda wacz: open_entry(wacz, NAMES[1])):
+        with pytest.raises(InputError, match=r"is not a WACZ: .*leave it out of the input"):
+            read(str(path))
+
+
+@pytest.mark.parametrize("method", [8, 12, 14], ids=["deflate", "bzip2", "lzma"])
+def test_an_index_compressed_in_another_way_than_stated_is_an_error(
+    tmp_path: Path, method: int
+) -> None:
+    path = tmp_path / "a.wacz"
+    head_of_lzma = b"\x09\x14\x05\x00" + b"\xff" * 5  # with properties that there are not
+    path.write_bytes(with_changed_entry((METHOD, method), start=head_of_lzma))
+    with pytest.raises(InputError, match="cannot be read as a CDX file"):
+        list(read_lines(Path(f"{path}!/{NAMES[1]}")))
+
+
+def test_an_entry_at_an_impossible_place_is_an_error(tmp_path: Path) -> None:
+    data = bytearray(zipped())
+    entry = data.find(b"PK\x01\x02")
+    data[entry + 42 : entry + 46] = b"\xff" * 4  # the place follows in 64 bits
+    data[entry + 30] = 12
+    extra = b"\x01\x00\x08\x00" + b"\xff" * 8
+    end = data.rfind(b"PK\x05\x06")
+    place = entry + 46 + len(NAMES[0])
+    size = int.from_bytes(data[end + 12 : end + 16], "little") + len(extra)
+    data[end + 12 : end + 16] = size.to_bytes(4, "little")
+    path = tmp_path / "a.wacz"
+    path.write_bytes(data[:place] + extra + data[place:])
+    with pytest.raises(InputError, match="no entry begins at byte 18446744073709551615"):
+        find_entry(str(path), NAMES[0])

@@ -2,6 +2,7 @@
 
 import re
 import time
+import tracemalloc
 from html import escape
 from pathlib import Path
 
@@ -343,6 +344,16 @@ def test_a_hostile_feed_ends_soon_and_is_noted(feed: str) -> None:
     begin = time.process_time()
     assert extract_feed_links(feed).counts[Reason.NOTE_FEED_BROKEN] == 1
     assert time.process_time() - begin < 10
+
+
+def test_the_repair_of_many_ampersands_takes_little_memory() -> None:
+    feed = b"<rss><channel><link>http://h/?" + b"&a" * 1_000_000 + b"</link></channel></rss>"
+    tracemalloc.start()
+    repaired = feeds._repair(feed)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert repaired == feed.replace(b"&", b"&amp;")
+    assert peak < 4 * len(repaired)
 
 
 def test_an_external_entity_is_never_fetched() -> None:

@@ -117,6 +117,12 @@ def test_a_long_header_is_read_in_linear_time(piece: str) -> None:
     assert process_time() - started < 5
 
 
+def test_many_links_in_one_header_take_linear_time() -> None:
+    started = process_time()
+    assert sum(1 for _ in parse_link_header("<a>;rel=x," * 400_000)) == 400_000
+    assert process_time() - started < 5
+
+
 def links_of(folder: Path, *records: bytes, wayback: bool = False) -> dict[str, list[Link] | None]:
     """Return the links of each original after a build of one archive file."""
     (folder / "in").mkdir(exist_ok=True)

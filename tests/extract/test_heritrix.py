@@ -5,6 +5,7 @@ import gzip
 import re
 from collections import Counter
 from pathlib import Path
+from time import process_time
 
 import ada_url
 import pytest
@@ -78,6 +79,15 @@ def test_lines_are_read_as_far_as_they_are_whole() -> None:
 @given(st.text())
 def test_any_text_gives_a_link_or_none_for_each_line(text: str) -> None:
     assert len(list(parse_outlinks(text))) == len(re.findall("^outlink:", text, re.MULTILINE))
+
+
+def test_a_long_line_takes_linear_time() -> None:
+    line = "outlink: http://h/ L a" + " " * 100_000 + "b"
+    started = process_time()
+    (link,) = parse_outlinks(line + " \t \r\n")
+    assert process_time() - started < 5
+    assert link is not None
+    assert link.context == "a" + " " * 100_000 + "b"
 
 
 def test_the_lines_are_those_that_another_tool_lists(shared_data: Path) -> None:

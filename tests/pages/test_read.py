@@ -239,6 +239,14 @@ def test_an_invalid_place_is_named(tmp_path: Path, text: str | None, message: st
         list(ArchivePlaces([str(place)]).paths("crawl.warc.gz"))
 
 
+@pytest.mark.parametrize("kept", [12, -4], ids=["damaged", "cut"])
+def test_a_damaged_path_index_is_named(tmp_path: Path, kept: int) -> None:
+    place = tmp_path / "paths.txt.gz"
+    place.write_bytes(gzip.compress(b"a.warc\t/a.warc\n")[:kept] + b"\xff" * max(kept, 0))
+    with pytest.raises(InputError, match=r"paths\.txt\.gz: not a path index"):
+        list(ArchivePlaces([str(place)]).paths("crawl.warc.gz"))
+
+
 def test_a_damaged_record_is_an_error_that_names_file_and_byte(tmp_path: Path) -> None:
     store = store_of(tmp_path, [Record(A, T1, ONE * 1000)])
     path = tmp_path / "archive" / "crawl.warc.gz"

@@ -472,6 +472,19 @@ def test_a_header_that_names_another_order_is_followed() -> None:
         parse_row(ROW, layout)
 
 
+@pytest.mark.parametrize(
+    "header", [b" CDX a b g V k m s N\n", b"CDX a b g V k m s N\n"], ids=["blank", "no blank"]
+)
+def test_a_byte_order_mark_before_a_header_changes_nothing(header: bytes) -> None:
+    marked = b"\xef\xbb\xbf" + header
+    assert parse_header(marked) == parse_header(header)
+    row = f"http://h/ 20140103030321 example.warc.gz 333 {SHA1} text/html 200 com,example)/"
+    counts: Counter[Reason] = Counter()
+    (read,) = read_rows([marked, row.encode()], counts)
+    assert read[2] == b"http://h/"
+    assert counts == {Reason.ROW_HEADER: 1}
+
+
 @pytest.mark.parametrize("letters", LAYOUTS.values(), ids=str)
 def test_a_header_with_a_known_order_needs_no_layout(letters: tuple[str, ...]) -> None:
     assert parse_header(" CDX {}\n".format(" ".join(letters)).encode()) is None

@@ -135,6 +135,13 @@ def test_columns_in_any_order_are_read(tmp_path: Path) -> None:
     assert counts == {Reason.ROW_HEADER: 2, Reason.ROW_MALFORMED: 2}
 
 
+def test_a_byte_order_mark_does_not_hide_the_order_of_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "marked.cdx", b"\xef\xbb\xbf CDX b a V g", b"2014 http://h/ 7 f")
+    _, line = read_usual_lines(path)
+    assert parse_row(line).original == "http://h/"
+    assert not is_usual(path)
+
+
 def test_the_order_of_wget_is_read(tmp_path: Path) -> None:
     """It has the URI where others have a key, and the record's id at the end; without its header it
     would be taken for the usual 11.

@@ -1,6 +1,7 @@
 """Every dialect of an index gives the same rows, and wrong input gives only declared errors."""
 
 from collections.abc import Sequence
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -222,3 +223,18 @@ def test_links_that_are_written_are_read_back(
         for target, parameters in written
     )
     assert list(parse_links(text)) == list(written)
+
+
+@pytest.mark.parametrize("number", [24, 100_000])
+def test_a_link_with_many_empty_parameters_is_refused_at_once(number: int) -> None:
+    begun = process_time()
+    assert list(parse_links("<http://h/>" + "; a= " * number + '"')) == []
+    assert process_time() - begun < 3
+
+
+def test_empty_parameters_and_blanks_are_read() -> None:
+    text = '<http://h/> ; a= ; b = "c; \\"d" ;\te\n, <http://i/>;f\n'
+    assert list(parse_links(text)) == [
+        ("http://h/", {"a": "", "b": 'c; "d', "e": ""}),
+        ("http://i/", {"f": ""}),
+    ]
