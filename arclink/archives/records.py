@@ -38,6 +38,7 @@ RECORD_TYPES = frozenset(
 
 LONGEST_HEAD = 1 << 20
 
+_DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
 _WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
@@ -620,4 +621,10 @@ def _decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         text = data.decode("utf-8", "surrogateescape")
-        return _NOT_UTF8.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+        # In steps, because `re.sub` keeps the pieces between millions of such bytes in memory.
+        steps = (text[start : start + _DECODED] for start in range(0, len(text), _DECODED))
+        return "".join([_NOT_UTF8.sub(_encode_byte, step) for step in steps])
+
+
+def _encode_byte(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]) - 0xDC00:02X}"
