@@ -58,8 +58,10 @@ _ARC_ODD_HEAD = re.compile(
 
 _NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
 _NEXT_ARC = re.compile(
-    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} "
-    rb"\d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)"
+    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}+:[^ \n]"
+    rb"(?=[^\n]{0,5300}+\n(?:(?<=\d\n)|(?<=\d\r\n)))"
+    rb"[^\n]{0,4096} [^ \n]{1,64}+ \d{8,18}+[a-zA-Z]{0,8}+ "
+    rb"(?:[^\n]{0,1025}+(?<=\d)\n|[^\n]{0,1026}+(?<=\d\r)\n))"
 )
 _GLUED_WARC = re.compile(
     rb"WARC/[01]\.\d+[ \t\r]*\n(?=(?:WARC-|Content-)[A-Za-z-]+:)", re.IGNORECASE

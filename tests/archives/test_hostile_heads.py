@@ -10,7 +10,7 @@ import pytest
 
 from arclink.archives import records
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.archives.records import LONGEST_HEAD, is_record_start, parse_head
+from arclink.archives.records import LONGEST_HEAD, find_record, is_record_start, parse_head
 from arclink.reasons import Reason
 from tests.archives.made_archives import http, page, read, warc
 
@@ -174,3 +174,26 @@ def test_many_bytes_that_are_not_utf8_take_little_memory(
     assert parsed is not None
     assert parsed.fields["x"] == "%E9a" * 400_000
     assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("end", [b"x", b"1x\n", b"\n"])
+def test_the_search_for_lines_of_an_arc_does_not_depend_on_their_dates(end: bytes) -> None:
+    trash = (b"\nab:c " + b"a 12345678 " * 470 + end) * 2_000
+    assert cost(lambda: find_record(trash, 0)) < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_found"),
+    [
+        (b"t" * 1_024 + b"1\n", True),
+        (b"t" * 1_025 + b"1\n", False),
+        (b"t" * 1_024 + b"1\r\n", True),
+        (b"t" * 1_025 + b"1\r\n", False),
+        (b"1\n", True),
+        (b"t\n", False),
+        (b"1", False),
+    ],
+)
+def test_a_line_of_an_arc_is_found_up_to_a_length(rest: bytes, is_found: bool) -> None:
+    line = b"x\nhttp://h/ 192.0.2.1 20200102030405 " + rest
+    assert find_record(line, 0) == (2 if is_found else -1)
