@@ -125,6 +125,7 @@ class ArchiveFile(Closing):
             raise
         self.following = 0
         self._place: _Place | None = None
+        self._searched: tuple[Segment | None, int, int] = None, 0, 0
 
     def close(self) -> None:
         """Close the file; after this, the rest of long bodies cannot be read."""
@@ -612,7 +613,7 @@ class ArchiveFile(Closing):
         data = segment.view(following, _HEAD)
         if is_whole and (not data or is_record_start(data)):
             return _Extent(declared, following, "", True)
-        inner = _find_in(segment, start - 1, end)
+        inner = self._find_inside(segment, start - 1, end)
         if inner < 0:
             inner = _find_in(segment, start, end, find_glued_record)
         if inner < 0:
@@ -625,6 +626,22 @@ class ArchiveFile(Closing):
         )
         is_finished = segment.view(inner - 4, 4).replace(b"\r", b"").endswith(b"\n\n")
         return _Extent(_strip_blank(segment, start, inner) - start, inner, damage, is_finished)
+
+    def _find_inside(self, segment: Segment, begin: int, end: int) -> int:
+        """Return the position of the next record after a line end; -1 if none. See `_find_in`.
+
+        Wrong lengths may make many blocks overlap. Bytes in which no record begins are not searched
+        again for each of them.
+        """
+        searched, first, last = self._searched
+        if searched is segment and first <= begin < last:
+            begin = last - 1
+        else:
+            first = last = begin
+        found = _find_in(segment, begin, end) if begin < end - 1 else -1
+        if found < 0:
+            self._searched = segment, first, max(last, end)
+        return found
 
     def _error(self, reason: Reason, detail: str, offset: int) -> RecordError:
         return RecordError(reason, detail, self.path, offset)

@@ -38,6 +38,7 @@ RECORD_TYPES = frozenset(
 
 LONGEST_HEAD = 1 << 20
 
+_DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
 _WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
@@ -57,8 +58,10 @@ _ARC_ODD_HEAD = re.compile(
 
 _NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
 _NEXT_ARC = re.compile(
-    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} "
-    rb"\d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)"
+    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}+:[^ \n]"
+    rb"(?=[^\n]{0,5300}+\n(?:(?<=\d\n)|(?<=\d\r\n)))"
+    rb"[^\n]{0,4096} [^ \n]{1,64}+ \d{8,18}+[a-zA-Z]{0,8}+ "
+    rb"(?:[^\n]{0,1025}+(?<=\d)\n|[^\n]{0,1026}+(?<=\d\r)\n))"
 )
 _GLUED_WARC = re.compile(
     rb"WARC/[01]\.\d+[ \t\r]*\n(?=(?:WARC-|Content-)[A-Za-z-]+:)", re.IGNORECASE
@@ -620,4 +623,10 @@ def _decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         text = data.decode("utf-8", "surrogateescape")
-        return _NOT_UTF8.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+        # In steps, because `re.sub` keeps the pieces between millions of such bytes in memory.
+        steps = (text[start : start + _DECODED] for start in range(0, len(text), _DECODED))
+        return "".join([_NOT_UTF8.sub(_encode_byte, step) for step in steps])
+
+
+def _encode_byte(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]) - 0xDC00:02X}"

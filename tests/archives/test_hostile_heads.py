@@ -1,14 +1,16 @@
 """Hostile heads of records take time in proportion to their length, and keep their meaning."""
 
 import gzip
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 
 import pytest
 
-from arclink.archives.reader import ArchiveFile
-from arclink.archives.records import LONGEST_HEAD, is_record_start, parse_head
+from arclink.archives import records
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
+from arclink.archives.records import LONGEST_HEAD, find_record, is_record_start, parse_head
 from arclink.reasons import Reason
 from tests.archives.made_archives import http, page, read, warc
 
@@ -104,8 +106,8 @@ def test_what_only_looks_like_a_head_hides_no_record(
     data = page(1) + b"trash\n" + trash + b"\r\n\r\n" + b"".join(map(page, range(2, 9)))
     path = tmp_path / "archive"
     path.write_bytes(gzip.compress(data) if is_gzip else data)
-    records, errors = read(path)
-    found = [record for record in records if record.uri]
+    whole, errors = read(path)
+    found = [record for record in whole if record.uri]
     assert [record.uri for record in found] == [f"http://h/{number}" for number in range(1, 9)]
     assert [error.reason for error in errors] == [Reason.RECORD_DAMAGED]
     with ArchiveFile(str(path)) as archive:
@@ -128,3 +130,70 @@ def test_many_damaged_heads_take_linear_time(tmp_path: Path, piece: bytes, size:
     path.write_bytes(page(1) + b"trash\n" + piece * (size // len(piece)) + b"\r\n\r\n" + page(2))
     assert cost(lambda: read(path)) < 2 * SECONDS
     assert read(path)[0][-1].uri == "http://h/2"
+
+
+def test_many_lengths_past_the_end_take_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    record = b"WARC/1.0\nWARC-X: a\nContent-Length: 100000000\n\nz\nz"
+    path.write_bytes(page(1) + record * 20_000)
+    assert cost(lambda: read(path)) < 2 * SECONDS
+    found, errors = read(path)
+    assert len(found) == 20_001
+    assert not errors
+    assert {record.body_length for record in found[1:-1]} == {3}
+
+
+def test_blocks_that_overlap_end_where_the_next_record_begins(tmp_path: Path) -> None:
+    """Wherever that is: after a line end or not, inside of the bytes searched before or not."""
+    lengths = [5_000, 300, 90_000, 40_000, 10, 0, 200_000, 100_000, 70_000]
+    path = tmp_path / "a.warc"
+    record = "WARC/1.0\nWARC-Target-URI: http://h/{}\nContent-Length: {}\n\n"
+    pieces = [
+        record.format(number, length).encode() + b"x" * 9_000 + (b"" if number % 3 else b"\n")
+        for number, length in enumerate(lengths)
+    ]
+    path.write_bytes(b"".join(pieces) + b"\n\n" + page(1))
+    with ArchiveFile(str(path)) as archive:
+        forward = [one for one in archive.records() if isinstance(one, ArchiveRecord)]
+    for found in forward:
+        with ArchiveFile(str(path)) as archive:
+            (alone, *_) = archive.records(found.offset)
+        assert isinstance(alone, ArchiveRecord)
+        assert alone._replace(rest=None) == found._replace(rest=None)
+
+
+def test_many_bytes_that_are_not_utf8_take_little_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(records, "_DECODED", 1 << 16)
+    head = b"WARC/1.0\nX: " + b"\xe9a" * 400_000 + b"\n\n"
+    tracemalloc.start()
+    parsed = parse_head(head)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert parsed is not None
+    assert parsed.fields["x"] == "%E9a" * 400_000
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("end", [b"x", b"1x\n", b"\n"])
+def test_the_search_for_lines_of_an_arc_does_not_depend_on_their_dates(end: bytes) -> None:
+    trash = (b"\nab:c " + b"a 12345678 " * 470 + end) * 2_000
+    assert cost(lambda: find_record(trash, 0)) < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_found"),
+    [
+        (b"t" * 1_024 + b"1\n", True),
+        (b"t" * 1_025 + b"1\n", False),
+        (b"t" * 1_024 + b"1\r\n", True),
+        (b"t" * 1_025 + b"1\r\n", False),
+        (b"1\n", True),
+        (b"t\n", False),
+        (b"1", False),
+    ],
+)
+def test_a_line_of_an_arc_is_found_up_to_a_length(rest: bytes, is_found: bool) -> None:
+    line = b"x\nhttp://h/ 192.0.2.1 20200102030405 " + rest
+    assert find_record(line, 0) == (2 if is_found else -1)
