@@ -201,6 +201,30 @@ def text(path: Path, words: str) -> Path:
             id="rules that are not JSON",
         ),
         pytest.param(
+            ["filter", "--folder", "{tmp}/w", "--rules", "/dev/zero"],
+            2,
+            "--rules /dev/zero: has more than 16 MiB",
+            id="rules without end",
+        ),
+        pytest.param(
+            ["build", "{archive}", "--store", "{tmp}/l.db", "--cores", "4294967296"],
+            2,
+            "1<=x<=100000",
+            id="too many cores",
+        ),
+        pytest.param(
+            ["demo-archive", "{tmp}/d", "--captures", "1", "--hosts", "99999999999"],
+            2,
+            "2<=x<=100000",
+            id="demo of too many hosts",
+        ),
+        pytest.param(
+            ["serve", "--store", "{store}", "--public", "http://["],
+            2,
+            "--public",
+            id="public address without a host",
+        ),
+        pytest.param(
             ["extract", "{archive}", "--folder", "{tmp}/w"],
             1,
             "run `arclink filter`",
