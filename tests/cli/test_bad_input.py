@@ -415,6 +415,20 @@ def test_a_full_disk_is_named_with_its_folder_and_a_remedy(runner: str, tmp_path
     assert "free some there, or name a folder on a larger disk with --work" in done.stderr
 
 
+def test_a_full_disk_at_reading_names_the_file_that_has_no_space(store: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "arclink.cli.main", "stats", "--store", str(store)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    assert done.returncode == 1
+    assert f"no space left for {store.name}-shm" in done.stderr
+    assert "also for reading" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["table", "csv"])
 def test_a_closed_pipe_ends_an_answer_without_a_message(
     name: str, archive: Path, store: Path
