@@ -6,6 +6,7 @@ Without a prefix, mementos have no URI-M.
 import re
 from datetime import UTC, datetime
 from typing import NewType
+from urllib.parse import urlsplit
 
 from arclink.errors import UsageError
 from arclink.model import Timestamp, UriM, UriR
@@ -29,11 +30,21 @@ def parse_replay(name: str, text: str) -> ReplayPrefix:
     """
     if not text:
         return NO_REPLAY
-    if _PREFIX.fullmatch(text) is None or not text.isascii():
+    if _PREFIX.fullmatch(text) is None or not text.isascii() or not _has_host(text):
         raise UsageError(
             f"{name} {text!r}: expected the part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/"
         )
     return ReplayPrefix(text if text.endswith("/") else f"{text}/")
+
+
+def _has_host(url: str) -> bool:
+    """Return whether a URL names a host; if it also names a port, that must be one."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return bool(host)
 
 
 def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | None:

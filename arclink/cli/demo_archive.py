@@ -21,7 +21,7 @@ CAPTURES = Parameter(
 HOSTS = Parameter(
     "hosts",
     "Number of sites, which link to each other.",
-    whole_number(None, least=2),
+    whole_number(100_000, least=2),
     default="12",
     metavar="N",
 )

@@ -69,7 +69,7 @@ INSTANCE = Parameter(
 CORES = Parameter(
     "cores",
     "Number of parallel tasks; on an engine, the number of its cores.",
-    whole_number(None, least=1),
+    whole_number(100_000, least=1),
     metavar="N",
     otherwise="the number of processors; on Hadoop, one for each 250 MB of a batch",
     see="reference/engines.md#options",

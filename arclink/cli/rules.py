@@ -10,6 +10,9 @@ from arclink.errors import UsageError
 from arclink.filter.rules import Rules
 from arclink.timestamps import TimestampError, first_of, last_of
 
+_LARGEST = 16 << 20
+"""Bytes of a rules file; more are not read, such as those of a device."""
+
 RULES = Parameter(
     "rules",
     "JSON file of filter rules.",
@@ -65,6 +68,14 @@ def wayback_of(given: Given) -> tuple[str, ...] | None:
     return prefixes if UNWRAP.sure(given) or prefixes else None
 
 
+def _read(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        text = file.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise UsageError(f"--rules {path}: has more than {_LARGEST >> 20} MiB, so it is no rules")
+    return text
+
+
 def rules_from(given: Given) -> Rules:
     """Return the rules of a file, or the default rules, with the changes of the options.
 
@@ -74,7 +85,7 @@ def rules_from(given: Given) -> Rules:
     rules, path = Rules(), RULES.of(given)
     if path:
         try:
-            rules = Rules.from_json(Path(path).read_bytes())
+            rules = Rules.from_json(_read(path))
         except OSError as error:
             raise UsageError(f"--rules {path}: cannot be read: {error.strerror}") from error
     rules = replace(

@@ -194,12 +194,12 @@ def _accepted_time() -> Timestamp:
         return LAST_MOMENT
     try:
         moment = parsedate_to_datetime(text)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise BadParameterError(
             "Accept-Datetime", text, "a date such as Thu, 31 May 2007 20:35:00 GMT"
         ) from error
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC)
     return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
 
 

@@ -4,8 +4,9 @@ import logging
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response, current_app
-from werkzeug.exceptions import HTTPException, NotFound
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import BadHost, BadRequest, HTTPException, NotFound
+from werkzeug.http import parse_date
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
@@ -21,6 +22,9 @@ _CAPTURE_STATUSES = {
     Reason.PAYLOAD_NOT_AT_HAND: HTTPStatus.NOT_FOUND,
 }
 """Statuses of captures that cannot be read; of a damaged record, 502."""
+
+_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
+_NO_DATE = "-"
 
 _log = logging.getLogger("arclink.service")
 
@@ -42,9 +46,10 @@ class NotAcceptableError(Exception):
 def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
     """Return a problem with ``members`` as extensions (RFC 9457, section 3.2).
 
-    Browsers get a page.
+    Browsers get a page, except from the replay origin, which has no pages, and for a request whose
+    host is unusable: no page can link to files of the service then.
     """
-    if prefers_page() and current_app.has_static_folder:  # the replay origin has no pages
+    if prefers_page() and current_app.has_static_folder and not _is_host_bad():
         response = error_page(status, detail)
         response.vary.add("Accept")
         return response
@@ -66,6 +71,8 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
 
 def register_problems(app: Flask) -> None:
     """Register handlers that turn every error of ``app`` into a problem."""
+    app.before_request(_refuse_bad_host)
+    app.before_request(_ignore_dates_out_of_range)
     app.register_error_handler(BadParameterError, _bad_parameter)
     app.register_error_handler(GoneError, _gone)
     app.register_error_handler(UsageError, _usage)
@@ -74,6 +81,30 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(CaptureError, _capture)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _unexpected)
+
+
+def _refuse_bad_host() -> None:
+    if _is_host_bad():
+        raise BadRequest("The header Host of the request is not the name of a host.")
+
+
+def _is_host_bad() -> bool:
+    """Return whether no URL of this service can be built from the header ``Host``."""
+    if isinstance(request.routing_exception, BadHost):
+        return True
+    try:
+        return not request.host_url
+    except UnicodeError:  # not a name in Punycode
+        return True
+
+
+def _ignore_dates_out_of_range() -> None:
+    """Make dates that werkzeug cannot read dates that it ignores (RFC 9110, section 13.1.3)."""
+    for name in _DATES:
+        try:
+            parse_date(request.environ.get(name))
+        except OverflowError:
+            request.environ[name] = _NO_DATE
 
 
 def note_loss(error: StoreError) -> int:

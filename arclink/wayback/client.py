@@ -291,7 +291,7 @@ def retry_after(value: str, now: datetime) -> float | None:
         return float(value)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:  # "-0000": the zone is not known
         moment = moment.replace(tzinfo=UTC)

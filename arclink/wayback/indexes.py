@@ -319,7 +319,7 @@ def _timestamp(text: str) -> str:
     """Return an HTTP date as 14 digits; empty if it is not a date (RFC 7089, 2.1.1)."""
     try:
         return parsedate_to_datetime(text).strftime("%Y%m%d%H%M%S")
-    except ValueError:
+    except (ValueError, OverflowError):
         return ""
 
 

@@ -122,6 +122,9 @@ def test_an_invalid_uri_is_refused() -> None:
         "https://w.example/\n",
         "https://w.example/?a=",
         "https://é.example/",
+        "http://[",
+        "http://a.example:x/",
+        "http:///a",
     ],
 )
 def test_an_invalid_replay_prefix_is_refused(text: str) -> None:

@@ -201,6 +201,30 @@ def text(path: Path, words: str) -> Path:
             id="rules that are not JSON",
         ),
         pytest.param(
+            ["filter", "--folder", "{tmp}/w", "--rules", "/dev/zero"],
+            2,
+            "--rules /dev/zero: has more than 16 MiB",
+            id="rules without end",
+        ),
+        pytest.param(
+            ["build", "{archive}", "--store", "{tmp}/l.db", "--cores", "4294967296"],
+            2,
+            "1<=x<=100000",
+            id="too many cores",
+        ),
+        pytest.param(
+            ["demo-archive", "{tmp}/d", "--captures", "1", "--hosts", "99999999999"],
+            2,
+            "2<=x<=100000",
+            id="demo of too many hosts",
+        ),
+        pytest.param(
+            ["serve", "--store", "{store}", "--public", "http://["],
+            2,
+            "--public",
+            id="public address without a host",
+        ),
+        pytest.param(
             ["extract", "{archive}", "--folder", "{tmp}/w"],
             1,
             "run `arclink filter`",
@@ -389,6 +413,20 @@ def test_a_full_disk_is_named_with_its_folder_and_a_remedy(runner: str, tmp_path
     assert "Traceback" not in done.stderr
     assert f"no space left in {work}" in done.stderr
     assert "free some there, or name a folder on a larger disk with --work" in done.stderr
+
+
+def test_a_full_disk_at_reading_names_the_file_that_has_no_space(store: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "arclink.cli.main", "stats", "--store", str(store)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    assert done.returncode == 1
+    assert f"no space left for {store.name}-shm" in done.stderr
+    assert "also for reading" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["table", "csv"])

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]  # has no types
 
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.service.connections import (
+    ClientConnection,
     Connections,
     affordable,
     client_address,
@@ -290,6 +292,34 @@ def test_a_request_whose_end_is_not_certain_is_refused(
         one = connect()
         one.sendall(b"POST /health HTTP/%s\r\nHost: x\r\n%s\r\n0\r\n\r\n" % (version, head))
         assert status_of(one) == status
+
+
+@pytest.mark.parametrize(
+    ("request_head", "is_refused"),
+    [
+        pytest.param(b"GET / HTTP/1.0\r\nTransfer-Encoding: x%b y", True, id="coding"),
+        pytest.param(b"GET / HTTP/1.0\r\nX:%by", False, id="before a value"),
+        pytest.param(b"GET / HTTP/1.0\r\nX:%b\x01", True, id="control character"),
+        pytest.param(b"GET / HTTP/1.0\r\nX:\r\n%b\r\n y", False, id="several lines"),
+    ],
+)
+def test_a_request_of_many_blanks_is_read_in_linear_time(
+    request_head: bytes, is_refused: bool
+) -> None:
+    parser = ClientConnection.parser_class(Adjustments())
+    began = time.process_time()
+    parser.received(request_head % (b" \t" * 50_000) + b"\r\n\r\n")
+    assert time.process_time() - began < 5
+    assert (parser.error is not None) == is_refused
+    assert parser.headers.get("X") in (None, "y")
+
+
+def test_a_start_line_that_is_none_is_refused_in_linear_time() -> None:
+    parser = ClientConnection.parser_class(Adjustments())
+    began = time.process_time()
+    parser.received(b"GET a://" + b"1" * 20_000 + b" HTTP\r\n\r\n")
+    assert time.process_time() - began < 5
+    assert parser.error is not None
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,27 @@ def test_a_request_with_two_meanings_is_refused(port: int, request_head: bytes) 
     assert b"What this service answers" not in answers  # the second request was none
 
 
+@pytest.mark.parametrize("accepted", ["text/html", "application/json"])
+@pytest.mark.parametrize("host", ["x" * 64, "a..b", "xn--zzzzzz"])
+def test_a_host_that_has_no_url_is_refused(port: int, host: str, accepted: str) -> None:
+    for path in ("/", f"/linkQuery?uri={A}", f"/timemap/json/{A}", "/nothing"):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", path, headers={"Host": host, "Accept": accepted})
+        response = connection.getresponse()
+        assert response.status == 400
+        assert orjson.loads(response.read())["status"] == 400
+        connection.close()
+
+
+@pytest.mark.parametrize("name", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
+@pytest.mark.parametrize("path", ["/", f"/linkQuery?uri={A}", "/static/arclink.css"])
+def test_a_date_out_of_range_is_ignored(client: FlaskClient, path: str, name: str) -> None:
+    for date in (f"Fri, 31 Dec {'9' * 20} 23:59:59 GMT", f"Fri, 31 Dec 2010 23:59:59 +{'9' * 20}"):
+        with client.get(path, headers={name: date, "Range": "bytes=0-0"}) as response:
+            assert response.status_code in (200, 206)
+            assert response.status_code == 200 or name != "If-Range"
+
+
 def test_a_query_that_is_too_long_is_refused(port: int) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", f"/linkQuery?uri={'a' * 200_001}")

@@ -214,6 +214,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         pytest.param("Fri, 02 Jan 2026 03:05:05 -0000", 60.0, id="zone not known"),
         pytest.param("Thu, 01 Jan 2026 00:00:00 GMT", 0.0, id="past"),
         pytest.param("soon", None, id="neither"),
+        pytest.param(f"Fri, 02 Jan {'9' * 20} 03:05:05 GMT", None, id="out of range"),
         pytest.param("-5", None, id="negative"),
         pytest.param("", None, id="missing"),
     ],

@@ -165,6 +165,10 @@ def test_a_time_in_another_language_is_refused() -> None:
     assert memento_time("So, 26 Jan 2014") == ""
 
 
+def test_a_time_out_of_range_is_refused() -> None:
+    assert memento_time(f"Sun, 26 Jan {'9' * 20} 20:06:24 GMT") == ""
+
+
 @given(
     st.binary(max_size=300)
     | st.lists(

@@ -272,7 +272,12 @@ def _explanation(path: Path, error: apsw.Error) -> str:
             f"no space left for {path}; nothing of the batch was stored. Free some space and "
             "start again."
         )
-    if name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
+    if name == "SQLITE_IOERR_SHMSIZE":
+        return (
+            f"no space left for {path.name}-shm, which SQLite needs next to {path} also for "
+            "reading. Nothing in the store was changed. Free some 100 KB there and start again."
+        )
+    if name == "SQLITE_IOERR_WRITE":
         return (
             f"{path} cannot be written ({error}); nothing of the batch was stored. Probably no "
             "space is left: free some."
