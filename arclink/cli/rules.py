@@ -72,7 +72,9 @@ def _read(path: str) -> bytes:
     with Path(path).open("rb") as file:
         text = file.read(_LARGEST + 1)
     if len(text) > _LARGEST:
-        raise UsageError(f"--rules {path}: has more than {_LARGEST >> 20} MiB, so it is no file of rules")
+        raise UsageError(
+            f"--rules {path}: has more than {_LARGEST >> 20} MiB, so it is no file of rules"
+        )
     return text
 
 

@@ -16,7 +16,7 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from itertools import chain, groupby, islice, pairwise
 from operator import itemgetter
@@ -173,6 +173,39 @@ def _with_room(known: Known) -> Known:
     if len(known) > CACHED_CONTENTS:
         known.clear()
     return known
+
+
+class _Listed(NamedTuple):
+    """A payload in the answer of `SqliteStore.payloads_since`.
+
+    Attributes:
+        number: In the table of payloads.
+        state: See `arclink.rows.known.format_state`.
+        offset: Of the record that it was read from.
+        cuts: Of its contents that are listed.
+        final_scope: Its scope if its links are those of the page; else None.
+        is_new: Whether it is listed with all its contents.
+    """
+
+    number: int
+    checksum: Checksum
+    state: str
+    offset: int
+    cuts: Set[bytes]
+    final_scope: Scope | None
+    is_new: bool
+
+    @property
+    def needs_originals(self) -> bool:
+        """Whether some of its originals may be needed: if all have one content, none is."""
+        return self.final_scope is None or (self.is_new and self.final_scope is not Scope.NONE)
+
+    def needs(self, original: UriR) -> bool:
+        """Return whether links may still be read for an original."""
+        if self.final_scope is None:
+            return True
+        content = content_id(self.checksum, original, self.final_scope)
+        return split_content(content)[1] not in self.cuts
 
 
 class SqliteStore(Closing):
@@ -584,42 +617,49 @@ class SqliteStore(Closing):
             )
 
     def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
+        with translated(self.path):
+            payloads = self._listed_since(mark)
+            while some := list(islice(payloads, AT_ONCE)):
+                for one in some:
+                    for cut in one.cuts or [None]:
+                        item = NOTHING if cut is None else CONTENT + cut.hex()
+                        yield format_known(one.checksum, item, one.state, one.offset)
+                listed = [one for one in some if one.needs_originals]
+                ranges = (rows_of(number_field(one.number)) for one in listed)
+                captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
+                for one, rows in zip(listed, captures, strict=True):
+                    for original, _ in pages_of(rows):
+                        if one.needs(original):
+                            item = ORIGINAL + original
+                            yield format_known(one.checksum, item, one.state, one.offset)
+
+    def _listed_since(self, mark: PayloadMark) -> Iterator[_Listed]:
+        """Yield the payloads of `payloads_since`."""
         # By scope, file and reason: the columns, and the scope if the links are those of the page.
         states: dict[tuple[int, int, int], tuple[str, Scope | None]] = {}
-        with translated(self.path):
-            rows = chain(
-                self._connection.execute(_NEW_PAYLOADS, (mark.payload,)),
-                self._connection.execute(_NEW_CONTENTS, (mark.content, mark.payload)),
-            )
-            for (number, packed, fate), contents in groupby(rows, itemgetter(0, 1, 2)):
-                checksum = unpack_checksum(packed)
-                if not is_of_page(checksum):
-                    continue
-                scope, _, file, offset, reason, *_ = unpack_few(fate or _NO_FATE)
-                found = states.get((scope, file, reason))
-                if found is None:
-                    payload = (
-                        unpack_fate(checksum, fate, self._names)
-                        if fate
-                        else Payload(checksum, None, "-", NO_FILE, 0, "-")
-                    )
-                    is_final = source_of(payload) is LinkSource.PAGE
-                    found = format_state(payload), payload.scope if is_final else None
-                    states[scope, file, reason] = found
-                state, final_scope = found
-                cuts = set()
-                for *_, cut in contents:
-                    item = NOTHING if cut is None else CONTENT + cut.hex()
-                    yield format_known(checksum, item, state, offset)
-                    cuts.add(cut)
-                if final_scope is Scope.NONE or (final_scope and number <= mark.payload):
-                    continue
-                for original, _ in self._pages(number):
-                    if (
-                        final_scope is None
-                        or split_content(content_id(checksum, original, final_scope))[1] not in cuts
-                    ):
-                        yield format_known(checksum, ORIGINAL + original, state, offset)
+        rows = chain(
+            self._connection.execute(_NEW_PAYLOADS, (mark.payload,)),
+            self._connection.execute(_NEW_CONTENTS, (mark.content, mark.payload)),
+        )
+        for (number, packed, fate), contents in groupby(rows, itemgetter(0, 1, 2)):
+            checksum = unpack_checksum(packed)
+            if not is_of_page(checksum):
+                continue
+            scope, _, file, offset, reason, *_ = unpack_few(fate or _NO_FATE)
+            found = states.get((scope, file, reason))
+            if found is None:
+                payload = (
+                    unpack_fate(checksum, fate, self._names)
+                    if fate
+                    else Payload(checksum, None, "-", NO_FILE, 0, "-")
+                )
+                is_final = source_of(payload) is LinkSource.PAGE
+                found = format_state(payload), payload.scope if is_final else None
+                states[scope, file, reason] = found
+            state, final_scope = found
+            cuts = {cut for *_, cut in contents if cut is not None}
+            is_new = number > mark.payload
+            yield _Listed(number, checksum, state, offset, cuts, final_scope, is_new)
 
     # Writes of a build
 
