@@ -26,6 +26,9 @@ _CAPTURE_STATUSES = {
 _DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _NO_DATE = "-"
 
+_LONGEST_ACCEPT = 2_000
+"""Characters of ``Accept``; werkzeug takes quadratic time over the blanks in it."""
+
 _log = logging.getLogger("arclink.service")
 
 
@@ -71,6 +74,7 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
 
 def register_problems(app: Flask) -> None:
     """Register handlers that turn every error of ``app`` into a problem."""
+    app.before_request(_ignore_long_accept)  # first, because problems are also negotiated
     app.before_request(_refuse_bad_host)
     app.before_request(_ignore_dates_out_of_range)
     app.register_error_handler(BadParameterError, _bad_parameter)
@@ -81,6 +85,12 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(CaptureError, _capture)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _unexpected)
+
+
+def _ignore_long_accept() -> None:
+    """Answer as without ``Accept`` if it is too long (RFC 9110, section 12.5.1, permits this)."""
+    if len(request.environ.get("HTTP_ACCEPT", "")) > _LONGEST_ACCEPT:
+        del request.environ["HTTP_ACCEPT"]
 
 
 def _refuse_bad_host() -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import time
 from collections.abc import Iterator
 
 import orjson
@@ -189,6 +190,16 @@ def test_a_date_out_of_range_is_ignored(client: FlaskClient, path: str, name: st
         with client.get(path, headers={name: date, "Range": "bytes=0-0"}) as response:
             assert response.status_code in (200, 206)
             assert response.status_code == 200 or name != "If-Range"
+
+
+@pytest.mark.parametrize("accepted", ["a/b" + "\t" * 50_000 + "c", "a/b," * 50_000])
+def test_a_long_accept_is_ignored(client: FlaskClient, accepted: str) -> None:
+    began = time.process_time()
+    for path in (f"/linkQuery?uri={A}", "/nothing"):
+        plain = client.get(path)
+        response = client.get(path, headers={"Accept": accepted})
+        assert (response.status_code, response.mimetype) == (plain.status_code, plain.mimetype)
+    assert time.process_time() - began < 5
 
 
 def test_a_query_that_is_too_long_is_refused(port: int) -> None:
