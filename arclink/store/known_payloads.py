@@ -96,7 +96,7 @@ def choose_pointers(
                     yield ABSENT, replace(pointer, kind=PointerKind.UNREAD)
                     continue
                 pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
-            elif is_worse and payload is not None:
+            elif is_worse and payload is not None and source is LinkSource.WAT:
                 pointer = replace(pointer, fall_backs=(*pointer.fall_backs, _read_before(payload)))
             if pointer.chunk == 0:
                 pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))

@@ -164,7 +164,7 @@ def test_the_command_says_what_larger_batches_save() -> None:
         for batch in ("100000000", "1000000000")
     )
     assert "Batches of 1,000,000,000 captures take " in few
-    assert "(--batch 1000000000; in a build, --batch-size 20000G)" in few
+    assert "(--batch 1000000000; in a build, --batch-size 18627G)" in few
     said = float(few.partition(" take ")[2].split()[0])
     in_all = next(line for line in one.splitlines() if "in all" in line)
     assert said == float(in_all.split()[2])
