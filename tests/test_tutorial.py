@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.demos import Demos
+from tests.service.conftest import client_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = ROOT / "docs/tutorial.md"
@@ -105,6 +106,26 @@ def test_commands_of_a_page_run_on_the_store_of_the_demo(
         wrong += [(call, line) for line in missing(shown or ["…"], done.stdout)]
     assert wrong == []
     assert len(ran) == number
+
+
+def test_the_python_and_the_query_of_the_readme_have_answers(demos: Demos, tmp_path: Path) -> None:
+    demos.copy(tmp_path)
+    (tmp_path / "demo").symlink_to(tmp_path)
+    text = (ROOT / "README.md").read_text("utf-8")
+    (script,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert "Watch the opening ceremony live" in done.stdout
+    (query,) = (call for call, _ in calls(text) if call.startswith("curl"))
+    path = shlex.split(query)[1].removeprefix("http://127.0.0.1:8080")
+    answer = client_of(str(tmp_path / "links.db")).get(path).get_json()
+    assert len(answer["inlinks"]) == 11
 
 
 def test_a_line_that_is_not_printed_is_missing() -> None:

@@ -2,8 +2,9 @@
 
 An object store has no folders and cannot rename. A folder is what the names of objects begin with.
 A new name is kept in memory by `ObjectStore`: every reader asks it for the address of a file. Files
-that remain after a build are copied to their final names by the store itself. Source:
-https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+that remain after a build are copied to their final names by the store itself.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
 """
 
 import errno
