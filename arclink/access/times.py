@@ -55,7 +55,7 @@ TO = Parameter(
 )
 AT = Parameter(
     "at",
-    "Links of the mementos in force at the end of this time; not together with `from` or `to`.",
+    "Links of the mementos in force at the end of this time; cannot be combined with from or to.",
     UNTIL,
     metavar="TIME",
 )

@@ -163,16 +163,17 @@ def seed_list(store: Scans, query: SeedQuery) -> SeedList:
         rows = np.flatnonzero(is_seed)
         rows = rows[np.lexsort((rows, -pages[rows], -hosts[rows]))]
         seeds: list[Seed] = []
-        described = 0
+        without_http = 0
         for row in rows.tolist():
             if len(seeds) == query.limit:
                 break
-            described += 1
             surt = Surt(slices.names[int(one.nodes[row])])
             seed = _described(store, query, surt, int(hosts[row]), int(pages[row]))
-            if seed is not None:
+            if seed is None:
+                without_http += 1
+            else:
                 seeds.append(seed)
-        return SeedList(query, seeds, len(rows) - described + len(seeds))
+        return SeedList(query, seeds, len(rows) - without_http)
 
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]

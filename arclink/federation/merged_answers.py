@@ -137,16 +137,15 @@ def _at_one_time(found: Findings, query: LinkQuery) -> Findings:
     Each archive reports its newest mementos of the URI. Of each original, only the newest of all is
     in force, and an outlink counts if such a memento has it.
     """
-    newest: dict[str, str] = {}
-    for one in found.in_force:
-        newest[one.uri] = max(newest.get(one.uri, ""), one.timestamp)
+    # Of the times of a URI, dict keeps the last one.
+    newest = dict(sorted((one.uri, one.timestamp) for one in found.in_force))
     in_force = frozenset(one for one in found.in_force if one.timestamp == newest[one.uri])
     times = {one.timestamp for one in in_force}
     links: dict[LinkKey, SeenLink] = {}
     for key, link in found.links.items():
         if key[0] == query.surt:
-            shown = {name: kept for name, all_ in link.timestamps.items() if (kept := all_ & times)}
-            link = replace(link, timestamps=shown)
+            shown = ((name, seen & times) for name, seen in link.timestamps.items())
+            link = replace(link, timestamps={name: some for name, some in shown if some})
         if link.timestamps:
             links[key] = link
     return replace(found, links=links, in_force=in_force)

@@ -47,12 +47,12 @@ class MatchKnown(ArclinkJob):
 
     def _choose(self, known: MatchedPayload, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pointers to read, and rows with originals that a later batch may need."""
-        waiting: list[Pair] = []
+        assert known.payload is not None
+        state, offset = format_state(known.payload), known.payload.offset
+        rows: list[Pair] = []
 
-        def wait(pointer: Pointer) -> None:
-            assert known.payload is not None
-            state, offset = format_state(known.payload), known.payload.offset
-            waiting.extend(
+        def list_originals(pointer: Pointer) -> None:
+            rows.extend(
                 (KNOWN, format_known(pointer.checksum, ORIGINAL + uri, state, offset))
                 for uri in pointer.originals
             )
@@ -60,16 +60,16 @@ class MatchKnown(ArclinkJob):
         def pointers() -> Iterator[Pointer]:
             for pointer in map(parse_pointer, lines):
                 if known.needs_originals:
-                    wait(pointer)
+                    list_originals(pointer)
                 yield pointer
 
         for _, pointer in choose_pointers(pointers(), known, self.counts):
             yield POINTERS, format_pointer(pointer)
             if not known.needs_originals:  # these lack their content, if they cannot be read now
-                wait(pointer)
-            yield from waiting
-            waiting.clear()
-        yield from waiting
+                list_originals(pointer)
+            yield from rows
+            rows.clear()
+        yield from rows
 
 
 def _line_of(value: bytes) -> bytes:

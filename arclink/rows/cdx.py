@@ -78,7 +78,7 @@ LONGEST_URI = 1 << 16
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8, which some editors write before the first line."""
 
-_HEADERS = (b" CDX ", b"CDX ", b"!", BOM + b" CDX ", BOM + b"CDX ", BOM + b"!")
+_HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!"))
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
 """Values that OutbackCDX writes if a row has no status."""

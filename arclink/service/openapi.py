@@ -20,7 +20,7 @@ from arclink.access.queries import URI
 from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
-from arclink.service.curating import GAPS, STALE
+from arclink.service.curating import FOUND, GAPS, STALE
 from arclink.service.explain import EXPLAIN
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
@@ -115,7 +115,7 @@ _SEEDS: Mapping[str, Schema] = {
     for form in SEED_FORMATS.values()
 }
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
-_FOUND = {"ArcLink-Found": "Number of pages without limit."}
+_FOUND = {FOUND: "Number of pages without limit."}
 _MEMENTO = {
     "Link": (
         'rel="next": the next part of the answer; with a replay prefix also original, timemap '

@@ -287,7 +287,7 @@ PLACE_AND_TIME = frozenset(
 
 
 def glob(text: str) -> Callable[[str], bool]:
-    """Return whether texts match ``text``, in which ``*`` stands for any text.
+    """Return a test for values that are ``text``, in which ``*`` is any number of characters.
 
     Each piece between two ``*`` is looked for once, after the piece before it; so the time does not
     grow with the number of ``*``, as that of a regular expression would.
@@ -296,14 +296,14 @@ def glob(text: str) -> Callable[[str], bool]:
         return text.__eq__
     start, *pieces, end = text.split("*")
     parts = [(piece, len(piece)) for piece in pieces if piece]
-    begin, behind, least = len(start), len(end), len(start) + len(end)
+    least = len(start) + len(end)
     if not parts:
         return lambda value: value.startswith(start) and value.endswith(end) and len(value) >= least
 
     def matches(value: str) -> bool:
         if not (value.startswith(start) and value.endswith(end)):
             return False
-        position, last = begin, len(value) - behind
+        position, last = len(start), len(value) - len(end)
         for piece, length in parts:
             position = value.find(piece, position, last)
             if position < 0:

@@ -621,8 +621,8 @@ class SqliteStore(Closing):
             payloads = self._listed_since(mark)
             while some := list(islice(payloads, AT_ONCE)):
                 for one in some:
-                    for cut in one.cuts or [None]:
-                        item = NOTHING if cut is None else CONTENT + cut.hex()
+                    contents = [CONTENT + cut.hex() for cut in one.cuts]
+                    for item in contents or [NOTHING]:
                         yield format_known(one.checksum, item, one.state, one.offset)
                 listed = [one for one in some if one.needs_originals]
                 ranges = (rows_of(number_field(one.number)) for one in listed)
