@@ -56,22 +56,17 @@ class _Running:
     answers: BinaryIO
     end: Callable[[], object]
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the process or its program has ended; asked while no job runs."""
-        if self.process.poll() is not None:
-            return True
-        try:
-            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
+    def takes(self, job: SparkJob) -> bool:
+        """Send a job; return whether the program takes it, which it does not if it has ended."""
+        if self.process.poll() is None:
+            with suppress(OSError):
+                self.connection.sendall(json.dumps(job._asdict()).encode() + b"\n")
+                return bool(self.answers.readline())
+        return False
 
-    def answer_to(self, job: SparkJob) -> bytes:
-        """Return the program's answer to a job; empty if the program ended."""
+    def answer(self) -> bytes:
+        """Return the program's answer to the job that it took; empty if the program ended."""
         with suppress(OSError):
-            self.connection.sendall(json.dumps(job._asdict()).encode() + b"\n")
             return self.answers.readline()
         return b""
 
@@ -100,18 +95,16 @@ class SparkApplication:
         Returns:
             The error of a failed job; None for a successful one.
         """
-        running = self._running
-        if running and (running.has_ended or running.submit != submit):
+        if self._running and self._running.submit != submit:
             self.close()
-            running = None
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_bytes(b"")  # Spark appends to it
-        running = self._running = running or self._start(submit, environment)
-        if running is None:
-            return "arclink: spark-submit ended before its program had begun"
         answer = b""
         try:
-            answer = running.answer_to(job)
+            running = self._taker(submit, environment, job)
+            if running is None:
+                return "arclink: the Spark application ended before its first job"
+            answer = running.answer()
         finally:
             if not answer:  # also if this process was interrupted
                 self.close()
@@ -139,6 +132,21 @@ class SparkApplication:
         if self._running is not None:
             self._running.end()
             self._running = None
+
+    def _taker(
+        self, submit: Sequence[str], environment: Mapping[str, str], job: SparkJob
+    ) -> _Running | None:
+        """Return an application that takes a job: the running one, or else a new one.
+
+        None if the new one does not take it either. An application may end between two jobs, and a
+        large process takes a while to end: only what it says shows that it has not.
+        """
+        if self._running:
+            if self._running.takes(job):
+                return self._running
+            self.close()
+        self._running = self._start(submit, environment)
+        return self._running if self._running and self._running.takes(job) else None
 
     def _start(self, submit: Sequence[str], environment: Mapping[str, str]) -> _Running | None:
         """Start an application; return None if its process ends before its program begins."""

@@ -2,7 +2,8 @@
 
 `arclink.mapreduce.spark_application` starts it with ``spark-submit`` and sends it jobs over a Unix
 socket, one line of JSON each: the arguments of mrjob's harness, and the Hadoop properties of this
-job. The answer is one line as well: the error, or null. Counters are in the folder that the
+job. The program says at once that it takes the job, with an empty line, so that it is known not to
+have ended. The answer is one line as well: the error, or null. Counters are in the folder that the
 arguments name.
 
 The end of the connection ends the application, even in the middle of a job: the process at its
@@ -34,6 +35,7 @@ def main(address: str) -> None:
         pyspark.SparkContext = lambda: context  # for the harness
         running: list[Future[None]] = []
         for request in connection.makefile("rb"):
+            connection.sendall(b"\n")
             # Spark's own thread, so that this one sees when the connection ends.
             running = [thread.submit(_answer, connection, context, json.loads(request))]
         if wait(running, GRACE).not_done:
