@@ -17,6 +17,7 @@ import socket
 import sys
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any
 
 from arclink.mapreduce.spark_harness import run
@@ -35,6 +36,8 @@ def main(address: str) -> None:
         pyspark.SparkContext = lambda: context  # for the harness
         running: list[Future[None]] = []
         for request in connection.makefile("rb"):
+            if _has_stopped(context):  # between two jobs, for example by YARN
+                os._exit(1)
             connection.sendall(b"\n")
             # Spark's own thread, so that this one sees when the connection ends.
             running = [thread.submit(_answer, connection, context, json.loads(request))]
@@ -51,14 +54,17 @@ def _answer(
         _run(context, job)
     except BaseException:  # includes the SystemExit of an argument parser
         error = traceback.format_exc()
-    try:
+    with suppress(Exception):  # there may be no JVM any more
         _forget(context)
-        has_stopped = bool(context._jsc.sc().isStopped())
-    except Exception:  # there is no JVM any more
-        has_stopped = True
     connection.sendall(json.dumps({"error": error}).encode() + b"\n")
-    if has_stopped:  # no further job could run here
-        os._exit(1)
+
+
+def _has_stopped(context: Any) -> bool:  # Any: as above
+    """Return whether no job can run in a context."""
+    try:
+        return bool(context._jsc.sc().isStopped())
+    except Exception:  # there is no JVM any more
+        return True
 
 
 def _run(context: Any, job: dict[str, Any]) -> None:  # Any: as above

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -93,11 +94,25 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path
         spark.runner(tmp_path).run(JOBS["index"], [], folder / "out", {})
 
 
-def spark_processes() -> set[int]:
-    """Return the programs and executors of applications that this process started."""
+def spark_processes(*others: bytes) -> set[int]:
+    """Return the programs and executors of applications that this process started.
+
+    Args:
+        others: Names of which their command lines have all, too.
+    """
     names = (b"spark_server.py", b"CoarseGrainedExecutorBackend")
     below = processes_below(os.getpid()).items()
-    return {process for process, command in below if any(name in command for name in names)}
+    return {
+        process
+        for process, command in below
+        if any(name in command for name in names) and all(name in command for name in others)
+    }
+
+
+def signal_all(processes: Iterable[int], number: int) -> None:
+    """Send a signal to processes."""
+    for process in processes:
+        os.kill(process, number)
 
 
 def test_jobs_share_an_application_that_outlives_failed_ones(
@@ -126,13 +141,12 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
                 sort()
         assert sort() == first
 
-        def signal_all(number: int) -> None:
-            for process in first:
-                os.kill(process, number)
-
-        signal_all(signal.SIGSTOP)  # as if it took them a while to end
-        threading.Timer(1, signal_all, [signal.SIGKILL]).start()
-        assert not sort() & first
+        for names in ([], [b"org.apache.spark"]):  # of all, and of all but the program in Python
+            started = spark_processes(*names)
+            assert started
+            signal_all(started, signal.SIGSTOP)  # as if it took them a while to end
+            threading.Timer(1, signal_all, [started, signal.SIGKILL]).start()
+            assert not sort() & started
     assert not spark_processes()
 
 
