@@ -6,10 +6,10 @@ Without a prefix, mementos have no URI-M.
 import re
 from datetime import UTC, datetime
 from typing import NewType
-from urllib.parse import urlsplit
 
 from arclink.errors import UsageError
 from arclink.model import Timestamp, UriM, UriR
+from arclink.network.addresses import parse_server_address
 
 ReplayPrefix = NewType("ReplayPrefix", str)
 """The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
@@ -30,21 +30,17 @@ def parse_replay(name: str, text: str) -> ReplayPrefix:
     """
     if not text:
         return NO_REPLAY
-    if _PREFIX.fullmatch(text) is None or not text.isascii() or not _has_host(text):
-        raise UsageError(
-            f"{name} {text!r}: expected the part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/"
-        )
-    return ReplayPrefix(text if text.endswith("/") else f"{text}/")
-
-
-def _has_host(url: str) -> bool:
-    """Return whether a URL names a host; if it also names a port, that must be one."""
+    expected = (
+        "expected the part of replay addresses before TIMESTAMP/URI, such as "
+        "https://web.archive.org/web/"
+    )
+    if _PREFIX.fullmatch(text) is None or not text.isascii():
+        raise UsageError(f"{name} {text[:200]!a}: {expected}")
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return False
-    return bool(host)
+        parse_server_address(text)
+    except ValueError as error:
+        raise UsageError(f"{name} {text[:200]}: {error}; {expected}") from error
+    return ReplayPrefix(text if text.endswith("/") else f"{text}/")
 
 
 def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | None:

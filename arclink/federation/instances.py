@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
+from arclink.network.addresses import parse_server_address
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:\[\]/-]{0,99}")
 _URL = re.compile(r"[!-~]{1,2000}")
@@ -63,27 +64,17 @@ def parse_instance(text: str) -> Instance:
     before, equals, after = text.partition("=")
     name, url = (before, after) if equals and "://" not in before else ("", text)
     allowed = "write http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment"
-    if _URL.fullmatch(url) is None:
-        raise UsageError(f"--instance {text[:200]!a}: not a URL; {allowed}")
     try:
-        parts = urlsplit(url)
-        port = parts.port
+        address = parse_server_address(url)
     except ValueError as error:
-        raise UsageError(f"--instance {text[:200]}: {error}; {allowed}") from error
-    is_plain = not (
-        parts.username
-        or parts.password
-        or parts.query
-        or parts.fragment
-        or "?" in url
-        or "#" in url
-        or "@" in url
-    )
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not is_plain:
-        raise UsageError(f"--instance {text[:200]}: not the address of an instance; {allowed}")
-    path = parts.path.rstrip("/")
-    name = name or parts.netloc + path
-    return Instance(parse_name("--instance", name), f"{parts.scheme}://{parts.netloc}{path}")
+        raise UsageError(f"--instance {text[:200]!a}: {error}; {allowed}") from error
+    is_plain = _URL.fullmatch(url) and "@" not in url and not address.rest
+    if not (address.is_of_web and is_plain):
+        raise UsageError(f"--instance {text[:200]!a}: not the address of an instance; {allowed}")
+    path = address.path.rstrip("/")
+    server = address.origin + path
+    name = name or server.partition("://")[2]
+    return Instance(parse_name("--instance", name), server)
 
 
 def parse_name(option: str, name: str) -> str:

@@ -13,6 +13,7 @@ import aiohttp
 import fsspec  # type: ignore[import-untyped]  # it has no types
 
 from arclink.errors import InputError
+from arclink.network.addresses import WEB_PORTS, parse_server_address
 from arclink.network.retries import TemporaryError, retried
 
 EXTRAS = {"s3": "s3", "s3a": "s3", "hdfs": "hdfs"}
@@ -29,10 +30,12 @@ def driver_of(url: str, **options: object) -> tuple[Any, str]:  # Any: fsspec ha
         options: Options of the driver.
 
     Raises:
-        InputError: There is no driver for its scheme.
+        InputError: It is no address, or there is no driver for its scheme.
     """
     scheme = url.partition("://")[0].lower()
     try:
+        if scheme in WEB_PORTS:  # its driver takes any text
+            parse_server_address(url)
         system, path = fsspec.url_to_fs(url, **options)
     except ImportError as error:
         extra = EXTRAS.get(scheme)
@@ -42,7 +45,7 @@ def driver_of(url: str, **options: object) -> tuple[Any, str]:  # Any: fsspec ha
         ) from error
     except ValueError as error:
         raise InputError(
-            f"{url}: {scheme}:// is not supported; use http, https, s3 or hdfs"
+            f"{url}: not an address of a file: {error}; use http, https, s3 or hdfs"
         ) from error
     return system, path
 

@@ -26,6 +26,7 @@ import orjson
 
 from arclink.closing import Closing
 from arclink.errors import InputError, MissingFileError, NetworkError, NetworkFailure
+from arclink.network.addresses import parse_server_address
 from arclink.network.hadoop_tokens import HOW, read_token, ticket_header
 from arclink.network.retries import TemporaryError, retried
 
@@ -126,20 +127,23 @@ class WebHdfs:
         """Return the file system of an address, and the path in it.
 
         Raises:
-            InputError: The address begins with ``hdfs://``, and the variable does not name its HTTP
-                address.
+            InputError: It is no address; or it begins with ``hdfs://``, and the variable does not
+                name its HTTP address.
         """
-        parts = urlsplit(url)
-        address = urlsplit(os.environ.get(ADDRESS, "")) if parts.scheme == "hdfs" else parts
-        if not address.hostname:
-            raise InputError(
-                f"{url}: the HTTP address of its NameNode is unknown; set {ADDRESS} to that "
-                "address, such as http://namenode:9870, or write webhdfs://namenode:9870/path"
-            )
+        is_indirect = url.partition("://")[0].lower() == "hdfs"
+        try:
+            address = parse_server_address(os.environ.get(ADDRESS, "") if is_indirect else url)
+        except ValueError as error:
+            if is_indirect:
+                wrong = f"{ADDRESS} is not the HTTP address of its NameNode ({error})"
+                advice = "set it to one such as http://namenode:9870"
+            else:
+                wrong, advice = f"not an address: {error}", "use webhdfs://namenode:9870/path"
+            raise InputError(f"{url}: {wrong}; {advice}") from error
         path = url.partition("://")[2].partition("/")[2]
         is_encrypted = address.scheme in ("https", "swebhdfs")
         port = address.port or (9871 if is_encrypted else 9870)
-        return cls(address.hostname, port, is_encrypted=is_encrypted), "/" + path.strip("/")
+        return cls(address.host, port, is_encrypted=is_encrypted), "/" + path.strip("/")
 
     def path_of(self, url: str) -> str:
         """Return the path for an address."""

@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import quote, urljoin
+from urllib.parse import quote
 
 from arclink.archives.locations import (
     UNLISTED,
@@ -27,6 +27,7 @@ from arclink.archives.locations import (
 from arclink.archives.opener import open_members
 from arclink.archives.wacz import DAMAGE
 from arclink.errors import InputError, UsageError
+from arclink.network.addresses import joined
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 
@@ -186,7 +187,7 @@ def _read_index(place: str) -> dict[str, list[str]]:
     """Return the paths of each file name; relative paths are relative to the index.
 
     Raises:
-        InputError: The index cannot be read, or a line has no tab.
+        InputError: The index cannot be read, or a line has no tab or no path.
     """
     by_name: dict[str, list[str]] = defaultdict(list)
     folder = str(Path(place).parent) if scheme_of(place) is None else ""
@@ -203,14 +204,18 @@ def _read_index(place: str) -> dict[str, list[str]]:
             raise InputError(
                 f"{place}, line {number}: not a path index: expected a file name, a tab and a path"
             )
-        by_name[name].append(_absolute(path.strip(), folder, place))
+        found = _absolute(path.strip(), folder, place)
+        if not found:
+            raise InputError(f"{place}, line {number}: {path.strip()}: not an address")
+        by_name[name].append(found)
     return dict(by_name)
 
 
 def _absolute(path: str, folder: str, place: str) -> str:
+    """Return a path relative to an index as a place of its own; empty if it cannot be one."""
     if scheme_of(path):
         return path
-    return os.path.join(folder, path.removeprefix("file://")) if folder else urljoin(place, path)
+    return os.path.join(folder, path.removeprefix("file://")) if folder else joined(place, path)
 
 
 def _equal_parts(path: Sequence[str], parts: Sequence[str]) -> int:

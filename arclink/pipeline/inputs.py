@@ -9,7 +9,6 @@ import os
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urljoin
 
 import orjson
 
@@ -31,6 +30,7 @@ from arclink.archives.opener import open_stream
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.network.addresses import joined
 from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
@@ -234,7 +234,10 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
                 if isinstance(path, Path):
                     yield from _expand(entry, path.parent, (*lists, itself))
                 else:
-                    yield from _expand_remote(urljoin(str(path), entry), (*lists, itself))
+                    address = joined(str(path), entry)
+                    if not address:
+                        raise InputError(f"{entry}: not an address")
+                    yield from _expand_remote(address, (*lists, itself))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
 

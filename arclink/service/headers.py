@@ -17,11 +17,11 @@ fields); the Fetch standard, section 3.2 (CORS protocol); RFC 9309 (robots.txt).
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 
 from arclink.errors import UsageError
+from arclink.network.addresses import parse_server_address
 
 ANY_ORIGIN: Final = "*"
 
@@ -48,8 +48,6 @@ _TOLD: Final = (
 _PREFLIGHT_SECONDS: Final = 7_200
 """Seconds for which a browser may cache a preflight answer; Chromium uses no higher value."""
 
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-
 
 def parse_origin(text: str, option: str = "--cors-origin") -> str:
     """Return an origin in the form that browsers send in ``Origin``; ``*`` means any origin.
@@ -68,22 +66,13 @@ def parse_origin(text: str, option: str = "--cors-origin") -> str:
     if text == ANY_ORIGIN and is_cors:
         return text
     try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
+        address = parse_server_address(text)
     except ValueError as error:
-        raise UsageError(f"{option} {text[:200]}: {error}; {allowed}") from error
-    is_bare = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
-    if (
-        parts.scheme not in _DEFAULT_PORTS
-        or not host
-        or not is_bare
-        or not text.isascii()
-        or "*" in host
-    ):
+        raise UsageError(f"{option} {text[:200]!a}: {error}; {allowed}") from error
+    is_bare = not address.user and address.path in ("", "/") and not address.rest
+    if not (address.is_of_web and is_bare and text.isascii()):
         raise UsageError(f"{option} {text[:200]!a}: not an origin; {allowed}")
-    host = f"[{host}]" if ":" in host else host
-    is_default = port is None or port == _DEFAULT_PORTS[parts.scheme]
-    return f"{parts.scheme}://{host}{'' if is_default else f':{port}'}"
+    return address.origin
 
 
 def register_headers(app: Flask, origins: Iterable[str] = ()) -> None:

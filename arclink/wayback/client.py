@@ -11,17 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
 
 from arclink.archives.records import HttpHeaders
 from arclink.closing import Closing
 from arclink.errors import FetchError, NetworkError, NetworkFailure, UsageError, WaybackError
+from arclink.network.addresses import parse_server_address
 from arclink.network.http import HttpClient, Response
 from arclink.network.retries import TemporaryError, doubled, retried
 from arclink.reasons import Reason
 from arclink.version import AGENT
 
-PORTS = {"http": 80, "https": 443}
 BUSY = frozenset({429, 503})
 PASSING_ERRORS = frozenset({408, 425, 500, 502, 504, 520, 521, 522, 523, 524})
 """Statuses of a temporary failure of a server, a proxy or its cache (520 to 524)."""
@@ -124,6 +123,13 @@ class Client(Closing):
         """Close all connections."""
         self._http.close()
 
+    def _is_ours(self, uri: str) -> bool:
+        """Return whether a URI is on a host that may be asked."""
+        try:
+            return origin_of(uri) in self.origins
+        except UsageError:  # an archive may send anything as an address
+            return False
+
     def get(
         self, uri: str, limit: int, is_answer: Callable[[Answer], bool] = lambda answer: False
     ) -> Answer:
@@ -142,7 +148,7 @@ class Client(Closing):
             WaybackError: The archive asks for a longer wait than allowed, or does not answer any
                 more.
         """
-        if origin_of(uri) not in self.origins:
+        if not self._is_ours(uri):
             raise FetchError(Reason.FETCH_OTHER_HOST, uri[:200])
         short = b""
         number = 0
@@ -264,18 +270,14 @@ def origin_of(uri: str) -> str:
     Raises:
         UsageError: It is no ``http`` or ``https`` URI.
     """
+    needed = "it must begin with http:// or https:// and name a host"
     try:
-        parts = urlsplit(uri)
-        port = parts.port
+        address = parse_server_address(uri)
     except ValueError as error:
-        raise UsageError(f"{uri}: not an address: {error}") from error
-    scheme = parts.scheme.lower()
-    if scheme not in PORTS or not parts.hostname:
-        raise UsageError(
-            f"{uri}: not an address of a web server; it must begin with http:// or https:// "
-            "and name a host"
-        )
-    return f"{scheme}://{parts.hostname}:{port or PORTS[scheme]}"
+        raise UsageError(f"{uri[:200]!r}: not an address: {error}; {needed}") from error
+    if not address.is_of_web:
+        raise UsageError(f"{uri[:200]!r}: not an address of a web server; {needed}")
+    return address.origin
 
 
 def retry_after(value: str, now: datetime) -> float | None:

@@ -23,13 +23,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import Enum
-from urllib.parse import urljoin
 
 import orjson
 
 from arclink.counts import Counts
 from arclink.errors import CdxError, FetchError, UsageError
 from arclink.model import Timestamp
+from arclink.network.addresses import joined
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture, parse_row
 from arclink.uris.surts import surt_or_none
@@ -242,11 +242,11 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
         relations = parameters.get("rel", "").lower().split()
         links += bool(relations)
         if "timemap" in relations and "self" not in relations:
-            next_timemaps.append(_absolute(uri, target))
+            next_timemaps.append(joined(uri, target))
         if "memento" not in relations:
             continue
         rows += 1
-        found = memento_uri.fullmatch(_absolute(uri, target))
+        found = memento_uri.fullmatch(joined(uri, target))
         if found is None:
             counts[Reason.ROW_OTHER_ARCHIVE] += 1
             continue
@@ -305,14 +305,6 @@ def memento_uris(base: str) -> re.Pattern[str]:
         rf"(?:https?:)?{re.escape(place)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)",
         re.IGNORECASE | re.DOTALL,
     )
-
-
-def _absolute(base: str, target: str) -> str:
-    """Return the absolute target of a link.
-
-    An absolute target is returned unchanged: joining would normalise the URI inside it.
-    """
-    return target if re.match("https?://", target, re.IGNORECASE) else urljoin(base, target)
 
 
 def _timestamp(text: str) -> str:

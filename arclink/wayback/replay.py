@@ -16,13 +16,13 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urljoin
 
 import ada_url
 
 from arclink.errors import FetchError
 from arclink.extract.replay_markup import is_rewritten, undo_rewriting, undo_uri
 from arclink.model import Checksum, Timestamp, UriR
+from arclink.network.addresses import joined
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
 from arclink.uris.surts import surt_of
@@ -197,11 +197,7 @@ class Replay:
         location = answer.headers.first("location")
         if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
             return ""
-        leads_to = (
-            location
-            if re.match("https?://", location, re.IGNORECASE)
-            else urljoin(answer.uri, location)
-        )
+        leads_to = joined(answer.uri, location)
         found = self._memento_uri.fullmatch(leads_to)
         if found is not None and surt_of(found["original"]) == surt_of(capture.original):
             return leads_to

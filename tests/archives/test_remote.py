@@ -203,6 +203,15 @@ def test_a_place_has_its_scheme_and_short_name(
     assert isinstance(location_of(place), RemotePath) == (scheme is not None)
 
 
+@pytest.mark.parametrize("line", ["//[x/a.warc", "http://[x/a.warc"])
+def test_a_line_of_a_remote_list_that_is_no_address_is_named(line: str, site: Site) -> None:
+    (site.folder / "files.txt").write_text(f"data\n{line}\n")
+    with pytest.raises(InputError) as caught:
+        describe(find_archives([site.url + "files.txt"]), {})
+    assert line in str(caught.value)
+    assert "not an address" in str(caught.value)
+
+
 # Builds
 
 

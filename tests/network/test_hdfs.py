@@ -204,7 +204,7 @@ def test_the_name_node_is_found(
 
 def test_without_the_variable_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
-    with pytest.raises(InputError, match=f"set {ADDRESS} to that address"):
+    with pytest.raises(InputError, match=f"{ADDRESS} is not the HTTP address .*; set it to"):
         webhdfs_address("hdfs://cluster/a")
 
 

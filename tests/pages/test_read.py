@@ -184,6 +184,15 @@ def test_moved_files_are_found_below_a_url(tmp_path: Path) -> None:
         assert body_of(graph, A) == ONE
 
 
+def test_a_line_of_a_remote_path_index_that_is_no_address_is_named(tmp_path: Path) -> None:
+    (tmp_path / "paths.txt").write_text("a.warc\ta.warc\nb.warc\t//[x/b.warc\n")
+    with (
+        serve(tmp_path) as site,
+        pytest.raises(InputError, match=r"line 2: //\[x/b\.warc: not an address"),
+    ):
+        list(ArchivePlaces([site.url + "paths.txt"]).paths("b.warc"))
+
+
 def test_a_remote_record_is_one_range_request(tmp_path: Path) -> None:
     """Once its file is open; no more bytes than the record has are asked for in vain."""
     dice = random.Random(1)

@@ -209,6 +209,6 @@ def test_a_cdx_server_that_leads_to_another_host_is_not_followed(
 
 def test_the_hosts_are_those_that_were_named() -> None:
     archive = Archive("https://a.example/web/", "http://index.a.example:8080/coll")
-    assert archive.origins == {"https://a.example:443", "http://index.a.example:8080"}
+    assert archive.origins == {"https://a.example", "http://index.a.example:8080"}
     with pytest.raises(UsageError):
         Archive("a.example/web")

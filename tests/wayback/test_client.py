@@ -172,9 +172,16 @@ def test_a_redirect_is_not_followed(archive: FakeArchive, client: Client) -> Non
 
 
 @pytest.mark.parametrize(
-    "uri", ["http://elsewhere.example/x", "https://127.0.0.1/web", "http://127.0.0.1:1/web"]
+    "uri",
+    [
+        "http://elsewhere.example/x",
+        "https://127.0.0.1/web",
+        "http://127.0.0.1:1/web",
+        "http://[x/web",
+        "",
+    ],
 )
-def test_another_host_scheme_or_port_is_never_asked(client: Client, uri: str) -> None:
+def test_another_host_scheme_or_port_or_no_address_is_never_asked(client: Client, uri: str) -> None:
     with pytest.raises(FetchError) as caught:
         client.get(uri, 100)
     assert caught.value.reason is Reason.FETCH_OTHER_HOST

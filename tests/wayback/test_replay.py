@@ -122,6 +122,7 @@ def test_a_capture_of_another_time_without_a_digest_is_refused(
     ("location", "reason"),
     [
         pytest.param("http://elsewhere.example/", Reason.FETCH_OTHER_HOST, id="another host"),
+        pytest.param("//[x", Reason.FETCH_OTHER_HOST, id="no address"),
         pytest.param(
             "/web/20110101000000id_/http://g.example/", Reason.FETCH_OTHER_MEMENTO, id="another URI"
         ),
