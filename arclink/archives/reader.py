@@ -199,14 +199,7 @@ class ArchiveFile(Closing):
         plain = self._plain_record(offset, length, limit)
         if plain is not None:
             return plain
-        segment, position = self._find(offset, length)
-        head = self._read_head(segment, position)
-        if head is None or not head.is_whole:
-            raise self._error(
-                Reason.PAYLOAD_DAMAGED,
-                segment.damage or (_CUT if head else "no record begins here"),
-                offset,
-            )
+        segment, position, head = self._find_head(offset, length)
         start = position + head.length
         if head.block_length > limit:
             extent = _Extent(head.block_length, 0, "", True)
@@ -256,14 +249,7 @@ class ArchiveFile(Closing):
         Raises:
             RecordError: As `record_at`.
         """
-        segment, position = self._find(offset, length)
-        head = self._read_head(segment, position)
-        if head is None or not head.is_whole:
-            raise self._error(
-                Reason.PAYLOAD_DAMAGED,
-                segment.damage or (_CUT if head else "no record begins here"),
-                offset,
-            )
+        segment, position, head = self._find_head(offset, length)
         declared = head.block_length
         if declared < 0 or declared <= DEFAULT_LIMIT:
             declared = self._measure(
@@ -357,6 +343,22 @@ class ArchiveFile(Closing):
         if position == 0 and not segment.view(0, 1) and not segment.damage:
             raise self._error(Reason.PAYLOAD_DAMAGED, f"an empty {self.compression.member}", offset)
         return segment, position
+
+    def _find_head(self, offset: int, length: int) -> tuple[Segment, int, Head]:
+        """Return the segment of a record, the position of the record in it, and its head.
+
+        Raises:
+            RecordError: The offset is past the end, or no whole head begins there.
+        """
+        segment, position = self._find(offset, length)
+        head = self._read_head(segment, position)
+        if head is None or not head.is_whole:
+            raise self._error(
+                Reason.PAYLOAD_DAMAGED,
+                segment.damage or (_CUT if head else "no record begins here"),
+                offset,
+            )
+        return segment, position, head
 
     def _find_inflated(self, offset: int) -> tuple[Segment, int]:
         position = offset - self._stored.size
