@@ -17,7 +17,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 
 import orjson
@@ -29,7 +28,6 @@ from arclink.model import Checksum, Payload
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     MementoColumns,
-    memento_columns,
     parse_payload,
 )
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum, pack_few, unpack_few
@@ -58,7 +56,13 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
-from arclink.store.graph_files import GraphPart, GraphParts, read_part
+from arclink.store.graph_files import (
+    KEYS_OF_MEMENTO,
+    GraphPart,
+    GraphParts,
+    distinct_mementos,
+    read_part,
+)
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
@@ -188,7 +192,8 @@ class TaskRunner:
 
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last, refers, flushed
-            for row in _distinct(path):
+            rows = read_part(path, COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
+            for row in distinct_mementos(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 surts.add(row[0])
@@ -434,21 +439,6 @@ class _Inlinks:
 
     def close(self) -> None:
         """Do nothing: no row is held back."""
-
-
-def _distinct(path: Path) -> Iterator[MementoColumns]:
-    """Yield the mementos of a part; of equal keys, only the one with the least (file, offset)."""
-    last: MementoColumns | None = None
-    for columns in read_part(path, COLUMNS_OF_MEMENTO, 4):
-        row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
-        if last is not None:
-            if last[:4] == row[:4]:
-                last = min(last, row, key=itemgetter(7, 8))
-                continue
-            yield last
-        last = row
-    if last is not None:
-        yield last
 
 
 def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:

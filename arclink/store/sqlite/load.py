@@ -9,7 +9,6 @@ store, captures are sorted in files, and a hub takes 16 bytes per inlink.
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ from arclink.errors import StoreError
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     MementoColumns,
-    memento_columns,
     parse_payload,
 )
 from arclink.store.blocks.byte_layouts import pack_checksum, split_content
@@ -34,7 +32,12 @@ from arclink.store.blocks.relations import (
     write_sightings,
 )
 from arclink.store.blocks.rows import shows_payload
-from arclink.store.graph_files import parts_of, read_sorted
+from arclink.store.graph_files import (
+    KEYS_OF_MEMENTO,
+    distinct_mementos,
+    parts_of,
+    read_sorted,
+)
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
@@ -180,7 +183,8 @@ class BatchLoader:
 
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last
-            for row in self._mementos():
+            rows = read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
+            for row in distinct_mementos(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 if shows_payload(checksum, reason):
@@ -195,20 +199,6 @@ class BatchLoader:
         write_sightings(writer, captures.sorted(), self._batch)
         writer.close()
         return (first, last) if last else ("", "")
-
-    def _mementos(self) -> Iterator[MementoColumns]:
-        """Yield the mementos of the batch; of equal keys the one with the least (file, offset)."""
-        last: MementoColumns | None = None
-        for columns in read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, keys=4):
-            row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
-            if last is not None:
-                if last[:4] == row[:4]:
-                    last = min(last, row, key=itemgetter(7, 8))
-                    continue
-                yield last
-            last = row
-        if last is not None:
-            yield last
 
     def _packing_of_inlinks(self) -> AbstractContextManager[PackingProcess | None]:
         """Start a process that packs the inlinks, if that is faster.
