@@ -6,6 +6,7 @@ machinery. Imports for types only count as well: a reader follows them too.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -34,8 +35,8 @@ ROOMS = (
     "federation",
     "analysis",
     "export",
-    "streams",
     "takeaway",
+    "streams",
     "linkgraph",
     "mapreduce",
     "jobs",
@@ -47,9 +48,6 @@ ROOMS = (
     "__main__",
 )
 """The rooms, from shared words to user interfaces. `ARCHITECTURE.md` has a heading for each."""
-
-STORE_ROOMS = ("protocols", "blocks", "sqlite", "cassandra", "location")
-"""Inside ``store``: the two stores do not know each other; only ``location`` knows both."""
 
 PACKAGES_OF_ROOMS = {
     "mrjob": {"mapreduce", "jobs"},
@@ -231,6 +229,26 @@ def test_the_stores_do_not_know_each_other() -> None:
     assert not [
         m for m, rooms in known.items() if ".blocks" in m and {"sqlite", "cassandra"} & rooms
     ]
+
+
+def sections_of_rooms() -> Mapping[str, str]:
+    """Return the text of `ARCHITECTURE.md` about each room, in the order of the page."""
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    sections = re.findall(r"^## arclink/(\w+)/\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    return dict(sections)
+
+
+def test_the_page_of_the_architecture_has_the_rooms_in_their_order() -> None:
+    folders = [room for room in ROOMS if (ROOT / "arclink" / room).is_dir()]
+    assert list(sections_of_rooms()) == folders
+
+
+@pytest.mark.parametrize("room", sections_of_rooms())
+def test_the_page_of_the_architecture_names_files_that_exist_in(room: str) -> None:
+    """A file is in its room or a folder of it, or is named with its own room."""
+    for name in re.findall(r"`([\w/]+\.pyx?)`", sections_of_rooms()[room]):
+        folder = ROOT / "arclink" / room
+        assert (ROOT / "arclink" / name).is_file() or list(folder.rglob(name)), name
 
 
 @pytest.mark.parametrize("package", PACKAGES_OF_ROOMS)
