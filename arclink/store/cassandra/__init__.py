@@ -6,7 +6,7 @@
     inlinks:   SURT ──▶ inlinks ──▶ blocks ───▶ content ──▶ checksum ─▶ sightings
 
 Outlinks answer what a page linked to; inlinks and sightings answer which pages link to it, and
-when. The tables are in ``cassandra_schema/``; ``docs/reference/cassandra-schema.md`` describes
+when. The tables are in ``cql/``; ``docs/reference/cassandra-schema.md`` describes
 them.
 
 Rows are packed as in the SQLite store, but are stored in other places. Every row names the step of

@@ -1,4 +1,4 @@
-"""Creates the tables of a store from ``cassandra_schema/``, and checks the version of a store."""
+"""Creates the tables of a store from ``cql/``, and checks the version of a store."""
 
 import re
 from collections.abc import Iterator

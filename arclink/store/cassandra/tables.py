@@ -1,6 +1,6 @@
 """Reads and writes rows of the tables: their places, their visible versions, and hubs.
 
-There are two kinds of tables, each with the same columns (``cassandra_schema/003_mementos.cql``).
+There are two kinds of tables, each with the same columns (``cql/003_mementos.cql``).
 *Keyed* tables are read by SURT, checksum or content; *placed* ones by the place of their rows,
 ``(load, part, chunk)``.
 
