@@ -10,7 +10,7 @@ the size of the file plus their position in the decompressed file. It is past th
 so it cannot be the address of another record. `record_at` accepts such addresses, too, and
 decompresses the file up to them; for ascending addresses it does so only once.
 
-Reasons for an own reader. FastWARC 2.0 reads only WARC. warcio 1.8 takes 2.5 times as long as
+Why ArcLink has its own reader. FastWARC 2.0 reads only WARC. warcio 1.8 takes 2.5 times as long as
 FastWARC, and stops at a gzip member with several records. Both stop at a damaged record. This
 reader has one set of rules for WARC and ARC. By offset it is as fast as FastWARC (0.09 to 0.15 ms
 per page). Reading forward takes 2 times as long as FastWARC, and 67 % of the time of warcio. Tests

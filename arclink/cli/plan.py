@@ -62,7 +62,7 @@ BATCH = field_parameter(
     "batch",
     _FROM_ONE,
     metavar="N",
-    otherwise="those of a build without --batch-size, at 20 kB each",
+    otherwise="as in a build without --batch-size, at 20 kB per capture",
 )
 LINKS = Parameter(
     "links",
@@ -80,9 +80,10 @@ SHARE = Parameter(
 )
 FILES = Parameter(
     "files",
-    "Number of archive files; files of a GB if it is not given.",
+    "Number of archive files.",
     _FROM_ONE,
     metavar="N",
+    otherwise="files of 1 GB",
 )
 RATES = Parameter(
     "rates",

@@ -28,7 +28,7 @@ CACHE = Parameter(
 POINTERS = Parameter(
     "pointers",
     "Write pointers to the captures, not the captures, to files in this folder: the input of "
-    "jobs/map_pages.py.",
+    "the job arclink.jobs.map_pages.",
     FOLDER,
     metavar="FOLDER",
     see="how-to/streams.md",
