@@ -230,10 +230,10 @@ def _cdx_step(
         answer = parse_index(response.body)
     except FetchError as error:
         raise _NoCdxServerError from error
-    return Listed(answer, question, response.body, mime, _next_cursor(answer, entry, word, rest))
+    return Listed(answer, question, response.body, mime, _next_cursor(answer, word, rest))
 
 
-def _next_cursor(answer: IndexAnswer, entry: Entry, word: str, rest: str) -> str:
+def _next_cursor(answer: IndexAnswer, word: str, rest: str) -> str:
     """Return the cursor of a listing after an answer."""
     if word == "page":
         page, pages = (int(number) for number in rest.split())

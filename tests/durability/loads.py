@@ -14,7 +14,6 @@ from arclink.store.takedown_lists import LISTED as LISTED
 from tests.store.load_arguments import FILES, SETTINGS
 
 BATCHES = 4
-STEPS = BATCHES + 1
 FORGOTTEN = Takedown(Forgotten(Surt("example,pages)/00001")), "letter", "2026-11-23T08:00:00Z")
 
 

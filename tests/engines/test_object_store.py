@@ -196,12 +196,6 @@ def built(archive: str, hadoop_on_s3: Path, tmp_path_factory: pytest.TempPathFac
     return build_from_bucket(archive, hadoop_on_s3, str(tmp_path_factory.mktemp("built") / "s3.db"))
 
 
-def in_bucket(url: str) -> list[str]:
-    """Return the names in a folder of the bucket."""
-    system = files_of(ROOT)
-    return [entry.name for entry in system.entries(system.path_of(url))]
-
-
 def committer_of(run: EngineRunner, folder: Path) -> object:
     """Return the committer of a job, which writes its name to the marker of success."""
     rows = folder / "work/rows.cdx"

@@ -17,7 +17,6 @@ from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
 from tests.pipeline.store_contents import Link, TrueMemento, true_outlinks
 
-Answer = dict[str, list[dict[str, object]]]
 BEFORE, AFTER = "20091231235959", "20100220235959"
 
 

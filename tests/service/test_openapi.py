@@ -179,7 +179,6 @@ def is_of_format(query: Query, *formats: str) -> bool:
 
 WITH_EVIDENCE = ("json", "jsonl", "csv")
 RDF = ("rdfxml", "turtle", "ntriples", "nquads", "jsonld")
-OF_LEVELS = ("evidence", "validity", "fields", "profile", "follow", "by", "format")
 
 
 def is_of_one_page(query: Query) -> bool:
