@@ -41,31 +41,42 @@ class Running:
 def serving(folder: Path, *options: str) -> Iterator[Running]:
     """Run ``arclink serve`` over `BIG` until the block ends."""
     load_pages(folder / "links.db", folder / "graph", [[Page(A, T1, BIG)]])
+    with serving_store(folder / "links.db", folder / "log", *options) as running:
+        yield running
+
+
+@contextmanager
+def serving_store(store: Path, log: Path, *options: str) -> Iterator[Running]:
+    """Run ``arclink serve`` over a store until the block ends.
+
+    Args:
+        store: The store.
+        log: The file for its log.
+        options: Further options.
+    """
     command = [
         sys.executable,
         "-m",
         "arclink.cli.main",
         "serve",
         "--store",
-        str(folder / "links.db"),
+        str(store),
         "--port",
         "0",
         *options,
     ]
-    with (folder / "log").open("w") as log:
+    with log.open("w") as events:
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=events,
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        yield Running(
-            process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), folder / "log"
-        )
+        yield Running(process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), log)
     finally:
         process.terminate()
         process.wait(60)

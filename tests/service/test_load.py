@@ -7,9 +7,6 @@ import csv
 import http.client
 import io
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +24,7 @@ from arclink.store.location import open_store
 from arclink.store.sqlite.store import SqliteStore
 from tests.access.sqlite_pages import load_pages, write_graph_files
 from tests.service.conftest import client_of
+from tests.service.running import serving_store
 from tests.store.memory_store import Page, link
 
 HUB = "http://hub.example/"
@@ -162,39 +160,15 @@ class Asking(threading.Thread):
 @contextmanager
 def serving(where: Path) -> Iterator[int]:
     """Run ``arclink serve`` until the block ends; yield its port. It must log no error."""
-    command = [
-        sys.executable,
-        "-m",
-        "arclink.cli.main",
-        "serve",
-        "--store",
-        str(where),
-        "--port",
-        "0",
-        "--workers",
-        "2",
-    ]
     errors = where.with_name("errors")
-    with errors.open("w") as log:
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline().split("http://127.0.0.1:")[1].split("/")[0])
-    finally:
-        process.terminate()
-        process.communicate(timeout=MOST_SECONDS)
+    with serving_store(where, errors, "--workers", "2") as service:
+        yield service.port
     said = [
         line
         for line in errors.read_text().splitlines()
         if "waitress.queue: Task queue depth" not in line
     ]  # a busy machine
-    assert (process.returncode, said) == (0, [])
+    assert (service.process.returncode, said) == (0, [])
 
 
 def test_a_store_is_loaded_while_many_clients_send_queries(where: Path) -> None:

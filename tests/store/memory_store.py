@@ -551,3 +551,31 @@ def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
 
 def _place_of(memento: Memento) -> tuple[str, int]:
     return memento.file, memento.offset
+
+
+class LoadedInside:
+    """Loads the `MemoryStore` inside of a store that shows a part of it."""
+
+    replaces_links = False
+    shared_url: str | None = None
+
+    _loaded: MemoryStore
+
+    def load(
+        self,
+        graph: Path,
+        files: Sequence[KnownFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
+        cluster: Cluster | None = None,
+    ) -> Batch:
+        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
+
+    def trim(self) -> None:
+        self._loaded.trim()
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        return self._loaded.known_contents(wanted)

@@ -1,15 +1,14 @@
 """The contract of each protocol, on every store."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from arclink.model import Batch, Checksum, Payload, Surt, UriR
+from arclink.model import Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.store.protocols import Cluster, GraphStore, KnownFile, Scans
+from arclink.store.protocols import GraphStore, Scans
 from tests.store.contract import (
     AnswersContract,
     LoadedScans,
@@ -17,7 +16,7 @@ from tests.store.contract import (
     StoreContract,
     placeless,
 )
-from tests.store.memory_store import MemoryStore
+from tests.store.memory_store import LoadedInside, MemoryStore
 
 
 class TestMemoryStore(StoreContract):
@@ -35,34 +34,12 @@ class TestSqliteStoreWithTinyBlocks(TestSqliteStore):
     pass
 
 
-class LoadedEmbargoedStore(EmbargoedStore):
+class LoadedEmbargoedStore(LoadedInside, EmbargoedStore):
     """A store under an embargo that hides nothing; its inner store can be loaded."""
-
-    replaces_links = False
-    shared_url: str | None = None
 
     def __init__(self) -> None:
         self._loaded = MemoryStore()
         super().__init__(self._loaded, Embargo(prefixes=(Surt("nowhere"),)))
-
-    def load(
-        self,
-        graph: Path,
-        files: Sequence[KnownFile],
-        settings: Mapping[str, str],
-        manifest: str,
-        cores: int | None = None,
-        cluster: Cluster | None = None,
-    ) -> Batch:
-        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
-
-    def trim(self) -> None:
-        self._loaded.trim()
-
-    def known_contents(
-        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        return self._loaded.known_contents(wanted)
 
 
 class TestEmbargoedStore(AnswersContract, ScansContract):

@@ -1,6 +1,6 @@
 """The captures of a subset as a store."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import SliceOptions, Slices
-from arclink.model import Batch, Checksum, Payload, Surt, UriR
+from arclink.model import Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.filtered import FilteredStore
-from arclink.store.protocols import Cluster, GraphStore, KnownFile, Scans
+from arclink.store.protocols import GraphStore, Scans
 from arclink.subsets.catalog import Definition, subset_of
 from arclink.subsets.language import parse_selection
 from arclink.subsets.view import SubsetStore
 from tests.store.contract import AnswersContract, LoadedScans, ScansContract, all_links
-from tests.store.memory_store import MemoryStore
+from tests.store.memory_store import LoadedInside, MemoryStore
 
 TEXTS = [
     "host:kalvik2010.example and to:20100131",
@@ -36,35 +36,13 @@ def view(store: Scans, text: str) -> SubsetStore:
     return subset_of(store, Definition(parse_selection(text), {}))
 
 
-class LoadedSubsetStore(SubsetStore):
+class LoadedSubsetStore(LoadedInside, SubsetStore):
     """The subset of all captures of a store; that store can be loaded."""
-
-    replaces_links = False
-    shared_url: str | None = None
 
     def __init__(self, text: str) -> None:
         self._loaded = MemoryStore()
         whole = view(self._loaded, text)
         super().__init__(self._loaded, whole.filter_identity, whole._evaluate)
-
-    def load(
-        self,
-        graph: Path,
-        files: Sequence[KnownFile],
-        settings: Mapping[str, str],
-        manifest: str,
-        cores: int | None = None,
-        cluster: Cluster | None = None,
-    ) -> Batch:
-        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
-
-    def trim(self) -> None:
-        self._loaded.trim()
-
-    def known_contents(
-        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        return self._loaded.known_contents(wanted)
 
 
 class TestWholeStore(AnswersContract, ScansContract):
