@@ -101,17 +101,17 @@ def extract(
         if known is None:
             known = known_relation(store, folder / "known", run)
         rounds = _Rounds(folder, batch or archives, archives, store, known, settings, run)
-        done = rounds.of_filter()
+        done = rounds.run_first()
         counts += done.counts
-        further = rounds.awaited()
+        further = rounds.find_awaited()
         while True:
             while done.retries:
-                done = rounds.of_parts(done.retries)
+                done = rounds.run_further(done.retries)
                 counts += done.counts
-            found = rounds.find(further)
+            found = rounds.find_further(further)
             counts += found.counts
             if found.further:
-                done, further = rounds.of_parts(found.further), {}
+                done, further = rounds.run_further(found.further), {}
                 counts += done.counts
             elif not rounds.waiting:
                 break
@@ -195,17 +195,17 @@ class _Rounds:
     number: int = 0
     waiting: list[Path] = field(default_factory=list)
 
-    def of_filter(self) -> _Round:
+    def run_first(self) -> _Round:
         """Run the first round, for the pointers of filter."""
         choice = self._choose(self.folder / "pointers")
         tasks = self._most_tasks() if self.run.is_on_engine else self._tasks_for(choice.parts)
         return self._read(choice.parts, choice.url, tasks, choice.counts)
 
-    def of_parts(self, pointers: PartSizes) -> _Round:
+    def run_further(self, pointers: PartSizes) -> _Round:
         """Run a round for pointers about which the store was asked already."""
         return self._read(pointers, None, self._tasks_for(pointers), Counts())
 
-    def awaited(self) -> PartSizes:
+    def find_awaited(self) -> PartSizes:
         """Return parts with pointers for mementos of earlier batches; call it after a round."""
         digested = self.folder / "digested"
         if next(self.store.files(), None) is None or not (parts := self.run.parts(digested)):
@@ -224,7 +224,7 @@ class _Rounds:
         write_pointers(awaited_contents(_mementos_in(parts), self.store), target / "part-00000")
         return self.run.sizes(target)
 
-    def find(self, others: PartSizes) -> _Found:
+    def find_further(self, others: PartSizes) -> _Found:
         """Find further captures for all pointers that wait; none waits afterwards.
 
         Absent pointers take part only if the batch may have something for them.
