@@ -12,10 +12,11 @@ from arclink.errors import StoreError
 from arclink.federation.merge import Findings, merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asked, Asking, ask_store
-from arclink.service.links import HOW, content_type, next_page
-from arclink.service.links import asked as asked_parameters
+from arclink.service.links import HOW
 from arclink.service.negotiation import accepted_format
 from arclink.service.problems import problem, store_away
+from arclink.service.responses import asked as asked_parameters
+from arclink.service.responses import content_type, next_page
 from arclink.service.stores import current_store, stores_of_app
 
 aggregating = Blueprint("aggregate", __name__)

@@ -40,8 +40,8 @@ from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbour
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
-from arclink.service.links import asked
 from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
+from arclink.service.responses import asked
 from arclink.service.stores import store_asked, stores_of_app
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans

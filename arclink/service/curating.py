@@ -15,7 +15,7 @@ from arclink.analysis.seed_lists import (
     seed_list,
 )
 from arclink.errors import UsageError
-from arclink.service.links import asked, content_type
+from arclink.service.responses import asked, content_type
 from arclink.service.stores import current_store, store_asked
 
 curating = Blueprint("curating", __name__)

@@ -13,7 +13,7 @@ from arclink.access.formats.explanations import explanation_fields
 from arclink.access.queries import URI
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
-from arclink.service.links import asked
+from arclink.service.responses import asked
 from arclink.service.stores import store_asked
 
 explaining = Blueprint("explain", __name__)

@@ -10,8 +10,8 @@ from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
 from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import reader_asked
-from arclink.service.links import asked, started
 from arclink.service.problems import note_loss
+from arclink.service.responses import asked, started
 from arclink.service.stores import stores_of_app
 from arclink.streams.forms import FORMS, write_stream
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery

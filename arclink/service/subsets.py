@@ -6,8 +6,8 @@ from werkzeug.exceptions import NotFound
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.errors import UsageError
-from arclink.service.links import asked, respond
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
+from arclink.service.responses import asked, respond
 from arclink.service.stores import current_store, stores_of_app
 from arclink.subsets.catalog import StoredSubset
 from arclink.subsets.counts import PROPERTY, count_captures, counts_as_rows

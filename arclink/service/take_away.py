@@ -14,7 +14,7 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
-from arclink.service.links import asked
+from arclink.service.responses import asked
 from arclink.service.stores import store_asked, stores_of_app
 from arclink.takeaway.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
 from arclink.takeaway.take_away import Source, download

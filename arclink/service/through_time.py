@@ -8,8 +8,8 @@ from arclink.access.declarations import AnyParameter
 from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.differences import diff_as_rows
-from arclink.service.links import asked, respond
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
+from arclink.service.responses import asked, respond
 from arclink.service.stores import store_asked, stores_of_app
 
 through_time = Blueprint("through_time", __name__)
