@@ -1,7 +1,7 @@
 """Look: takes a first look at archive files, where there are too many for the driver.
 
-Input: one path or address per line, as JSON. Output: the path, and a JSON list: why it is no
-archive file or null, its size, and its fingerprint.
+Input: one path or address per line, as JSON. Output: the path, and a JSON list: why it is not an
+archive file (null if it is one), its size, and its fingerprint.
 """
 
 from collections.abc import Iterable, Iterator
