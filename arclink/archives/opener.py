@@ -8,10 +8,17 @@ from typing import BinaryIO, cast
 
 from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
 from arclink.archives.locations import Location, split_entry
-from arclink.archives.wacz import find_entry, open_entry
+from arclink.archives.wacz import ZIP_DAMAGE, find_entry, open_entry
 
 BUFFER = 256 << 10
 """Bytes that a stream reads in one step."""
+
+DAMAGE = ZIP_DAMAGE
+"""Errors of opening and reading a stream of this module if its file is damaged or cannot be read.
+
+A stream may be an entry of a WACZ, so these are the errors of `zipfile`. They include all those of
+`gzip`.
+"""
 
 
 def open_bytes(place: str) -> ByteSource:
@@ -50,7 +57,8 @@ def open_stream(place: str) -> BinaryIO:
 def open_members(path: Location) -> BinaryIO:
     """Return a plain or gzip file, open for reading its decompressed bytes.
 
-    All members of a gzip file are read: a ZipNum CDX has thousands.
+    All members of a gzip file are read: a ZipNum CDX has thousands. Errors of opening and reading
+    are those of `DAMAGE`.
     """
     with open_stream(str(path)) as file:
         is_gzip = file.read(2) == b"\x1f\x8b"

@@ -25,7 +25,7 @@ _ENCRYPTED = 1
 _MOST_BYTES = 1 << 62
 _BUFFER = 64 << 10
 
-DAMAGE = (
+ZIP_DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -111,7 +111,7 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
     zipped = _zip(wacz, _open(wacz))
     try:
         return cast(BinaryIO, zipped.open(_info(wacz, zipped, name)))
-    except DAMAGE as error:
+    except ZIP_DAMAGE as error:
         raise InputError(f"{wacz}: {name} cannot be read: {error}") from error
 
 
@@ -141,7 +141,7 @@ def _open(wacz: str) -> BinaryIO:
 def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
-    except DAMAGE as error:
+    except ZIP_DAMAGE as error:
         raise InputError(
             f"{wacz} is not a WACZ: {error}; leave it out of the input, or fetch it again if "
             "it was truncated"

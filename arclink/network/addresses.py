@@ -1,7 +1,7 @@
 """Addresses of servers, from an operator or from another archive.
 
-Here is what all of them have in common. Whoever asks for an address adds rules of its own, for
-example that it has no query.
+This module has the rules that all addresses share. A caller adds its own rules, for example that
+an address has no query.
 
 Source: RFC 3986, sections 3.1 and 3.2; RFC 6454, section 6.2 (origins).
 """
@@ -26,7 +26,7 @@ class ServerAddress:
 
     Attributes:
         scheme: In lower case.
-        user: User and password, with the ``@`` after them; empty if there are none.
+        user: User and password, with the ``@`` after them; empty if the address has no user.
         host: In lower case; an IPv6 address has brackets.
         port: None if the address names none.
         path: With its first slash; may be empty.
@@ -42,7 +42,7 @@ class ServerAddress:
 
     @property
     def is_of_web(self) -> bool:
-        """Whether the server is asked by HTTP."""
+        """Whether the server answers HTTP or HTTPS."""
         return self.scheme in WEB_PORTS
 
     @property
@@ -60,7 +60,7 @@ def parse_server_address(text: str) -> ServerAddress:
     """Return the parts of an address.
 
     Raises:
-        ValueError: It is no address, or its host or port cannot be one; the text says why.
+        ValueError: It is not an address, or its host or port cannot be one; the text says why.
 
     >>> parse_server_address("https://[::1]:8443/web/?a")
     ServerAddress(scheme='https', user='', host='[::1]', port=8443, path='/web/', rest='?a')

@@ -30,7 +30,7 @@ def driver_of(url: str, **options: object) -> tuple[Any, str]:  # Any: fsspec ha
         options: Options of the driver.
 
     Raises:
-        InputError: It is no address, or there is no driver for its scheme.
+        InputError: It is not an address, or there is no driver for its scheme.
     """
     scheme = url.partition("://")[0].lower()
     try:
@@ -44,9 +44,9 @@ def driver_of(url: str, **options: object) -> tuple[Any, str]:  # Any: fsspec ha
             f"{url}: {scheme}:// needs a driver that is not installed: {how}"
         ) from error
     except ValueError as error:
-        raise InputError(
-            f"{url}: not an address of a file: {error}; use http, https, s3 or hdfs"
-        ) from error
+        is_known = scheme in fsspec.available_protocols()
+        why = f"not an address of a file: {error}" if is_known else f"{scheme}:// is not supported"
+        raise InputError(f"{url}: {why}; use http, https, s3 or hdfs") from error
     return system, path
 
 

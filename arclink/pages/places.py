@@ -24,8 +24,7 @@ from arclink.archives.locations import (
     short_name,
     split_entry,
 )
-from arclink.archives.opener import open_members
-from arclink.archives.wacz import DAMAGE
+from arclink.archives.opener import DAMAGE, open_members
 from arclink.errors import InputError, UsageError
 from arclink.network.addresses import joined
 from arclink.store.filtered import FilteredStore

@@ -27,8 +27,8 @@ from arclink.archives.locations import (
     split_entry,
 )
 from arclink.archives.names import CDX_SUFFIXES
-from arclink.archives.opener import open_bytes, open_members
-from arclink.archives.wacz import ARCHIVE_FOLDER, DAMAGE, indexes_in
+from arclink.archives.opener import DAMAGE, open_bytes, open_members
+from arclink.archives.wacz import ARCHIVE_FOLDER, indexes_in
 from arclink.errors import CdxError, InputError, UsageError
 from arclink.rows.cdx import BOM, LONGEST_ROW, Layout, is_header, parse_header
 from arclink.rows.cdx_layouts import USUAL_HEADER, usual_row, with_file
