@@ -103,11 +103,15 @@ def choose_pointers(
             yield CHOSEN, pointer
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
+            if replaces and pointer.kind is PointerKind.REVISIT_ONLY:
+                yield from _unless_replaced(pointer, source)
         elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
             yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
         elif pointer.kind is PointerKind.REVISIT_ONLY:
             # The payload was read before, but another original was captured. The store does not
             # say which.
+            if replaces:
+                yield from _unless_replaced(pointer, source)
             place = replace(
                 pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
             )
@@ -129,6 +133,16 @@ def _with_known(
         known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
         for pointer in some:
             yield pointer, next(known) if is_of_checksum(pointer) else None
+
+
+def _unless_replaced(pointer: Pointer, source: LinkSource) -> Iterator[tuple[bytes, Pointer]]:
+    """Yield a pointer for revisits whose payload the batch may have as a page, without checksum.
+
+    The page would then replace the links that are known, from a poorer source.
+    """
+    if source is not LinkSource.PAGE:
+        # Never chunk 0: the links that are known count, unless there is such a page.
+        yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, chunk=pointer.chunk + 1)
 
 
 def _read_before(payload: Payload) -> FallBack:

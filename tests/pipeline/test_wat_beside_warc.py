@@ -16,7 +16,7 @@ from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
 from tests.demos import Demos
 from tests.extract.wat_records import changed, write
-from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, page, row
+from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, links_of, page, revisit, row
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 
 NAMES = ("example.warc.gz", "example.warc.gz.wat.gz")
@@ -159,6 +159,43 @@ def test_a_damaged_capture_at_another_place_has_the_links_in_the_wat_of_its_payl
         ((_, links),) = outlinks_of(store, {Surt("example,h)/other/else")}).items()
     assert links is not None
     assert (f"http://h.example/{target}", "a@href", "Next page", "nofollow") in links
+
+
+@pytest.mark.parametrize("batches", [["p", "r"], ["r", "p"], ["pr"]], ids=" then ".join)
+@pytest.mark.parametrize("base", ["http://h.example/base/", None], ids=["known", "other place"])
+@pytest.mark.parametrize("is_engine", [False, True], ids=["driver", "tasks"])
+def test_a_revisit_has_the_links_of_a_page_that_replaces_those_of_a_wat(
+    batches: list[str], base: str | None, is_engine: bool, tmp_path: Path
+) -> None:
+    """The store knows the links of the WAT for the revisit's place if they have a base, or not."""
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    described = changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST)
+    response = described["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]
+    response["HTML-Metadata"] = {"Links": [{"path": "A@/href", "url": "/top.html"}]}
+    if base:
+        response["HTML-Metadata"]["Head"] = {"Base": base}
+    wat = write(tmp_path, described)
+    (tmp_path / "p.warc").write_bytes(page("http://h.example/p/", 1))
+    (tmp_path / "r.warc").write_bytes(
+        revisit("http://h.example/r/", 2, f"WARC-Payload-Digest: {DIGEST}")
+    )
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(
+        row("http://h.example/p/", 1, "p.warc", 0, "-")
+        + row("http://h.example/r/", 2, "r.warc", 0, mime="warc/revisit")
+    )
+    store = tmp_path / "links.db"
+    engine = conf if is_engine else None
+    build_store(wat, store, ALONE, conf=engine)
+    for names in batches:
+        files = [str(tmp_path / f"{name}.warc") for name in names]
+        build_store(tmp_path, store, ALONE, files, [cdx], engine)
+    with open_store(str(store)) as opened:
+        assert list(opened.verify()) == []
+        assert links_of(opened, "example,h)/p", "example,h)/r") == {
+            ("http://h.example/p/", "01"): ["http://h.example/p/next.html"],
+            ("http://h.example/r/", "02"): ["http://h.example/r/next.html"],
+        }
 
 
 def test_a_scan_names_the_archive_file_of_a_memento_that_a_wat_has_too(tmp_path: Path) -> None:
