@@ -17,7 +17,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 
 import orjson
@@ -39,6 +38,7 @@ from arclink.store.blocks.outlinks import LEVEL, packed_block
 from arclink.store.blocks.relations import (
     NUL,
     InlinksWriter,
+    order_of_columns,
     pack_fate,
     write_mementos,
     write_sightings,
@@ -437,13 +437,13 @@ class _Inlinks:
 
 
 def _distinct(path: Path) -> Iterator[MementoColumns]:
-    """Yield the mementos of a part; of equal keys, only the one with the least (file, offset)."""
+    """Yield the mementos of a part; of several copies, the first by `order_of_copy`."""
     last: MementoColumns | None = None
     for columns in read_part(path, COLUMNS_OF_MEMENTO, 4):
         row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
         if last is not None:
             if last[:4] == row[:4]:
-                last = min(last, row, key=itemgetter(7, 8))
+                last = min(last, row, key=order_of_columns)
                 continue
             yield last
         last = row

@@ -9,7 +9,6 @@ store, captures are sorted in files, and a hub takes 16 bytes per inlink.
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.relations import (
     BlockWriter,
     InlinksWriter,
+    order_of_columns,
     pack_fate,
     scope_of_fate,
     write_mementos,
@@ -197,13 +197,13 @@ class BatchLoader:
         return (first, last) if last else ("", "")
 
     def _mementos(self) -> Iterator[MementoColumns]:
-        """Yield the mementos of the batch; of equal keys the one with the least (file, offset)."""
+        """Yield the mementos of the batch; of several copies, the first by `order_of_copy`."""
         last: MementoColumns | None = None
         for columns in read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, keys=4):
             row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
             if last is not None:
                 if last[:4] == row[:4]:
-                    last = min(last, row, key=itemgetter(7, 8))
+                    last = min(last, row, key=order_of_columns)
                     continue
                 yield last
             last = row
