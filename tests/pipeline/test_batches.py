@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arclink.filter.index import index_archive
+from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
@@ -99,3 +100,18 @@ def test_a_capture_of_two_records_shows_its_links_if_one_of_them_passes_the_rule
             ("http://h.example/a/", "01"): ["http://h.example/a/next.html"],
             ("http://h.example/p.png", "02"): ["http://h.example/next.html"],
         }
+
+
+def test_a_file_that_was_cut_short_is_replaced_by_the_whole_one(tmp_path: Path) -> None:
+    (folder := tmp_path / "archive").mkdir()
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    records = page("http://h.example/a/", 1, digest) + page("http://h.example/b/", 2, digest)
+    file = folder / "a.warc"
+    file.write_bytes(records[: records.rindex(b"HTTP/1.1") + 5])
+    build_store(folder, tmp_path / "links.db", ALONE)
+    file.write_bytes(records)
+    build_store(folder, tmp_path / "links.db", ALONE)
+    build_store(folder, tmp_path / "whole.db", ALONE)
+    assert graph_at(tmp_path / "links.db") == graph_at(tmp_path / "whole.db")
+    with open_store(str(tmp_path / "links.db")) as opened:
+        assert [one.status for one in opened.mementos(Surt("example,h)/b"))] == ["200"]

@@ -383,13 +383,13 @@ type, reason and languages.
 
 def order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
     """Return `order_of_copy` of a row of the graph files."""
-    *_, file, offset, _, reason, _ = columns
-    return order_of_copy(file, offset, reason)
+    *_, file, offset, length, reason, _ = columns
+    return order_of_copy(file, offset, length, reason)
 
 
 def order_of_item(item: MementoItem) -> tuple[object, ...]:
     """Return the sort key of items of one memento: `order_of_copy`, then all other columns."""
-    return *order_of_copy(item[3], item[4], item[9]), item
+    return *order_of_copy(item[3], item[4], item[5], item[9]), item
 
 
 def first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:

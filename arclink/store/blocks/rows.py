@@ -18,10 +18,13 @@ def shows_payload(checksum: str, reason: str) -> bool:
     return reason == "-" and checksum != NO_CHECKSUM and checksum != EMPTY_PAYLOAD
 
 
-def order_of_copy(file: str, offset: int, reason: str) -> tuple[bool, bool, str, int]:
+def order_of_copy(
+    file: str, offset: int, length: int, reason: str
+) -> tuple[bool, bool, str, int, int]:
     """Return the sort key of the copies of one memento: rows with its key. A store shows the first.
 
     A copy that a rule left out comes last: the payload of the others is read, and is shown at this
-    place. A WAT comes after an archive file, which has more data.
+    place. A WAT comes after an archive file, which has more data. Of two copies at one place, the
+    longer comes first: the other was read while the file was cut short.
     """
-    return reason != "-", is_wat(file), file, offset
+    return reason != "-", is_wat(file), file, offset, -length
