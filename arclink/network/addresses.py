@@ -26,7 +26,7 @@ class ServerAddress:
 
     Attributes:
         scheme: In lower case.
-        user: User and password, with the ``@`` after them; empty if there are none.
+        user: User and password, with the ``@`` after them; may be empty.
         host: In lower case; an IPv6 address has brackets.
         port: None if the address names none.
         path: With its first slash; may be empty.
