@@ -13,6 +13,7 @@ never one line per link. A hub has several lines, for several tasks
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import orjson
 
@@ -31,16 +32,19 @@ from arclink.graph.blocks import Block
 from arclink.graph.distinct import Distinct
 from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
-from arclink.rows.pages import Page, parse_page, parse_place
+from arclink.rows.pages import Page, parse_link, parse_page, parse_place
 from arclink.rows.pointers import FIRST_PART
 from arclink.rows.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
-from arclink.uris.resolution import Base, content_id, cut
+from arclink.uris.resolution import SPECIAL_SCHEMES, Base, content_id, cut, fields_of
 from arclink.uris.surts import surt_of, surt_or_none
 
 _REASONS = tuple(Reason)
 
 MOST_RESOLVED = 128 << 20
 """Links of one page times the characters of its address and base: each target may repeat these."""
+
+_ANY_PAGE = UriR("http://page.invalid/")
+"""An original at which the references of a page are relative or absolute as at any other."""
 
 
 class Joiner:
@@ -114,18 +118,26 @@ class Joiner:
         if page.checksum != self._payload:
             self._payload = page.checksum
             self._cuts.clear()
+        links = len(self._links)
         numbers, scope, refused = self._resolve(page, page.originals[0])
+        if fields_of(page.originals[0])[0] not in SPECIAL_SCHEMES:
+            # Relative links do not resolve here, but they do at other originals of the payload.
+            scope = max(scope, _scope_at_any_page(page))
         if page.reason == Reason.PAYLOAD_RECORDED.name:
             # The crawler recorded where the links led from this original only.
             scope = Scope.DOCUMENT
         if page.chunk == 0:
             yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
         elif part and scope is Scope.NONE:
+            self._take_back(links)
             return  # only the task of chunk 0 writes a content that all parts share
         if part and scope is Scope.SCHEME and not part.endswith(FIRST_PART):
+            self._take_back(links)
             return
         for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
             if not self._cuts.add(cut(original, scope)):
+                if not place_in_page:
+                    self._take_back(links)
                 continue
             if place_in_page:
                 numbers, _, _ = self._resolve(page, original)
@@ -136,6 +148,18 @@ class Joiner:
                 yield from self._write_block()
                 if self._held >= self._flush_at:
                     yield from self.flush()
+
+    def _take_back(self, links: int) -> None:
+        """Remove the links of the block from a number on: no content has them.
+
+        A takedown rewrites only the blocks of the contents that it removes, so a link of such a
+        content must not be in any other block.
+        """
+        if len(self._links) > links:
+            for json, *_ in self._links[links:]:
+                del self._block.number_of[json]
+            del self._links[links:]
+            self._codes.clear()
 
     def _count(self, page: Page, scope: Scope, kept: int, refused: Counter[Reason]) -> Payload:
         """Count the links of a payload; return its row."""
@@ -192,6 +216,16 @@ class Joiner:
         directory = (cut(original, Scope.DIRECTORY), page.charset, page.base)
         if self._directory.name != directory or len(self._directory.links) > self._remember:
             self._directory = Place(directory)
+
+
+def _scope_at_any_page(page: Page) -> Scope:
+    """Return the scope that the links of a page have at any original with a usual scheme."""
+    base = Base(_ANY_PAGE, page.base, page.charset)
+    scope = Scope.NONE
+    for link in page.links:
+        with suppress(UriError):
+            scope = max(scope, base.follow(parse_link(link)[1])[1])
+    return scope
 
 
 class _Follow:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from heapq import merge
 from itertools import chain, pairwise, starmap
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from arclink.errors import StoreError
 from arclink.files.sums import damage_in, write_sums
 from arclink.rows.relations import MementoColumns, memento_columns
+from arclink.store.blocks.relations import order_of_columns
 from arclink.store.protocols import Cluster, KnownFile
 
 _BUFFER = 256 * 1024
@@ -81,8 +81,8 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
     return merge(*parts, key=lambda row: row[:keys])
 
 
-def distinct_mementos(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
-    """Yield the mementos of sorted rows; of equal keys, only the one with the least (file, offset).
+def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
+    """Yield the mementos of sorted rows; of several copies, only the first by `order_of_copy`.
 
     Args:
         rows: Rows of ``mementos``, as `read_sorted` or `read_part` yields them.
@@ -92,7 +92,7 @@ def distinct_mementos(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
         row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
         if last is not None:
             if last[:KEYS_OF_MEMENTO] == row[:KEYS_OF_MEMENTO]:
-                last = min(last, row, key=itemgetter(7, 8))
+                last = min(last, row, key=order_of_columns)
                 continue
             yield last
         last = row

@@ -265,6 +265,47 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
     assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
 
 
+def test_a_block_has_only_links_of_its_contents() -> None:
+    """Forgetting a page removes its links from the blocks of its contents, and from no other."""
+    written: list[RawLink] = [("a@href", f"/{number}", "", None) for number in range(2500)]
+    of_one_host = [f"http://a.example/{number}" for number in range(4)]
+    of_two_hosts = ["http://a.example/4", "http://b.example/"]
+    pages = [
+        page_of("SUM", of_one_host[:2], written),
+        page_of("SUM", of_one_host[2:], written, chunk=1),
+        page_of("OTHER", ["http://a.example/5"], [("a@href", "/other", "", None)]),
+        page_of("SUM2", of_one_host[:2], written),
+        page_of("SUM2", of_two_hosts, written, chunk=1),
+    ]
+    joiner = Joiner()
+    rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
+    assert len(list(flat_outlinks(rows))) == 4
+    for row in inverted(rows):
+        _, _, groups = parse_inlinks(row)
+        assert all(positions for *_, sources in groups for _, positions in sources)
+
+
+@pytest.mark.parametrize("written", ["/top", "page.html", "?q=1"])
+@pytest.mark.parametrize("odd", ["WARC/1.0", "about:blank", "dns:a.example"])
+@pytest.mark.parametrize("is_first", [False, True], ids=["odd one last", "odd one first"])
+def test_an_original_where_no_link_resolves_costs_no_links_of_others(
+    written: str, odd: str, is_first: bool
+) -> None:
+    """Originals are sorted, and the scope of a payload follows from the first one."""
+    originals = ["http://a.example/d/p?x", "http://b.example/e"]
+    links: list[RawLink] = [("a@href", written, "", None)]
+    page = page_of("SUM", [odd, *originals] if is_first else [*originals, odd], links)
+    rows, _ = joined([page], 30_000)
+    (payload,) = (parse_payload(row) for relation, row in rows if relation == PAYLOADS)
+    assert payload.scope is not None
+    by_content = dict(flat_outlinks(rows))
+    assert {
+        original: [link.target for link in by_content[content_id(page.checksum, original, scope)]]
+        for scope in [payload.scope]
+        for original in page.originals
+    } == {odd: []} | {original: [ada_url.join_url(original, written)] for original in originals}
+
+
 def divided(page: Page) -> dict[bytes, list[bytes]]:
     """Return the pages of each part of a payload's origins, by their keys."""
     by_part: dict[tuple[str, str], list[UriR]] = {}

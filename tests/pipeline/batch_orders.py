@@ -83,6 +83,7 @@ def same_in_all_batches(
             build_store(folder, path, settings, inputs=[file], cdx=cdx)
         with open_store(str(path)) as opened:
             assert graph_of(opened) == expected, order
+            assert list(opened.verify()) == [], order
     (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
     by_tasks = tmp_path / "by-tasks.db"
     build_store(folder, by_tasks, replace(settings, batch_bytes=1, cores=2), cdx=cdx, conf=conf)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from arclink.filter.index import index_archive
+from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from tests.pipeline.batch_orders import DIGEST, links_of, page, revisit, same_in_all_batches
 from tests.pipeline.store_contents import build_store, graph_of
 
 Graph = set[tuple[object, ...]]
@@ -78,3 +80,38 @@ def test_each_archive_file_is_opened_once_to_extract(demo: Path, tmp_path: Path)
     report = build_store(demo, tmp_path / "links.db", BuildSettings(cores=2))
     assert report.counts[Reason.FILE_INDEXED] == 8
     assert report.counts[Reason.FILE_OPENED] == 8
+
+
+def test_a_capture_of_two_records_shows_its_links_if_one_of_them_passes_the_rules(
+    tmp_path: Path,
+) -> None:
+    (folder := tmp_path / "archive").mkdir()
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    (folder / "a.warc").write_bytes(
+        page("http://h.example/a/", 1, digest, mime="image/png")
+        + revisit("http://h.example/p.png", 2, digest)
+    )
+    (folder / "b.warc").write_bytes(
+        page("http://h.example/a/", 1, digest) + page("http://h.example/p.png", 2, digest)
+    )
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        assert links_of(opened, "example,h)/a", "example,h)/p.png") == {
+            ("http://h.example/a/", "01"): ["http://h.example/a/next.html"],
+            ("http://h.example/p.png", "02"): ["http://h.example/next.html"],
+        }
+
+
+def test_a_file_that_was_cut_short_is_replaced_by_the_whole_one(tmp_path: Path) -> None:
+    (folder := tmp_path / "archive").mkdir()
+    digest = f"WARC-Payload-Digest: {DIGEST}"
+    records = page("http://h.example/a/", 1, digest) + page("http://h.example/b/", 2, digest)
+    file = folder / "a.warc"
+    file.write_bytes(records[: records.rindex(b"HTTP/1.1") + 5])
+    build_store(folder, tmp_path / "links.db", ALONE)
+    file.write_bytes(records)
+    build_store(folder, tmp_path / "links.db", ALONE)
+    build_store(folder, tmp_path / "whole.db", ALONE)
+    assert graph_at(tmp_path / "links.db") == graph_at(tmp_path / "whole.db")
+    with open_store(str(tmp_path / "links.db")) as opened:
+        assert [one.status for one in opened.mementos(Surt("example,h)/b"))] == ["200"]

@@ -200,7 +200,7 @@ class Graph:
 def graphs(draw: st.DrawFn, max_batches: int = 5) -> Graph:
     """Draw a graph in which the attributes of a memento that are not its key follow from its key.
 
-    Only file and offset may differ between two rows of one memento.
+    Only file, offset, length and reason may differ between two rows of one memento.
     """
     facts: dict[tuple[str, ...], Memento] = {}
     batches = []
@@ -214,8 +214,8 @@ def graphs(draw: st.DrawFn, max_batches: int = 5) -> Graph:
                     known.record_type,
                     drawn.file,
                     drawn.offset,
-                    known.length,
-                    known.reason,
+                    drawn.length,
+                    drawn.reason,
                 )
             )
         batches.append(batch)

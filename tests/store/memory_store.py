@@ -549,8 +549,8 @@ def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
     )
 
 
-def _place_of(memento: Memento) -> tuple[str, int]:
-    return memento.file, memento.offset
+def _place_of(memento: Memento) -> tuple[bool, str, int, int]:
+    return memento.reason != "-", memento.file, memento.offset, -memento.length
 
 
 class LoadedInside:

@@ -65,7 +65,7 @@ from arclink.store.blocks.byte_layouts import (
     uri_of_form,
 )
 from arclink.store.blocks.inlink_numbers import unpack_postings
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Row, order_of_copy
 from arclink.tuples import maker
 
 CHUNK = 1000
@@ -379,6 +379,24 @@ MementoItem = tuple[str, str, str, str, int, int, str, str, str, str, str]
 Its items are timestamp, original, checksum, file and offset; then length, status, mime, record
 type, reason and languages.
 """
+
+
+def order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
+    """Return `order_of_copy` of a row of the graph files."""
+    *_, file, offset, length, reason, _ = columns
+    return order_of_copy(file, offset, length, reason)
+
+
+def order_of_item(item: MementoItem) -> tuple[object, ...]:
+    """Return the sort key of items of one memento: `order_of_copy`, then all other columns."""
+    return *order_of_copy(item[3], item[4], item[5], item[9]), item
+
+
+def first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
+    """Return the copy of a memento that a store shows."""
+    first = next(copies)
+    second = next(copies, None)
+    return first if second is None else min(first, second, *copies, key=order_of_item)
 
 
 _memento = maker(Memento)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from arclink.archives.names import is_wat
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 
 
@@ -15,3 +16,15 @@ class Row(NamedTuple):
 def shows_payload(checksum: str, reason: str) -> bool:
     """Return whether a memento is joined with the payload of its checksum."""
     return reason == "-" and checksum != NO_CHECKSUM and checksum != EMPTY_PAYLOAD
+
+
+def order_of_copy(
+    file: str, offset: int, length: int, reason: str
+) -> tuple[bool, bool, str, int, int]:
+    """Return the sort key of the copies of one memento: rows with its key. A store shows the first.
+
+    A copy that a rule left out comes last: the payload of the others is read, and is shown at this
+    place. A WAT comes after an archive file, which has more data. Of two copies at one place, the
+    longer comes first: the other was read while the file was cut short.
+    """
+    return reason != "-", is_wat(file), file, offset, -length

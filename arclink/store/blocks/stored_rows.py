@@ -1,12 +1,20 @@
 """The rows of a whole store, for counting and verification; each store has its own reader."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.relations import MementoItem, Names, in_order, mementos_of
+from arclink.store.blocks.relations import (
+    MementoItem,
+    Names,
+    first_of_copies,
+    in_order,
+    mementos_of,
+)
 from arclink.store.blocks.rows import Row
 
 
@@ -17,11 +25,9 @@ def distinct_mementos(rows: Iterable[Row], names: Names) -> Iterator[MementoItem
         rows: All rows of the SURT, by key.
         names: Of the store.
     """
-    last: tuple[str, ...] = ()
-    for item in in_order(rows, lambda row: mementos_of(row, names)):
-        if item[:3] != last:
-            last = item[:3]
-            yield item
+    items = in_order(rows, lambda row: mementos_of(row, names))
+    for _, copies in groupby(items, itemgetter(0, 1, 2)):
+        yield first_of_copies(copies)
 
 
 class StoredPayload(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
@@ -49,6 +49,7 @@ from arclink.store.blocks.relations import (
     kinds_of,
     memento_of,
     mementos_of,
+    order_of_item,
     pack_head,
     pages_of,
     postings_of,
@@ -188,8 +189,10 @@ class CassandraReader(Closing):
 
     def copies(self, surt: Surt) -> Iterator[Memento]:
         streams = self.tables.mementos.streams(surt.encode(), self.history().view)
-        for item in in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names)):
-            yield memento_of(surt, item)
+        items = in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names))
+        for _, same in groupby(items, itemgetter(0, 1, 2)):
+            for item in sorted(same, key=order_of_item):
+                yield memento_of(surt, item)
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self.payload_in(self.history().view, checksum)

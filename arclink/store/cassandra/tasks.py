@@ -60,8 +60,8 @@ from arclink.store.graph_files import (
     KEYS_OF_MEMENTO,
     GraphPart,
     GraphParts,
-    distinct_mementos,
     read_part,
+    without_copies,
 )
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
@@ -193,7 +193,7 @@ class TaskRunner:
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last, refers, flushed
             rows = read_part(path, COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
-            for row in distinct_mementos(rows):
+            for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 surts.add(row[0])

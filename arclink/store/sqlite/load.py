@@ -34,9 +34,9 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.graph_files import (
     KEYS_OF_MEMENTO,
-    distinct_mementos,
     parts_of,
     read_sorted,
+    without_copies,
 )
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
@@ -184,7 +184,7 @@ class BatchLoader:
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last
             rows = read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
-            for row in distinct_mementos(rows):
+            for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 if shows_payload(checksum, reason):

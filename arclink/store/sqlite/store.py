@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from arclink.archives.names import is_wat
 from arclink.checksums import is_of_page
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
@@ -65,14 +64,15 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     NUL,
-    MementoItem,
     Posting,
     end_of_prefix,
+    first_of_copies,
     in_order,
     kinds_of,
     memento_of,
     mementos_of,
     number_field,
+    order_of_item,
     pack_head,
     pages_of,
     postings_of,
@@ -145,14 +145,6 @@ class ReadPayload(NamedTuple):
 
 
 _inlink = maker(Inlink)
-
-
-def _first_of_equal(same: Iterator[MementoItem]) -> MementoItem:
-    """Return the first of equal mementos; those from a WAT come last, as in a batch."""
-    first = next(same)
-    return (
-        min([first, *same], key=lambda item: (is_wat(item[3]), item)) if is_wat(first[3]) else first
-    )
 
 
 def _pages_of_content(
@@ -468,7 +460,7 @@ class SqliteStore(Closing):
             if timestamp > last:
                 return
             if timestamp >= first:
-                yield memento_of(surt, _first_of_equal(same))
+                yield memento_of(surt, first_of_copies(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
@@ -595,7 +587,7 @@ class SqliteStore(Closing):
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
             items = in_order(rows, lambda row: mementos_of(row, self._names))
             for _, same in groupby(items, itemgetter(0, 1, 2)):
-                for item in sorted(same, key=lambda item: (is_wat(item[3]), item)):
+                for item in sorted(same, key=order_of_item):
                     yield memento_of(surt, item)
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
