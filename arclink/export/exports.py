@@ -167,10 +167,12 @@ def describe(query: ExportQuery, picture: Picture) -> str:
 def _check_time(store: OpenStore, query: ExportQuery) -> None:
     sums, links = store.sums(), query.links
     first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
-    if not sums.first or last < sums.first or first > sums.last:
-        known = f"captures from {sums.first} to {sums.last}" if sums.first else "no captures"
+    if not sums.first:
+        raise ExportError("nothing to export: the store, or its subset, has no captures")
+    if last < sums.first or first > sums.last:
         raise ExportError(
-            f"nothing to export from {first} to {last}: the store has {known}. Choose other times."
+            f"nothing to export from {first} to {last}: the store has captures from {sums.first} "
+            f"to {sums.last}. Choose other times."
         )
 
 

@@ -32,6 +32,9 @@ _ADVICE = {
 }
 """Advice for a failed write, by the system's error number."""
 
+_SQLITE = b"SQLite format 3\x00"
+"""The first bytes of a store in one file."""
+
 
 def unwritable(
     path: Path, error: OSError, kind: type[OperatorError] = OperatorError
@@ -55,7 +58,8 @@ def written_whole(
         kind: Class of the error to raise.
 
     Raises:
-        OperatorError: The folder is missing, a path is no file, or the disk is full or broken.
+        OperatorError: The folder is missing, a path is no file or has a store, or the disk is full
+            or broken.
     """
     for path in paths:
         _check_path(path, kind)
@@ -101,6 +105,16 @@ def _check_path(path: Path, kind: type[OperatorError]) -> None:
         raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
     if path.exists() and not path.is_file():
         raise kind(f"{path} is a device or pipe, which a file cannot replace. Name another path.")
+    if path.is_file() and _is_sqlite(path):  # a store named by mistake would be lost
+        raise kind(f"{path} is a SQLite file, such as a store. Name another path.")
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except PermissionError:  # the output may replace a file that cannot be read
+        return False
 
 
 @contextmanager

@@ -15,12 +15,14 @@ from typing import BinaryIO, cast
 
 import orjson
 
+from arclink.archives.locations import split_entry
 from arclink.errors import CaptureError, DataError, ExportError, UsageError
 from arclink.files.atomic import written_together
 from arclink.model import Memento
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import PageReader
 from arclink.pages.text import read_title
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.fields import is_name
@@ -182,19 +184,21 @@ def take_away(source: Source, query: TakeAwayQuery, path: Path) -> TakenAway:
 
     Raises:
         ExportError: The folder is missing, there are no captures, or none of them can be read.
-        UsageError: The name of the file does not fit the format, or a package that the format needs
-            is not installed.
+        UsageError: The name of the file does not fit the format, a file to write is an archive file
+            of the store, or a package that the format needs is not installed.
         StoreError: The store cannot be reached.
     """
     suffix = _SUFFIXES.get(query.form, "")
     if not path.name.endswith(suffix) or path.name == suffix:
         raise UsageError(f"--into {path}: the name of a {query.form.value} file ends in {suffix}")
+    _check_archives(source.store, [path])
     manifest_path = path.with_name(f"{path.name}.json")
     earlier = _files_in(manifest_path)
     with written_together(path, ExportError) as (work, names):
         writing = _Writing(source, query, Path(tempfile.mkdtemp(dir=work)))
         names += _FILE_WRITERS[query.form](writing, work, path.name)
         writing.check_written()
+        _check_archives(source.store, [path.with_name(name) for name in names])
         sizes = {name: (work / name).stat().st_size for name in names}
         manifest = writing.manifest(sizes)
         names.append(manifest_path.name)
@@ -206,6 +210,22 @@ def take_away(source: Source, query: TakeAwayQuery, path: Path) -> TakenAway:
         if name not in sizes and name.startswith(stem) and "/" not in name:
             path.with_name(name).unlink(missing_ok=True)
     return TakenAway(query, writing.tally, sizes)
+
+
+def _check_archives(store: Scans, outputs: Iterable[Path]) -> None:
+    """Raise an error if a file to write is one from which a build read captures of the store."""
+    existing = {path.resolve(): path for path in outputs if path.exists()}
+    if not existing:
+        return
+    whole = store.whole if isinstance(store, FilteredStore) else store
+    for file in whole.files():
+        inside = split_entry(file.path)
+        output = existing.get(Path(inside[0] if inside else file.path).resolve())
+        if output is not None:
+            raise UsageError(
+                f"--into: {output} is an archive file of the store, which the export would "
+                "replace. Name another path."
+            )
 
 
 def download(source: Source, query: TakeAwayQuery, title: str = "captures") -> Generator[bytes]:

@@ -113,6 +113,12 @@ def test_a_window_without_captures_says_when_there_are_some(store: Path, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_store_is_named_without_a_time(tmp_path: Path) -> None:
+    query = ExportQuery.from_parameters([("format", "csv")])
+    with pytest.raises(ExportError, match=r"the store, or its subset, has no captures$"):
+        export(MemoryStore(), query, tmp_path / "links.csv")
+
+
 @pytest.mark.parametrize("form", ["csv", "nquads", "graphml", "gexf"])
 def test_a_gap_between_captures_is_named_with_its_ends(
     form: str, store: Path, tmp_path: Path

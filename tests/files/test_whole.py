@@ -4,8 +4,10 @@ import errno
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,19 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
         place.write_bytes(b"links")
     assert pipe.is_fifo()
     assert [one.name for one in tmp_path.iterdir()] == ["links.csv"]
+
+
+def test_a_store_is_not_replaced(tmp_path: Path) -> None:
+    store = tmp_path / "links.db"
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("CREATE TABLE links (source)")
+    before = store.read_bytes()
+    with (
+        pytest.raises(OperatorError, match="is a SQLite file"),
+        written_whole([tmp_path / "nodes.csv", store]) as (_, place),
+    ):
+        place.write_bytes(b"links")
+    assert store.read_bytes() == before
 
 
 def test_a_file_in_progress_is_not_removed(tmp_path: Path) -> None:

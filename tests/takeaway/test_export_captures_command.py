@@ -1,6 +1,7 @@
 """``arclink export`` of captures, and the same from Python: output, files and errors."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 import arclink
 from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
+from arclink.errors import UsageError
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
 from tests.pages.archives import T1, T2, Record, build, sha1, store_of, write_warc
 from tests.takeaway.exporting import rows_in
@@ -34,6 +36,35 @@ def test_it_says_what_it_wrote(past: Path, tmp_path: Path) -> None:
     assert second.startswith("2 records copied (")
     assert f"out.warc.gz: {path.stat().st_size:,} bytes" in done.output
     assert last == f"The manifest is {path}.json"
+
+
+@pytest.mark.parametrize("name", ["crawl.warc.gz", "link.warc.gz"])
+def test_an_archive_file_of_the_store_is_not_replaced(tmp_path: Path, name: str) -> None:
+    store = store_of(tmp_path, [Record(A, T1), Record(B, T2)])
+    archive = tmp_path / "archive" / "crawl.warc.gz"
+    before = archive.read_bytes()
+    (tmp_path / "link.warc.gz").symlink_to(archive)
+    into = archive if name == archive.name else tmp_path / name
+    done = run(store, "--format", "warc", "--to", "2009", "--subset", f"uri:{A}", "--into", into)
+    assert isinstance(done.exception, UsageError)
+    assert "is an archive file of the store" in str(done.exception)
+    assert archive.read_bytes() == before
+
+
+def test_a_further_file_of_the_export_does_not_replace_an_archive_file(tmp_path: Path) -> None:
+    bodies = [random.Random(seed).randbytes(600_000) for seed in range(3)]
+    records = [Record(f"{A}{number}", T1, body) for number, body in enumerate(bodies)]
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    write_warc(folder / "all-00002.warc.gz", records)
+    before = (folder / "all-00002.warc.gz").read_bytes()
+    store = build(tmp_path, [folder / "all-00002.warc.gz"])
+    options = ["--format", "warc", "--file-size", "1000000"]
+    done = run(store, *options, "--into", folder / "all.warc.gz")
+    assert isinstance(done.exception, UsageError)
+    assert "all-00002.warc.gz is an archive file of the store" in str(done.exception)
+    assert [path.name for path in folder.iterdir()] == ["all-00002.warc.gz"]
+    assert (folder / "all-00002.warc.gz").read_bytes() == before
 
 
 def test_captures_that_are_left_out_are_warnings(tmp_path: Path) -> None:
