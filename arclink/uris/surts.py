@@ -6,16 +6,20 @@ Strategy: the package takes 15 to 30 µs per URI. The scanner ``arclink/native/s
 itself. All other URIs go to the package, and so does every URI if the scanner is not compiled.
 Tests compare the two.
 
-Two rules are ArcLink's own. The package queries the name service of the network for hosts such as
-``256.1.1.1``. A key must not depend on its answer, so ArcLink treats such a host as a name. And a
-SURT never contains a control character, a line separator or a lone surrogate, whatever the URI
-contains, because it is written to tab-separated lines.
+Three rules are ArcLink's own. The package queries the name service of the network for hosts such as
+``256.1.1.1``. A key must not depend on its answer, so ArcLink treats such a host as a name. The
+package follows IDNA 2003, and browsers follow the URL Standard ("domain to ASCII"): the target of a
+link to ``straße.example`` would have another key than the page, and names in newer scripts would
+have no key of their own. And a SURT never contains a control character, a line separator or a lone
+surrogate, whatever the URI contains, because it is written to tab-separated lines.
 """
 
 import re
 import socket
 from collections.abc import Callable
 from functools import lru_cache
+
+import ada_url
 
 from arclink.errors import UriError
 from arclink.lazy_imports import imported_lazily
@@ -67,6 +71,7 @@ _REPEATED_SCHEME = re.compile("https?://https?:")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_NAME = re.compile(rb"[a-z0-9._-]+")
 _UNFIT_OR_BLANK = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 
@@ -202,7 +207,11 @@ def _by_package(uri: str) -> Surt | None:
 
 
 def _canonicalize(url: handyurl, **options: object) -> handyurl:
-    """Canonicalise a URL with the package's defaults, but without the name service."""
+    """Canonicalise a URL with the package's defaults, but as browsers do, and without name service.
+
+    What browsers do differently is in `_as_browsers_do`.
+    """
+    url.host = _as_browsers_do(url.host)
     name = _numeric_name(url.host)
     if name is not None:
         url.host = b"name"
@@ -210,6 +219,20 @@ def _canonicalize(url: handyurl, **options: object) -> handyurl:
     if name is not None:
         url.host = GoogleURLCanonicalizer.escapeOnce(name)
     return IAURLCanonicalizer.canonicalize(url, **options)
+
+
+def _as_browsers_do(host: bytes | None) -> bytes | None:
+    """Return a name with characters outside ASCII in Punycode; any other host unchanged.
+
+    So is a name that browsers refuse.
+    """
+    if not host:
+        return host
+    name: bytes = GoogleURLCanonicalizer.unescapeRepeatedly(host)
+    if name.isascii():
+        return host
+    found: bytes = ada_url.idna_to_ascii(name.decode("utf-8", "ignore"))
+    return found if _NAME.fullmatch(found) else host
 
 
 def _numeric_name(host: bytes | None) -> bytes | None:

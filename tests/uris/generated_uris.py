@@ -1,5 +1,6 @@
 """Generated URIs, and their SURTs by the ``surt`` package."""
 
+import ada_url
 import surt  # type: ignore[import-untyped]  # has no types
 from hypothesis import strategies as st
 
@@ -13,10 +14,22 @@ def by_package(uri: str) -> str | None:
     return key
 
 
+def by_package_in_punycode(uri: str) -> str | None:
+    """Return the package's SURT of a URI whose host is written as browsers write it.
+
+    A host that browsers refuse is unchanged.
+    """
+    try:
+        written = ada_url.normalize_url("http://" + uri.rpartition("://")[2])
+    except ValueError:
+        written = uri
+    return by_package(written)
+
+
 SIGNS = [*"abzAZ09/?#&=.:;%@()<>'\"\\~ \t\n\x00\x7fäü\u2028\uff12", "//", "/.", ".."]
 
 
-ESCAPES = ["%2e", "%2F", "%25", "25", "%3f", "%23", "%41", "%c3%9f", "%0A"]
+ESCAPES = ["%2e", "%2F", "%25", "25", "%3f", "%23", "%41", "%c3%a9", "%0A"]
 
 
 HOSTS = [
