@@ -34,6 +34,8 @@ def command(given: Given) -> None:
     if LINKS_OR_LEVEL.sure(given) != "uri":
         _count(given)
         return
+    if period := given.text(BY_PERIOD):
+        raise ConflictError("by", period, "counts links: also give --level host or --level domain")
     query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, LINKS_OR_LEVEL, *FORM))
     prefix = REPLAY.of(given) or NO_REPLAY
     form = chosen_format(FORMAT.sure(given), given)

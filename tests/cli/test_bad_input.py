@@ -225,6 +225,12 @@ def text(path: Path, words: str) -> Path:
             id="public address without a host",
         ),
         pytest.param(
+            ["links", "h.example", "--by", "day", "--store", "{store}"],
+            2,
+            "by counts links: also give --level",
+            id="period without a level",
+        ),
+        pytest.param(
             ["extract", "{archive}", "--folder", "{tmp}/w"],
             1,
             "run `arclink filter`",
