@@ -308,9 +308,7 @@ def test_any_host_has_the_surt_of_the_package(host: str, port: str) -> None:
 )
 @example("straße", "")
 @example("ü" * 70, "")
-def test_a_name_outside_ascii_has_the_key_of_its_punycode(
-    name: str, port: str
-) -> None:
+def test_a_name_outside_ascii_has_the_key_of_its_punycode(name: str, port: str) -> None:
     """As the targets of links to it; a name that browsers refuse has the key of the package."""
     uri = f"http://{name}.example{port}/"
     assert surt_or_none(uri) == by_package_in_punycode(uri)
