@@ -202,7 +202,7 @@ def _page(
         group = group_outlinks if is_out else group_inlinks
         groups = group(reading, budget) if is_same_store else None
         if groups is not None:
-            members = _fitting(groups.page(position.given, query.limit), budget.characters)
+            members = fitting(groups.page(position.given, query.limit), budget.characters)
             end = position.given + len(members)
             return _Page(
                 tuple(_detailed(reading, members, direction, budget.rows)),
@@ -265,7 +265,7 @@ def _taken(
     return tuple(members), None
 
 
-def _fitting(members: tuple[Member, ...], most: int) -> tuple[Member, ...]:
+def fitting(members: tuple[Member, ...], most: int) -> tuple[Member, ...]:
     """Return the first members until they have ``most`` characters; at least one if there is one.
 
     The last one may exceed this number.
