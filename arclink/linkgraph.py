@@ -144,7 +144,9 @@ class OfStream(TypedDict, total=False):
     cache: str | PathLike[str]
 
 
-_UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
+_UNLIMITED = Budget(
+    members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize, characters=sys.maxsize
+)
 """No limits apply: a Python caller can wait, an HTTP client cannot."""
 
 

@@ -1,14 +1,16 @@
 """The answer to a link query: the links of a URI, with their times and texts.
 
 An answer is first collected and grouped (`groups`). If it exceeds 10,000 members or the budget of
-rows, it is written in store order instead (`store_order`). The rest of a grouped answer also
-continues in store order if the store has changed between two pages. Outlinks and inlinks are
-decided separately. An answer about many pages (`ranges`) is always in store order.
+rows or characters, it is written in store order instead (`store_order`). The rest of a grouped
+answer also continues in store order if the store has changed between two pages. Outlinks and
+inlinks are decided separately. An answer about many pages (`ranges`) is always in store order.
 """
 
 import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from arclink.access.archives import ArchiveReport
 from arclink.access.cursors import (
@@ -200,8 +202,8 @@ def _page(
         group = group_outlinks if is_out else group_inlinks
         groups = group(reading, budget) if is_same_store else None
         if groups is not None:
-            members = groups.page(position.given, query.limit)
-            end = position.given + query.limit
+            members = fitting(groups.page(position.given, query.limit), budget.characters)
+            end = position.given + len(members)
             return _Page(
                 tuple(_detailed(reading, members, direction, budget.rows)),
                 end=Grouped(end) if end < len(groups.keys) else DONE,
@@ -210,7 +212,7 @@ def _page(
     steps = _steps_after(position, direction, reading)
     most = budget.rows if is_out else 2 * budget.look_ups
     try:
-        members, reached = _taken(steps, query.limit, most)
+        members, reached = _taken(steps, query.limit, most, budget.characters)
     except UsageError as error:
         if is_out or query.cursor is None:
             raise
@@ -240,18 +242,18 @@ def _steps_after(
 
 
 def _taken(
-    steps: Iterable[Step], limit: int, most: int
+    steps: Iterable[Step], limit: int, most: int, most_characters: int
 ) -> tuple[tuple[Member, ...], LinkPosition | InRange | None]:
     """Return up to ``limit`` members and the position after them, None at the end.
 
-    It takes steps until their total cost is ``most``, but at least one step, so that a client that
-    follows the cursors always reaches the end.
+    It takes steps until their total cost is ``most``, or their members have ``most_characters``,
+    but at least one step, so that a client that follows the cursors always reaches the end.
     """
     members: list[Member] = []
     reached: LinkPosition | InRange | None = None
-    spent = 0
+    spent = characters = 0
     for member, position, cost in steps:
-        if (reached is not None and spent >= most) or (
+        if (reached is not None and (spent >= most or characters >= most_characters)) or (
             member is not None and len(members) == limit
         ):
             return tuple(members), reached
@@ -259,7 +261,21 @@ def _taken(
         spent += cost
         if member is not None:
             members.append(member)
+            characters += _characters_of(member)
     return tuple(members), None
+
+
+def fitting(members: tuple[Member, ...], most: int) -> tuple[Member, ...]:
+    """Return the first members until they have ``most`` characters; at least one if there is one.
+
+    The last one may exceed this number.
+    """
+    sizes = accumulate(map(_characters_of, members))
+    return members[: bisect_left([*sizes], most) + 1]
+
+
+def _characters_of(member: Member) -> int:
+    return len(member.uri) + len(member.text) + sum(map(len, member.variants))
 
 
 def _detailed(

@@ -25,11 +25,14 @@ class Budget:
         rows: Largest number of links and sightings that one request reads per direction.
         look_ups: Largest number of inlinks whose pages one request looks up; a look-up costs 20
             times as much as reading a row.
+        characters: Largest number of characters of the URIs and texts of links that one request
+            holds in memory per direction; a URI in an archive may have 65,536 of them.
     """
 
     members: int = MOST_MEMBERS
     rows: int = 200_000
     look_ups: int = 10_000
+    characters: int = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,14 @@ def group_outlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
             return None
     members: dict[MemberKey, list[Vertex]] = {}
     links_of: dict[ContentId, list[Outlink]] = {}
+    characters = 0
     for vertex in seen:
         content = vertex[0]
         if content not in links_of:
             links = list(islice(reading.store.outlinks(content), budget.rows - rows + 1))
             rows += len(links)
-            if rows > budget.rows:
+            characters += sum([len(link.target) + len(link.text) for link in links])
+            if rows > budget.rows or characters > budget.characters:
                 return None
             links_of[content] = (
                 links
@@ -107,11 +112,12 @@ def group_inlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
     members: dict[
         MemberKey, list[tuple[Sequence[Timestamp], UriR]]
     ] = {}  # when each is shown, and the target that it has then
-    rows = 0
+    rows = characters = 0
     for (target, kind, text, rel, _), sources in reading.with_sources(inlinks):
         for source, timestamps in sources:
             rows += len(timestamps)
-            if rows > budget.rows:
+            characters += len(source) + len(text)
+            if rows > budget.rows or characters > budget.characters:
                 return None
             if wants_all or query.wants_end(source):
                 members.setdefault((source, kind, text, rel), []).append((timestamps, target))

@@ -28,7 +28,7 @@ from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 
-EVERYTHING = Budget(rows=1 << 62, look_ups=1 << 62)
+EVERYTHING = Budget(rows=1 << 62, look_ups=1 << 62, characters=1 << 62)
 """A budget without limits, for local callers instead of remote clients."""
 
 

@@ -55,6 +55,11 @@ _OURS = frozenset(
         "browse",
         "replay",
         "w",
+        "export",
+        "gaps",
+        "select",
+        "stale",
+        "stream",
     }
 )
 """First path segments that the service itself uses."""

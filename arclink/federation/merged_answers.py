@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Self
 
-from arclink.access.answers import InForce, LinkAnswer
+from arclink.access.answers import Budget, InForce, LinkAnswer, fitting
 from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
@@ -165,8 +165,11 @@ def _page(
     )
     start = bisect_right(places, after, key=lambda placed: placed[0])
     page = places[start : start + query.limit]
-    members = tuple(_member(key, found.links[key], is_out) for _, key in page)
-    return members, page[-1][0] if start + query.limit < len(places) else None
+    members = fitting(
+        tuple(_member(key, found.links[key], is_out) for _, key in page), Budget().characters
+    )
+    end = start + len(members)
+    return members, places[end - 1][0] if end < len(places) else None
 
 
 def _place_of(key: LinkKey, link: SeenLink, is_out: bool) -> Place:

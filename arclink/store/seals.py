@@ -36,6 +36,7 @@ UNPACKING_ERRORS = (
     ValueError,
     LookupError,
     TypeError,
+    AttributeError,
     OverflowError,
 )
 """Errors that unpacking raises for bytes that ArcLink did not pack."""

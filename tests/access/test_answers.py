@@ -263,8 +263,8 @@ def ungrouped(members: Sequence[Member]) -> Counter[tuple[object, ...]]:
 @pytest.mark.parametrize("limit", ["1", "3", "7", "100"])
 @pytest.mark.parametrize(
     "budget",
-    [Budget(members=5), Budget(rows=8), Budget(rows=8, look_ups=5)],
-    ids=["too many members", "too many rows", "too many look-ups"],
+    [Budget(members=5), Budget(rows=8), Budget(rows=8, look_ups=5), Budget(characters=100)],
+    ids=["too many members", "too many rows", "too many look-ups", "too many characters"],
 )
 def test_a_large_answer_comes_in_store_order_and_says_so(limit: str, budget: Budget) -> None:
     store = MemoryStore(hub(7, (T1, T2)))
@@ -292,6 +292,29 @@ def test_rows_of_one_request_are_bounded_and_a_short_page_goes_on() -> None:
     )
     pages = list(follow(store, A, Budget(rows=5), direction="out", kind="a@href"))
     assert [len(tuple(page.outlinks)) for page in pages] == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("uri", "parameters"),
+    [(A, {"direction": "out"}), (B, {"direction": "in", "matchType": "domain"})],
+    ids=["outlinks", "inlinks of many pages"],
+)
+def test_the_size_of_one_answer_is_bounded_however_long_its_uris_are(
+    uri: str, parameters: dict[str, str]
+) -> None:
+    long = [link(f"{B}{n}/{'x' * 1_000}") for n in range(10)]
+    answers = follow(MemoryStore([Page(A, T1, long)]), uri, Budget(characters=3_000), **parameters)
+    pages = [[*answer.outlinks, *answer.inlinks] for answer in answers]
+    assert sum(map(len, pages)) == len(long)
+    assert max(map(len, pages)) <= 3
+
+
+def test_the_size_of_one_answer_is_bounded_however_long_the_uri_of_its_page_is() -> None:
+    page = f"{A}{'x' * 1_000}"
+    store = MemoryStore([Page(page, T1, [link(f"{B}{n}") for n in range(10)])])
+    pages = [answer.outlinks for answer in follow(store, page, Budget(characters=3_000))]
+    assert [member.uri for members in pages for member in members] == [f"{B}{n}" for n in range(10)]
+    assert max(len(tuple(members)) for members in pages) == 3
 
 
 def test_pages_looked_up_for_one_request_are_bounded() -> None:

@@ -161,6 +161,29 @@ def test_mementos_of_archives_add_up() -> None:
     )
 
 
+def test_a_page_ends_before_it_is_too_large_and_the_next_one_continues() -> None:
+    long = UriR(f"{A}?{'x' * 60_000}")
+    seen = SeenLink(
+        frozenset([long]),
+        frozenset([UriR(B)]),
+        frozenset([None]),
+        {"x": frozenset([Timestamp(TIMES[0])])},
+    )
+    source, target = surt_of(A), surt_of(B)
+    found = Findings({(source, target, Kind("a@href"), f"{n:04}"): seen for n in range(1_000)})
+    texts = []
+    parameters = [("uri", A)]
+    while True:
+        answer = answer_of(found, MergedQuery.from_parameters(parameters), [])
+        members = tuple(answer.outlinks)
+        assert len(members) < 600
+        texts += [member.text for member in members]
+        if answer.next is None:
+            break
+        parameters = [("uri", A), ("cursor", answer.next)]
+    assert texts == [f"{n:04}" for n in range(1_000)]
+
+
 def test_pages_lead_through_all_members_once() -> None:
     links = [
         link(f"http://x.example/{number}", str(number % 2), TIMES[number % 3])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,10 +18,11 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.cli.main import group
 from arclink.cli.serve import collections_of
 from arclink.errors import StoreError, UsageError
+from arclink.service.application import create_app
 from arclink.service.collections import create_collections
 from arclink.store.protocols import GraphStore
 from tests.access.sqlite_pages import load_pages
-from tests.service.conftest import T1, T2, A, B
+from tests.service.conftest import PAGES, T1, T2, A, B
 from tests.store.memory_store import MemoryStore, Page, link
 
 OLYMPICS = MemoryStore([Page(A, T1, [link(B, "Games")])])
@@ -174,13 +176,21 @@ def test_wrong_names_are_a_usage_error(texts: list[str], says: str) -> None:
         collections_of(texts)
 
 
+def test_no_collection_has_the_name_of_a_resource() -> None:
+    rules = create_app(lambda: MemoryStore(PAGES)).url_map.iter_rules()
+    names = {rule.rule.split("/")[1] for rule in rules}
+    for name in filter(re.compile("[a-z]+").fullmatch, names):
+        with pytest.raises(UsageError, match="cannot be a collection's name"):
+            collections_of([f"{name}=a.db"])
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--store", "x=a.db", "--instance", "x=http://h"], "own store has this name"),
         (["--store", "a.db", "--instance", "here=http://h"], "own store has this name"),
         (["--store", "a.db", "--name", "a b"], "--name 'a b': not the name of an archive"),
-        (["--store", "a.db", "--instance", "h"], "not the address of an instance"),
+        (["--store", "a.db", "--instance", "h"], "it does not begin with a scheme"),
     ],
     ids=str,
 )

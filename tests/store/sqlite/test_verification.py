@@ -288,6 +288,13 @@ BREACHES = [
     pytest.param(swap_keys, ["blocks are sorted"], id="keys out of order"),
     pytest.param(execute(*OUT_OF_SCHEMA), [READABLE], id="index is gone"),
     pytest.param(
+        execute(
+            "INSERT INTO forgotten VALUES (1, x'61', '', '', 0, '', '', 0, 0, 0, 0, 0, 0, 0, 0)"
+        ),
+        [READABLE],
+        id="bytes in place of text",
+    ),
+    pytest.param(
         lose_the_meaning_of_a_column, ["the SQLite file is sound"], id="value that may not be"
     ),
 ]
