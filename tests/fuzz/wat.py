@@ -8,7 +8,7 @@ from dataclasses import replace
 from arclink.archives.reader import NO_HEADERS, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import PayloadError, RecordError
-from arclink.extract.html import DEFAULT_KINDS, Limits
+from arclink.extract.html import DEFAULT_KINDS, DERIVED_KINDS, Limits
 from arclink.extract.wat_links import wat_links
 from arclink.filter.index import capture_of
 from arclink.model import UriR
@@ -26,6 +26,9 @@ SEEDS = [
     b'"},{"path":"IMG@/src","url":"i","alt":"z"},{"path":"STYLE/#text","href":"k"}]}}}}}',
     b'{"Envelope":{"ARC-Header-Metadata":{"Target-URI":"http://a.example/","Date":"20190519072524","Content-Type":"text/html"},'
     b'"Payload-Metadata":{"HTTP-Response-Metadata":{"Response-Message":{"Status":"301"},"Entity-Digest":"sha1:x","Headers":{"Location":["b","c"]}}}}}',
+    b'{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"response","WARC-Target-URI":"http://a.example/"},'
+    b'"Payload-Metadata":{"HTTP-Response-Metadata":{"HTML-Metadata":{"Head":{"Metas":[{"http-equiv":"Refresh",'
+    b'"content":"54; url=x"}]}}}}}}',
     b'{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"revisit","WARC-Target-URI":"http://a.example/","WARC-Date":"2019-05-19T07:25:24Z",'
     b'"WARC-Refers-To-Date":"2018","WARC-Profile":"p"},"Payload-Metadata":{}}}',
 ]
@@ -69,7 +72,7 @@ def check(data: bytes) -> None:
     assert "".encode(charset) == b""
     assert len(page.links) <= LIMITS.links
     for kind, reference, text, rel in page.links:
-        assert kind in DEFAULT_KINDS
+        assert kind in DEFAULT_KINDS | DERIVED_KINDS
         assert len(text) <= LIMITS.text
         assert text == text.strip(" ")
         assert rel is None or rel == rel.strip(" ").lower() != ""
