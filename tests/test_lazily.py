@@ -101,6 +101,14 @@ def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser_or_store() 
     assert said(code) == "set()"
 
 
+def test_a_stage_that_opens_no_store_needs_no_numpy() -> None:
+    code = (
+        "import sys, arclink.cli.stage_options, arclink.pipeline.build; "
+        "print({'numpy', 'apsw', 'selectolax'} & {*sys.modules})"
+    )
+    assert said(code) == "set()"
+
+
 def test_a_build_here_needs_no_spark() -> None:
     """Where pyspark is installed, a driver that needs its folder still finds it."""
     code = """

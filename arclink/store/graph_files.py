@@ -14,14 +14,9 @@ from typing import NamedTuple
 
 from arclink.errors import StoreError
 from arclink.files.sums import damage_in, write_sums
-from arclink.rows.relations import MementoColumns, memento_columns
-from arclink.store.blocks.relations import order_of_columns
 from arclink.store.protocols import Cluster, KnownFile
 
 _BUFFER = 256 * 1024
-
-KEYS_OF_MEMENTO = 4
-"""Leading columns that identify a memento: SURT, timestamp, original and checksum."""
 
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
@@ -79,25 +74,6 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
     if _follow_each_other(paths, keys):
         return chain.from_iterable(parts)
     return merge(*parts, key=lambda row: row[:keys])
-
-
-def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
-    """Yield the mementos of sorted rows; of several copies, only the first by `order_of_copy`.
-
-    Args:
-        rows: Rows of ``mementos``, as `read_sorted` or `read_part` yields them.
-    """
-    last: MementoColumns | None = None
-    for columns in rows:
-        row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
-        if last is not None:
-            if last[:KEYS_OF_MEMENTO] == row[:KEYS_OF_MEMENTO]:
-                last = min(last, row, key=order_of_columns)
-                continue
-            yield last
-        last = row
-    if last is not None:
-        yield last
 
 
 def _follow_each_other(paths: Sequence[Path], keys: int) -> bool:

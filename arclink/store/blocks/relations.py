@@ -50,7 +50,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.rows.relations import MementoColumns
+from arclink.rows.relations import MementoColumns, memento_columns
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     pack_checksum,
@@ -67,6 +67,9 @@ from arclink.store.blocks.byte_layouts import (
 from arclink.store.blocks.inlink_numbers import unpack_postings
 from arclink.store.blocks.rows import Row, order_of_copy
 from arclink.tuples import maker
+
+KEYS_OF_MEMENTO = 4
+"""Leading columns that identify a memento: SURT, timestamp, original and checksum."""
 
 CHUNK = 1000
 """Greatest number of mementos or sightings of a row; rows of inlinks may be slightly longer."""
@@ -385,6 +388,25 @@ def order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
     """Return `order_of_copy` of a row of the graph files."""
     *_, file, offset, length, reason, _ = columns
     return order_of_copy(file, offset, length, reason)
+
+
+def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
+    """Yield the mementos of sorted rows; of several copies, only the first by `order_of_copy`.
+
+    Args:
+        rows: Rows of ``mementos``, as `arclink.store.graph_files` yields them.
+    """
+    last: MementoColumns | None = None
+    for columns in rows:
+        row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
+        if last is not None:
+            if last[:KEYS_OF_MEMENTO] == row[:KEYS_OF_MEMENTO]:
+                last = min(last, row, key=order_of_columns)
+                continue
+            yield last
+        last = row
+    if last is not None:
+        yield last
 
 
 def order_of_item(item: MementoItem) -> tuple[object, ...]:

@@ -35,9 +35,11 @@ from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.outlinks import LEVEL, packed_block
 from arclink.store.blocks.relations import (
+    KEYS_OF_MEMENTO,
     NUL,
     InlinksWriter,
     pack_fate,
+    without_copies,
     write_mementos,
     write_sightings,
 )
@@ -57,11 +59,9 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.graph_files import (
-    KEYS_OF_MEMENTO,
     GraphPart,
     GraphParts,
     read_part,
-    without_copies,
 )
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))

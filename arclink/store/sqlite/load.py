@@ -24,19 +24,19 @@ from arclink.store.blocks.byte_layouts import pack_checksum, split_content
 from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.relations import (
+    KEYS_OF_MEMENTO,
     BlockWriter,
     InlinksWriter,
     pack_fate,
     scope_of_fate,
+    without_copies,
     write_mementos,
     write_sightings,
 )
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.graph_files import (
-    KEYS_OF_MEMENTO,
     parts_of,
     read_sorted,
-    without_copies,
 )
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
