@@ -98,6 +98,7 @@ def command(given: Given) -> None:
         looked_at_by_tasks,
     )
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.rows import check_names
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.location import (
@@ -126,6 +127,8 @@ def command(given: Given) -> None:
             click.echo(f"skipped: {complaint}", err=True)
         record = takedowns_path(store)
         if REBUILD.sure(given):
+            # A wrong path must not cost the store that is there.
+            check_names(cdx_paths, describe(paths, {}, marks=marks))
             if exists(store):
                 with open_store(store, create=True) as old:
                     set_aside(old, record)

@@ -19,7 +19,7 @@ import orjson
 
 from arclink.archives.locations import Location
 from arclink.counts import Counts
-from arclink.errors import InputError, PipelineError, StoreError
+from arclink.errors import PipelineError, StoreError
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
@@ -28,7 +28,7 @@ from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.known import KnownRelation, known_relation
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
-from arclink.pipeline.rows import SharedRows, share_rows, share_rows_by_tasks
+from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
@@ -245,10 +245,7 @@ def _share_rows(
         else share_rows(cdx, files, folder, prefixes)
     )
     if not rows.names:
-        raise InputError(
-            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as "
-            f"{batches[0][0].name}; the last column (filename) of its rows must name these files"
-        )
+        raise names_nothing(cdx, batches[0])
     return rows
 
 

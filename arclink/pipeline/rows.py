@@ -26,6 +26,7 @@ from arclink.reasons import Reason
 from arclink.rows.cdx_files import read_usual_line_lists
 from arclink.rows.cdx_pieces import CdxPiece, format_piece, pieces_of
 from arclink.shares import shares_of
+from arclink.store.protocols import KnownFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,35 @@ def share_rows(
         sharing.lines,
         frozenset(sharing.found),
         sharing.passed_over,
+    )
+
+
+def check_names(cdx: Sequence[Location], files: Sequence[KnownFile]) -> None:
+    """Read CDX files up to the first row that names one of the archive files.
+
+    Args:
+        cdx: As in `share_rows`; if empty, nothing is read.
+        files: The archive files.
+
+    Raises:
+        InputError: There is no such row, or a CDX file cannot be read.
+    """
+    sharing = RowSharing(SharedFile(file.name, 0, file.path) for file in files)
+    names = {file.path: file.name for file in files}
+    for path in cdx:
+        for lines in checked(read_usual_line_lists(path, names=names), path):
+            for _ in sharing.share([lines]):
+                if sharing.found:
+                    return
+    if cdx and files:
+        raise names_nothing(cdx, files)
+
+
+def names_nothing(cdx: Sequence[Location], files: Sequence[KnownFile]) -> InputError:
+    """Return the error for CDX files without a row that names one of the archive files."""
+    return InputError(
+        f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as "
+        f"{files[0].name}; the last column (filename) of its rows must name these files"
     )
 
 

@@ -346,6 +346,12 @@ def test_a_cdx_of_other_files_is_an_error_and_makes_no_store(
     assert not list(tmp_path.glob("l.db*")), (
         "no empty store, which would report every page as not captured"
     )
+    run("build", archive, "--store", tmp_path / "l.db", "--quiet")
+    whole = (tmp_path / "l.db").read_bytes()
+    code, _, err = run("build", archive, "--store", tmp_path / "l.db", "--cdx", cdx, "--rebuild")
+    assert code == 1
+    assert "names one of the given archive files" in err
+    assert (tmp_path / "l.db").read_bytes() == whole, "the store is removed only for another one"
 
 
 def test_each_stage_alone_gives_the_store_of_a_build(
