@@ -6,7 +6,6 @@ Answers are complete unless ``limit`` is given. Functions that return objects of
 import these when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -21,7 +20,7 @@ from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.statements import Profile
-from arclink.access.groups import Budget
+from arclink.access.groups import UNLIMITED
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import (
@@ -142,12 +141,6 @@ class OfStream(TypedDict, total=False):
     after: str
     limit: int
     cache: str | PathLike[str]
-
-
-_UNLIMITED = Budget(
-    members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize, characters=sys.maxsize
-)
-"""No limits apply: a Python caller can wait, an HTTP client cannot."""
 
 
 class Links(Iterable[Member]):
@@ -339,7 +332,7 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
-        return Anchors(answer_anchors(self.store, query, _UNLIMITED).anchors)
+        return Anchors(answer_anchors(self.store, query, UNLIMITED).anchors)
 
     def counts(
         self, uri: str, level: str = "host", direction: str = "in", **parameters: Unpack[OfRows]
@@ -361,7 +354,7 @@ class LinkGraph(Closing):
             raise BadParameterError("direction", direction, "in or out")
         asked = {"uri": uri, "limit": 0, **parameters, "level": level, "direction": direction}
         answer = answer_level(
-            self.store, LevelQuery.from_parameters(self._written(asked)), _UNLIMITED
+            self.store, LevelQuery.from_parameters(self._written(asked)), UNLIMITED
         )
         return answer.counted[Direction(direction)]
 

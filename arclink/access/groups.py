@@ -5,6 +5,7 @@ large to be grouped, the functions here return None, and the caller writes it in
 (`store_order`).
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,12 @@ class Budget:
     rows: int = 200_000
     look_ups: int = 10_000
     characters: int = 1 << 25
+
+
+UNLIMITED = Budget(
+    members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize, characters=sys.maxsize
+)
+"""No limits, for callers on this machine: they can wait, an HTTP client cannot."""
 
 
 @dataclass(frozen=True, slots=True)

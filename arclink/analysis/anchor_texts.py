@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from arclink.access.groups import Budget
+from arclink.access.groups import UNLIMITED
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Counts, Extent, Tally, sighted_inlinks
@@ -27,9 +27,6 @@ from arclink.model import Inlink, Kind, Sighting, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
-
-EVERYTHING = Budget(rows=1 << 62, look_ups=1 << 62, characters=1 << 62)
-"""A budget without limits, for local callers instead of remote clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ def _sighted(
     for surt in target.surts(store):
         reading = Reading(store, replace(query.links, surt=surt))
         led_to = False
-        for inlink, source, timestamps in sighted_inlinks(reading, EVERYTHING, Extent()):
+        for inlink, source, timestamps in sighted_inlinks(reading, UNLIMITED, Extent()):
             if query.is_external and inside.name_of(surt_of(source)) == inside_name:
                 found.inner += 1
                 continue

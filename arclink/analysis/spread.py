@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State, state_of
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Extent, sighted_inlinks
-from arclink.analysis.anchor_texts import EVERYTHING
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Window
@@ -75,7 +75,7 @@ def first_links(
     first: dict[UriR, tuple[Timestamp, UriR, str, str]] = {}
     for surt in target.surts(store):
         reading = Reading(store, replace(links, surt=surt))
-        for inlink, page, timestamps in sighted_inlinks(reading, EVERYTHING, Extent()):
+        for inlink, page, timestamps in sighted_inlinks(reading, UNLIMITED, Extent()):
             found = (timestamps[0], inlink.target, inlink.kind, inlink.text)
             if (page not in first or found < first[page]) and scope.leads_out(
                 surt_of(page), target.level.name_of(surt)

@@ -32,7 +32,14 @@ from xml.parsers import expat
 import ada_url
 
 from arclink.archives.payloads import DecodedPayload, undo_coding
-from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
+from arclink.extract.html import (
+    C0_OR_SPACE,
+    DEFAULT_KINDS,
+    NO_TAB_NEWLINE,
+    Limits,
+    PageLinks,
+    extract_links,
+)
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link
@@ -168,8 +175,6 @@ _BARE: Final = re.compile(
 _NO_XML: Final = bytes({*range(0x20)} - {*b"\t\n\r"})
 _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
-_C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
-_NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
 _NO_ADDRESS: Final = (
     ("javascript:", Reason.LINK_JAVASCRIPT),
     ("data:", Reason.LINK_DATA),
@@ -548,7 +553,7 @@ class _Reading:
 
     def _add(self, kind: Kind, reference: str, rel: str | None, title: str | None) -> None:
         """Keep a link, or count it."""
-        cleaned = reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
+        cleaned = reference.strip(C0_OR_SPACE).translate(NO_TAB_NEWLINE)
         if kind == "rss@guid" and not cleaned.lower().startswith(("http:", "https:")):
             return  # an identifier, even if it claims to be a permalink
         reason = next(

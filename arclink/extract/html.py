@@ -261,12 +261,14 @@ def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _E
 _TEXT_BUDGET: Final = 1_000_000
 _BLOCK: Final = 64
 
-# Characters that WHATWG URL parsing removes: C0 control or space at both ends, tab and newline
-# everywhere.
-_C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
-_NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
+C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
+"""Characters that a URL loses at both ends; it keeps other blanks (URL Standard, section 4.4)."""
+
+NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
+"""Removes the characters that a URL loses everywhere."""
+
 # A reference with another first character is an address; no further test is needed.
-_CLOSER_LOOK: Final = frozenset(["", "#", *"jJdDaA", *_C0_OR_SPACE])
+_CLOSER_LOOK: Final = frozenset(["", "#", *"jJdDaA", *C0_OR_SPACE])
 
 _NO_ADDRESS: Final = (
     ("javascript:", Reason.LINK_JAVASCRIPT),
@@ -390,7 +392,7 @@ class _Page:
             return
         self.has_base_element = True
         href = attributes["href"] or ""
-        cleaned = href.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
+        cleaned = href.strip(C0_OR_SPACE).translate(NO_TAB_NEWLINE)
         if cleaned[:11].lower().startswith(("javascript:", "data:")):
             self.found.counts[Reason.NOTE_BASE_INVALID] += 1
         elif (
@@ -502,7 +504,7 @@ class _Page:
 
     def is_address(self, reference: str, how: int) -> bool:
         """Return whether a reference is kept; count it if not."""
-        reason = self.reason_against(reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE), how)
+        reason = self.reason_against(reference.strip(C0_OR_SPACE).translate(NO_TAB_NEWLINE), how)
         if reason is None:
             return True
         self.found.counts[reason] += 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Self
 
-from arclink.access.answers import Budget, InForce, LinkAnswer, fitting
+from arclink.access.answers import InForce, LinkAnswer, fitting
 from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
@@ -23,6 +23,7 @@ from arclink.access.declarations import (
     DeclaredQuery,
     Given,
 )
+from arclink.access.groups import Budget
 from arclink.access.members import Member
 from arclink.access.queries import (
     CURSOR,

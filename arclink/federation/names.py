@@ -12,10 +12,10 @@ The paper's listing has relative, SURT-like names (``paralympic-games)/news`` in
 """
 
 import re
-from urllib.parse import urljoin
 
 from arclink.access.queries import absolute_uri
 from arclink.model import UriR
+from arclink.network.addresses import joined
 from arclink.uris.surts import OPAQUE_SCHEMES
 
 _SURT = re.compile(
@@ -60,7 +60,5 @@ def _of_surt(surt: re.Match[str], asked: UriR) -> UriR:
 
 
 def _below_root(path: str, asked: UriR) -> str:
-    try:
-        return urljoin(asked, "/" + path.lstrip("/"))
-    except ValueError:  # brackets that are not an IPv6 address
-        return f"{asked.rstrip('/')}/{path.lstrip('/')}"
+    path = "/" + path.lstrip("/")
+    return joined(asked, path) or asked.rstrip("/") + path

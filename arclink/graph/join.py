@@ -12,7 +12,7 @@ never one line per link. A hub has several lines, for several tasks
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import orjson
@@ -128,10 +128,7 @@ class Joiner:
             scope = Scope.DOCUMENT
         if page.chunk == 0:
             yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
-        elif part and scope is Scope.NONE:
-            self._take_back(links)
-            return  # only the task of chunk 0 writes a content that all parts share
-        if part and scope is Scope.SCHEME and not part.endswith(FIRST_PART):
+        if part and _is_of_another_task(page.chunk, part, scope):
             self._take_back(links)
             return
         for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
@@ -188,8 +185,7 @@ class Joiner:
         """
         self._enter(page, original)
         follow = _Follow(page, original, self.counts)
-        most = MOST_RESOLVED // (len(original) + len(page.base or "") + 1)
-        links = page.links if len(page.links) <= most else page.links[:most]
+        links = _resolved_links(page, original)
         numbers, scope, refused = number_links(
             links,
             self._codes,
@@ -218,11 +214,24 @@ class Joiner:
             self._directory = Place(directory)
 
 
+def _is_of_another_task(chunk: int, part: str, scope: Scope) -> bool:
+    """Return whether another task writes the one content that several parts of a payload share."""
+    if scope is Scope.NONE:
+        return chunk > 0
+    return scope is Scope.SCHEME and not part.endswith(FIRST_PART)
+
+
+def _resolved_links(page: Page, original: UriR) -> Sequence[str]:
+    """Return the links of a page that are resolved at an original (`MOST_RESOLVED`)."""
+    most = MOST_RESOLVED // (len(original) + len(page.base or "") + 1)
+    return page.links if len(page.links) <= most else page.links[:most]
+
+
 def _scope_at_any_page(page: Page) -> Scope:
     """Return the scope that the links of a page have at any original with a usual scheme."""
     base = Base(_ANY_PAGE, page.base, page.charset)
     scope = Scope.NONE
-    for link in page.links:
+    for link in _resolved_links(page, _ANY_PAGE):
         with suppress(UriError):
             scope = max(scope, base.follow(parse_link(link)[1])[1])
     return scope

@@ -17,7 +17,8 @@ _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ABSOLUTE = re.compile("https?://", re.IGNORECASE)
 _REST = re.compile("[?#].*", re.DOTALL)
-_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_NAME = re.compile(r"[\w.-]+")
+_IPV6 = re.compile("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class ServerAddress:
         >>> parse_server_address("HTTPS://App.Example:443/x").origin
         'https://app.example'
         """
-        is_usual = self.port is None or self.port == WEB_PORTS.get(self.scheme)
-        return f"{self.scheme}://{self.host}{'' if is_usual else f':{self.port}'}"
+        is_default = self.port in (None, WEB_PORTS.get(self.scheme))
+        return f"{self.scheme}://{self.host}{'' if is_default else f':{self.port}'}"
 
 
 def parse_server_address(text: str) -> ServerAddress:
@@ -66,7 +67,7 @@ def parse_server_address(text: str) -> ServerAddress:
     ServerAddress(scheme='https', user='', host='[::1]', port=8443, path='/web/', rest='?a')
     """
     before, separator, after = text.partition("://")
-    if not separator or _SCHEME.fullmatch(before) is None:
+    if not separator or not _SCHEME.fullmatch(before):
         raise ValueError("it does not begin with a scheme, such as https://")
     if _CONTROL.search(text):
         raise ValueError("it has a control character")
@@ -74,7 +75,8 @@ def parse_server_address(text: str) -> ServerAddress:
     host, port = parts.hostname or "", parts.port
     if not host:
         raise ValueError("it names no host")
-    if _HOST.fullmatch(host) is None or ("[" in parts.netloc and ":" not in host):
+    is_in_brackets = "[" in parts.netloc
+    if not (_IPV6 if is_in_brackets else _NAME).fullmatch(host):
         raise ValueError(f"{host!a} is not a host")
     if port == 0:
         raise ValueError("0 is not a port")
@@ -84,7 +86,7 @@ def parse_server_address(text: str) -> ServerAddress:
     return ServerAddress(
         scheme=before.lower(),
         user=user + at,
-        host=f"[{host}]" if ":" in host else host,
+        host=f"[{host}]" if is_in_brackets else host,
         port=port,
         path=slash + path,
         rest=rest[0] if rest else "",

@@ -100,9 +100,8 @@ def check_names(cdx: Sequence[Location], files: Sequence[KnownFile]) -> None:
     names = {file.path: file.name for file in files}
     for path in cdx:
         for lines in checked(read_usual_line_lists(path, names=names), path):
-            for _ in sharing.share([lines]):
-                if sharing.found:
-                    return
+            if any(sharing.found for _ in sharing.share([lines])):
+                return
     if cdx and files:
         raise names_nothing(cdx, files)
 

@@ -83,6 +83,7 @@ def choose_pointers(
         last = pointer
         source = source_of(payload) if payload is not None else None
         is_worse = source is not None and source > _source_of_pointer(pointer)
+        may_be_replaced = replaces and source in (LinkSource.WAT, LinkSource.CRAWLER)
         if is_worse and not replaces and pointer.chunk == 0:
             counts[Reason.NOTE_WAT_KEPT] += 1
         if pointer.kind is PointerKind.RECORDED:
@@ -103,15 +104,15 @@ def choose_pointers(
             yield CHOSEN, pointer
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
-            if replaces and pointer.kind is PointerKind.REVISIT_ONLY:
-                yield from _unless_replaced(pointer, source)
+            if may_be_replaced and pointer.kind is PointerKind.REVISIT_ONLY:
+                yield ABSENT, _unless_replaced(pointer)
         elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
             yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
         elif pointer.kind is PointerKind.REVISIT_ONLY:
             # The payload was read before, but another original was captured. The store does not
             # say which.
-            if replaces:
-                yield from _unless_replaced(pointer, source)
+            if may_be_replaced:
+                yield ABSENT, _unless_replaced(pointer)
             place = replace(
                 pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
             )
@@ -135,14 +136,13 @@ def _with_known(
             yield pointer, next(known) if is_of_checksum(pointer) else None
 
 
-def _unless_replaced(pointer: Pointer, source: LinkSource) -> Iterator[tuple[bytes, Pointer]]:
-    """Yield a pointer for revisits whose payload the batch may have as a page, without checksum.
+def _unless_replaced(pointer: Pointer) -> Pointer:
+    """Return a pointer for revisits whose payload the batch may have as a page, without checksum.
 
     The page would then replace the links that are known, from a poorer source.
     """
-    if source is not LinkSource.PAGE:
-        # Never chunk 0: the links that are known count, unless there is such a page.
-        yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, chunk=pointer.chunk + 1)
+    # Never chunk 0: the links that are known count, unless there is such a page.
+    return replace(pointer, kind=PointerKind.UNREAD, chunk=pointer.chunk + 1)
 
 
 def _read_before(payload: Payload) -> FallBack:

@@ -94,18 +94,18 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path
         spark.runner(tmp_path).run(JOBS["index"], [], folder / "out", {})
 
 
-def spark_processes(*others: bytes) -> set[int]:
+def spark_processes(*texts: bytes) -> set[int]:
     """Return the programs and executors of applications that this process started.
 
     Args:
-        others: Names of which their command lines have all, too.
+        texts: Only processes whose command lines have all of these.
     """
     names = (b"spark_server.py", b"CoarseGrainedExecutorBackend")
     below = processes_below(os.getpid()).items()
     return {
         process
         for process, command in below
-        if any(name in command for name in names) and all(name in command for name in others)
+        if any(name in command for name in names) and all(text in command for text in texts)
     }
 
 

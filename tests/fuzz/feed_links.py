@@ -2,7 +2,7 @@
 
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed
-from arclink.extract.html import DEFAULT_KINDS, DERIVED_KINDS, Limits
+from arclink.extract.html import C0_OR_SPACE, DEFAULT_KINDS, DERIVED_KINDS, Limits
 
 KINDS = FEED_KINDS | DEFAULT_KINDS | DERIVED_KINDS
 LIMITS = Limits(links=50, text=40)
@@ -33,10 +33,6 @@ SEEDS = [
         b"b</loc></url></urlset>"
     ),
 ]
-
-
-C0_OR_SPACE = "".join(map(chr, range(0x21)))
-"""What a URL loses at its ends; it keeps other blanks (URL Standard, section 4.4)."""
 
 
 def check(data: bytes) -> None:

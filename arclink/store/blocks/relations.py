@@ -417,8 +417,14 @@ def order_of_item(item: MementoItem) -> tuple[object, ...]:
 def first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
     """Return the copy of a memento that a store shows."""
     first = next(copies)
-    second = next(copies, None)
-    return first if second is None else min(first, second, *copies, key=order_of_item)
+    others = list(copies)
+    return min([first, *others], key=order_of_item) if others else first
+
+
+def sorted_copies(items: Iterable[MementoItem]) -> Iterator[MementoItem]:
+    """Yield items with the copies of each memento in their order."""
+    for _, copies in groupby(items, itemgetter(0, 1, 2)):
+        yield from sorted(copies, key=order_of_item)
 
 
 _memento = maker(Memento)

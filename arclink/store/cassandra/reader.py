@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
@@ -49,11 +49,11 @@ from arclink.store.blocks.relations import (
     kinds_of,
     memento_of,
     mementos_of,
-    order_of_item,
     pack_head,
     pages_of,
     postings_of,
     scope_of_fate,
+    sorted_copies,
     unpack_fate,
     unpack_head,
 )
@@ -190,9 +190,8 @@ class CassandraReader(Closing):
     def copies(self, surt: Surt) -> Iterator[Memento]:
         streams = self.tables.mementos.streams(surt.encode(), self.history().view)
         items = in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names))
-        for _, same in groupby(items, itemgetter(0, 1, 2)):
-            for item in sorted(same, key=order_of_item):
-                yield memento_of(surt, item)
+        for item in sorted_copies(items):
+            yield memento_of(surt, item)
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self.payload_in(self.history().view, checksum)

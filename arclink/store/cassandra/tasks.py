@@ -58,11 +58,7 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
-from arclink.store.graph_files import (
-    GraphPart,
-    GraphParts,
-    read_part,
-)
+from arclink.store.graph_files import GraphPart, GraphParts, read_part
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""

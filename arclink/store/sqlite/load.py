@@ -34,10 +34,7 @@ from arclink.store.blocks.relations import (
     write_sightings,
 )
 from arclink.store.blocks.rows import shows_payload
-from arclink.store.graph_files import (
-    parts_of,
-    read_sorted,
-)
+from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter

@@ -72,12 +72,12 @@ from arclink.store.blocks.relations import (
     memento_of,
     mementos_of,
     number_field,
-    order_of_item,
     pack_head,
     pages_of,
     postings_of,
     rows_of,
     scope_of_fate,
+    sorted_copies,
     surt_field,
     unpack_fate,
     unpack_head,
@@ -586,9 +586,8 @@ class SqliteStore(Closing):
             self._drop_stale_caches()
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
             items = in_order(rows, lambda row: mementos_of(row, self._names))
-            for _, same in groupby(items, itemgetter(0, 1, 2)):
-                for item in sorted(same, key=order_of_item):
-                    yield memento_of(surt, item)
+            for item in sorted_copies(items):
+                yield memento_of(surt, item)
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         """Yield the distinct originals of mementos with this checksum, sorted.
