@@ -33,7 +33,7 @@ WORKERS ?= 2
 # setuptools of requirements/build.txt, because pip would fetch another one without checking its hash.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
           --no-build-isolation --only-binary :all: --no-binary surt
-INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 
 # One lock for all platforms and every Python from 3.11 on, with the hashes of all published files of a version.
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
