@@ -109,6 +109,12 @@ class Reason(Enum):
         "not a capture",
         "The record is a request, metadata, warcinfo or the like.",
     )
+    RECORD_CONTINUATION = (
+        "records",
+        "segment of a record",
+        "The record continues another one. It is read together with the first segment if both are "
+        "in one file; else the payload of the first one is cut short (NOTE_PAYLOAD_TRUNCATED).",
+    )
     RECORD_DAMAGED = (
         "records",
         "record is damaged",

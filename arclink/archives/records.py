@@ -38,6 +38,9 @@ RECORD_TYPES = frozenset(
 
 LONGEST_HEAD = 1 << 20
 
+JOINED = "joined segments"
+"""Field that the reader adds to a record of several segments: the number of those it joined."""
+
 _DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
@@ -254,6 +257,11 @@ class ArchiveRecord(NamedTuple):
     def truncated(self) -> str:
         """Why the crawler stopped early: ``length``, ``time`` …; else empty (ISO 28500, 5.13)."""
         return self.fields.get("warc-truncated", "").lower()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its body comes from several segments (ISO 28500, 7)."""
+        return JOINED in self.fields
 
     def body_pieces(self) -> Iterator[bytes]:
         """Yield the whole body, of any length, in pieces of a megabyte; its file must be open.
