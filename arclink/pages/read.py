@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, Self
 
-from arclink.archives.locations import scheme_of, split_entry
+from arclink.archives.locations import scheme_of, split_file
 from arclink.archives.payloads import (
     codings_of,
     payload_checksum,
@@ -535,7 +535,7 @@ def _state_of(path: str) -> object:
 @lru_cache
 def _local_file(path: str) -> str | None:
     """Return the file that holds a path, which may be an entry of it; None if it is remote."""
-    entry = split_entry(path)
+    entry = split_file(path)
     file = entry[0] if entry else path
     return None if scheme_of(file) is not None else file
 
