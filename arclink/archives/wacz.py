@@ -79,7 +79,7 @@ def archives_in(wacz: str) -> list[str]:
 def indexes_in(wacz: str) -> list[str]:
     """Return the names of the CDX and CDXJ files in a WACZ and in the WACZ files in it, sorted.
 
-    May be empty. A WACZ in it that cannot be used is passed over.
+    May be empty. A WACZ in it that cannot be used is skipped.
 
     Raises:
         InputError: The file is not a zip file, or is a second level.

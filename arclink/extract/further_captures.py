@@ -228,7 +228,7 @@ def _named_pointers(
 ) -> Iterator[Row]:
     """Yield the rows for the pointers that wait for one named capture.
 
-    Pointers of one payload come from several revisits, so their chunks are numbered anew.
+    Pointers of one payload come from several revisits, so their chunks get new numbers.
 
     Args:
         groups: The values by their first byte, after those that only say what waits.

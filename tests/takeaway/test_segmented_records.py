@@ -7,7 +7,7 @@ import pytest
 from arclink.pages.locate import find_capture
 from arclink.reasons import Reason
 from arclink.store.location import open_store
-from tests.archives.test_continuations import BODY, segment, written
+from tests.archives.segmented import BODY, segment, written
 from tests.pipeline.batch_orders import ALONE
 from tests.pipeline.store_contents import build_store
 from tests.streams.reading import bytes_of, opened, query_of
