@@ -11,8 +11,8 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
 from arclink.service.pages.requests import View, about
-from arclink.service.pages.time_axis import day_in_words, in_words, moment_in_words
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
