@@ -66,13 +66,24 @@ class Mark:
 
 
 class Axis:
-    """The time axis of a chronicle, from the start of its first unit to the end of its last."""
+    """The time axis of a chronicle, from the start of its first unit to the end of its last.
 
-    def __init__(self, chronicle: Chronicle) -> None:
+    Args:
+        chronicle: Of the page.
+        months: Months in which any page was captured; None if they are not known.
+    """
+
+    def __init__(self, chronicle: Chronicle, months: Iterable[str] | None) -> None:
         self.unit = chronicle.unit
         self.units: Sequence[str] = tuple(_with_margins(chronicle))
         if self.units:
             self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
+        captured = {month[: len("2010")] for month in months or ()} | {*(months or ())}
+        seen = chronicle.inlinks.keys() | chronicle.outlinks.keys()
+        self._known = {
+            unit for unit in self.units if unit in seen or unit[: len("2010-02")] in captured
+        }
+        self.has_months = months is not None
 
     def x(self, moment: datetime) -> float:
         """Return the place of ``moment``."""
@@ -138,6 +149,10 @@ class Axis:
             )
             for unit, count in counts.items()
         ]
+
+    def unknown(self) -> list[Bar]:
+        """Return the runs of units without a capture of any page: links to a page are unknown."""
+        return self.gaps(self._known)
 
     def gaps(self, known: Iterable[str]) -> list[Bar]:
         """Return the runs of units that are not among ``known``."""

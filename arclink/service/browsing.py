@@ -66,7 +66,7 @@ def _shown(query: LinkQuery) -> Response:
         chronicle = answer_chronicle(
             store, LinkQuery.from_parameters([("uri", query.uri)]), settings.budget
         )
-        axis = Axis(chronicle)
+        axis = Axis(chronicle, store.months())
         root = f"{request.script_root}/"
         origin = settings.browse.of_replay(request.host)
         response = rendered(

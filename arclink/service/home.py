@@ -94,7 +94,7 @@ def _view(asked: Asked, store: Answers) -> Response:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis(chronicle)
+    axis = Axis(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
     return _shown(

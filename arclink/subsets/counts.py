@@ -10,11 +10,12 @@ from arclink.access.texts import printable
 from arclink.languages import NO_LANGUAGE
 from arclink.model import Memento
 from arclink.subsets.fields import UNKNOWN
+from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of
 
 BY: Mapping[str, Callable[[Memento], str]] = {
     "year": lambda memento: memento.timestamp[:4],
-    "month": lambda memento: f"{memento.timestamp[:4]}-{memento.timestamp[4:6]}",
+    "month": lambda memento: month_of(memento.timestamp),
     "status": lambda memento: memento.status,
     "mime": lambda memento: memento.mime,
     "host": lambda memento: host_of(memento.surt),

@@ -1,5 +1,7 @@
 """Axes for the tests, without a store."""
 
+from collections.abc import Iterable
+
 from arclink.access.chronicles import Chronicle, unit_for
 from arclink.access.reader import MementoSummary
 from arclink.access.tallies import Extent
@@ -7,7 +9,7 @@ from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 
 
-def axis_of(first: str, last: str) -> Axis:
+def axis_of(first: str, last: str, months: Iterable[str] | None = None) -> Axis:
     """Return the axis from one time to another."""
     begins, ends = Timestamp(first), Timestamp(last)
     return Axis(
@@ -21,5 +23,6 @@ def axis_of(first: str, last: str) -> Axis:
             first=begins,
             last=ends,
             unit=unit_for(begins, ends),
-        )
+        ),
+        months,
     )

@@ -18,8 +18,8 @@ def heights(chart: str) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("is_stacked", [False, True], ids=["beside each other", "stacked"])
-def test_a_bar_with_a_count_is_drawn_beside_a_million(*, is_stacked: bool) -> None:
+@pytest.mark.parametrize("is_stacked", [False, True], ids=["next to each other", "stacked"])
+def test_a_bar_with_a_count_is_drawn_next_to_a_million(*, is_stacked: bool) -> None:
     drawn = heights(bars(["a", "b", "c"], [Series("n", [1_000_000, 1, 0])], is_stacked=is_stacked))
     assert [*drawn] == ["a: n 1,000,000", "b: n 1"]
     assert drawn["b: n 1"] == LEAST_TALL

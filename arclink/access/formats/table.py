@@ -19,7 +19,7 @@ from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Timestamp
+from arclink.model import ALL_TIME, Timestamp
 
 TEXT_CELLS = 40
 _ISOLATE, _POP = "\u2068", "\u2069"
@@ -176,17 +176,32 @@ def _members(
         if answer.query.is_range
         else ", in store order: too many to group"
     )
-    yield f"{title} ({len(members):,} shown{order})" if members else f"{title}: none"
-    if members:
-        archives = ("archives",) if answer.archives else ()
-        validity = ("last without", "first without") if answer.query.with_validity else ()
-        rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
-        if answer.query.is_range:
-            rows = [
-                (*row[:-1], _ends(member, is_out=title == "OUTLINKS"))
-                for row, member in zip(rows, members, strict=True)
-            ]
-        yield from columns((*_HEAD, *validity, *archives, other_end), rows)
+    if not members:
+        yield f"{title}: {_why_none(answer, is_out=title == 'OUTLINKS')}"
+        return
+    yield f"{title} ({len(members):,} shown{order})"
+    archives = ("archives",) if answer.archives else ()
+    validity = ("last without", "first without") if answer.query.with_validity else ()
+    rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
+    if answer.query.is_range:
+        rows = [
+            (*row[:-1], _ends(member, is_out=title == "OUTLINKS"))
+            for row, member in zip(rows, members, strict=True)
+        ]
+    yield from columns((*_HEAD, *validity, *archives, other_end), rows)
+
+
+def _why_none(answer: LinkAnswer, *, is_out: bool) -> str:
+    """Return "none", or why it is not known whether there are links."""
+    if answer.next is not None:
+        return "none so far"
+    if is_out and not answer.query.is_range and not answer.mementos.links_known:
+        return "unknown"
+    if not is_out and answer.has_captures_then() is False:
+        when = "yet" if answer.query.span == ALL_TIME else "at that time"
+        when = when if answer.query.at is None else "by then"
+        return f"unknown: no page was captured {when}"
+    return "none"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:

@@ -527,6 +527,12 @@ class SqliteStore(Closing):
             ).fetchone()
         return found[0] if found else None
 
+    def months(self) -> Mapping[str, int] | None:
+        from arclink.store.sqlite.months import stored_months
+
+        with translated(self.path):
+            return stored_months(self._connection)
+
     def sums(self) -> StoreSums:
         from arclink.store.sqlite.counts import store_sums
 
