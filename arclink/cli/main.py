@@ -10,6 +10,8 @@ import click
 from arclink.cli.interrupts import end, hint_after, ignore_in_children
 from arclink.cli.lazy_group import LazyCommands
 from arclink.errors import ArclinkError, UsageError
+from arclink.progress import show_on_terminal
+from arclink.terminal import note_width
 from arclink.version import VERSION
 
 SECTIONS = {
@@ -106,7 +108,9 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ignore_in_children()
     try:
-        code = group.main(standalone_mode=False)
+        note_width()
+        with show_on_terminal():
+            code = group.main(standalone_mode=False)
         if isinstance(
             code, int
         ):  # the code of a `click.exceptions.Exit`, which is returned here and not raised

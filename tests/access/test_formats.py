@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats import FORMATS
-from arclink.access.formats.table import cell
+from arclink.access.formats.table import cell, columns
 from arclink.access.groups import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.terminal import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -241,6 +242,42 @@ def test_table_columns_stay_straight_with_wide_combining_and_right_to_left_texts
     } == {99}
     assert f"\u2068{texts[3]}\u2069" in rows[3]
     assert "\u202e" not in "".join(rows)
+
+
+@given(
+    st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=5),
+    st.sampled_from([60, 80, 120]),
+)
+def test_a_terminal_has_no_line_that_is_wider(rows: list[tuple[str, str, str]], width: int) -> None:
+    from rich.cells import cell_len
+
+    def lines() -> list[str]:
+        return list(columns(("first seen", "text", "source"), rows))
+
+    whole = lines()
+    token = shown_width.set(width)
+    try:
+        cut = lines()
+    finally:
+        shown_width.reset(token)
+    for line, of_file in zip(cut, whole, strict=True):
+        assert cell_len(line.replace("\u2068", "").replace("\u2069", "")) <= width
+        if cell_len(of_file) <= min(width, 40):
+            assert line == of_file
+
+
+def test_a_terminal_shows_host_and_end_of_a_long_uri() -> None:
+    uri = f"http://www.example.org/{'x' * 100}/page.html"
+    token = shown_width.set(80)
+    try:
+        table = written("table", answer_of([member(uri, "News " * 9, T1)])).decode()
+    finally:
+        shown_width.reset(token)
+    (line,) = [line for line in table.splitlines() if "News" in line]
+    assert "2009-11-03…" in line
+    assert "http://www.e" in line
+    assert line.endswith("page.html")
+    assert len(line) <= 80
 
 
 @given(st.text(), st.integers(1, 50))
