@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from tempfile import gettempdir
 
@@ -123,7 +124,7 @@ def main() -> None:
         click.echo(f"arclink: interrupted. {hint_after(sys.argv[1:])}".rstrip(), err=True)
         sys.exit(130)
     except UsageError as error:
-        _complain(str(error))
+        _complain(_with_option(str(error)))
         sys.exit(2)
     except ArclinkError as error:
         _complain(str(error))
@@ -139,6 +140,19 @@ def main() -> None:
         )
         sys.exit(1)
     end()
+
+
+def _with_option(text: str) -> str:
+    """Return a message that begins with the name of a parameter, with the option instead.
+
+    >>> _with_option("matchType must be exact with level=host")
+    '--match-type must be exact with level=host'
+    """
+    return re.sub(
+        "^[a-z]+[A-Z][A-Za-z]*(?=[ :])",
+        lambda name: "--" + re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name[0]),
+        text,
+    )
 
 
 def _advice(error: OSError) -> str:

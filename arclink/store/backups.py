@@ -142,6 +142,8 @@ def restore(
     if backup.exists() and store.exists() and backup.samefile(store):
         raise StoreError(f"{backup} is the store itself. Name the backup.")
     known, is_complete = _known_takedowns(store, lists)
+    if not backup.exists():
+        raise StoreError(f"no backup at {backup}. Name a file that `arclink backup` wrote.")
     with closing(open_for_reading(backup)):  # a bad backup is reported before missing takedowns
         pass
     if is_list_needed and not is_complete:

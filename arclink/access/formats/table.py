@@ -19,7 +19,7 @@ from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
 from arclink.model import ALL_TIME, Timestamp
 from arclink.terminal import shown_width
 
@@ -158,7 +158,7 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         told = (
             ""
             if report.outcome is Outcome.FAILED
-            else f", {_counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+            else f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
         )
         refused = "; ".join(
             f"{reason.value} ({number:,})"
@@ -181,7 +181,7 @@ def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     if mementos.first is None or mementos.last is None:
         return "Not captured: the graph has no memento of it, so its outlinks are unknown."
     line = (
-        f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
+        f"{counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
         f"{date_and_time(mementos.last)}"
     )
     if mementos.asked == 0:
@@ -266,10 +266,6 @@ def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
 def _ends(member: Member, *, is_out: bool) -> str:
     here, there = printable_uri(member.variants[0]), printable_uri(member.uri)
     return f"{here} → {there}" if is_out else f"{there} → {here}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def _has_right_to_left(text: str) -> bool:

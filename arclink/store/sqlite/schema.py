@@ -302,6 +302,8 @@ def open_for_reading(path: Path) -> Connection:
     Raises:
         StoreError: The store is missing, or this version cannot read it.
     """
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is one file. Name the file.")
     if not path.is_file():
         raise StoreError(f"no store at {path}. Build one: arclink build INPUT... --store {path}")
     refuse_network_file_system(path)
