@@ -7,7 +7,6 @@ cannot load.
 """
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from arclink.errors import PipelineError
 from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
 from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
-from arclink.network.hdfs import ADDRESS, webhdfs_address
+from arclink.network.hdfs import webhdfs_address
+from arclink.network.name_nodes import ADDRESS, known_name_nodes
 from arclink.network.object_store import is_object_store
 from arclink.store.batch_backups import MANIFEST
 
@@ -27,6 +27,18 @@ GIVEN = "given"
 
 GRAPH = "graph"
 """Folder of a build on the engine that keeps the graph files of its batches."""
+
+
+def addresses_for_tasks(root: str = "") -> list[str]:
+    """Return the option by which tasks get the HTTP addresses of HDFS, if these are known.
+
+    Archive files may be in HDFS wherever the files between the stages are.
+
+    Args:
+        root: An address in the HDFS; by default it is the one of this process.
+    """
+    addresses = webhdfs_address(root) if root else known_name_nodes()
+    return ["--cmdenv", f"{ADDRESS}={addresses}"] if addresses else []
 
 
 @dataclass(slots=True)
@@ -54,12 +66,7 @@ class EngineRunner(JobRunner):
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""
-        if is_object_store(self.root):
-            address = os.environ.get(ADDRESS)
-        else:
-            address = webhdfs_address(self.root)
-        # Archive files may be in HDFS whatever the root is.
-        return ["--cmdenv", f"{ADDRESS}={address}"] if address else []
+        return addresses_for_tasks("" if is_object_store(self.root) else self.root)
 
     def committing(self) -> Mapping[str, str]:
         """Return the Hadoop properties for the place of the files."""

@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from typing import BinaryIO, Protocol
 
-from arclink.network.hdfs import SCHEMES as IN_HDFS
 from arclink.network.hdfs import FileEntry, WebHdfs
+from arclink.network.name_nodes import SCHEMES as IN_HDFS
 from arclink.network.object_store import SCHEMES as IN_OBJECT_STORE
 from arclink.network.object_store import ObjectStore
 
