@@ -42,6 +42,9 @@ class EngineFiles(Protocol):
     def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, replacing an existing one."""
 
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a file if the path has none; return whether this call wrote it."""
+
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks."""
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from glob import has_magic
 from http import HTTPStatus
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -250,12 +251,26 @@ class WebHdfs:
         Raises:
             InputError: It cannot be written, however often it was attempted.
         """
+        self._write(path, source, "&overwrite=true")
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a file if the path has none; return whether this call wrote it."""
+        try:
+            self._write(path, BytesIO(data), "&overwrite=false")
+        except InputError:
+            if self.status(path) is None:
+                raise
+            # An attempt whose response was lost may have written it.
+            return b"".join(self.read(path)) == data
+        return True
+
+    def _write(self, path: str, source: BinaryIO, parameters: str) -> None:
         begin, gone = source.tell(), set[str]()
 
         def attempt() -> None:
             source.seek(begin)
             try:
-                with self._redirected("PUT", path, "CREATE", gone, "&overwrite=true", source):
+                with self._redirected("PUT", path, "CREATE", gone, parameters, source):
                     pass
             except _LOST as error:
                 what = f"{path} in HDFS cannot be written: {error}"

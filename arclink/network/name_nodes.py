@@ -95,7 +95,7 @@ def _configured(authority: str) -> list[str]:
 
 
 def _highly_available(settings: Mapping[str, str], service: str) -> list[str]:
-    """Return the HTTP addresses of the NameNodes of a name service; empty if it is none."""
+    """Return the HTTP addresses of the NameNodes of a name service; empty for other names."""
     names = settings.get(f"dfs.ha.namenodes.{service}", "").split(",") if service else []
     found = (_address_in(settings, f".{service}.{name.strip()}") for name in names if name.strip())
     return [address for address in found if address]
