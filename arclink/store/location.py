@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
@@ -92,6 +93,19 @@ def local_path_of(where: str) -> Path:
 
         return Path(f"{parse_address(where).keyspace}.cassandra")
     return path_of(where)
+
+
+def identity_of(where: str) -> str:
+    """Return a text that names a store on all machines: its URL, or its path on this machine.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
+    """
+    if is_remote(where):
+        from arclink.store.cassandra.addresses import parse_address
+
+        return parse_address(where).name
+    return f"{gethostname()}:{path_of(where).absolute()}"
 
 
 def let_go(where: str) -> None:
