@@ -32,7 +32,7 @@ SECONDS_BETWEEN_LINES = 30.0
 ENTRIES = Parameter(
     "entries",
     "Lists of entries, or entries.",
-    TEXT,
+    PATH,
     is_required=True,
     is_list=True,
     is_positional=True,
