@@ -39,7 +39,8 @@ class BadParameterError(UsageError):
         self.name = name
         self.value = value if len(value) <= 200 else value[:200] + "…"
         self.allowed = allowed
-        super().__init__(f"{name}: {self.value!r} is not allowed; expected {allowed}")
+        wrong = f"{self.value!r} is not allowed" if value else "it is missing"
+        super().__init__(f"{name}: {wrong}; expected {allowed}")
 
     @property
     def advice(self) -> str:

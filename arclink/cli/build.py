@@ -1,7 +1,6 @@
 """``arclink build``: turns archive files into a store."""
 
 import shutil
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from arclink.errors import ArclinkError
 from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
+from arclink.progress import display_for
 
 CDX = Parameter(
     "cdx",
@@ -98,7 +98,7 @@ def command(given: Given) -> None:
         leave_out_foreign,
         looked_at_by_tasks,
     )
-    from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.progress import ShownProgress
     from arclink.pipeline.rows import check_names
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
@@ -136,9 +136,7 @@ def command(given: Given) -> None:
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
         is_new = not exists(store)
-        progress: Progress = (
-            Silent() if QUIET.sure(given) else Live() if sys.stderr.isatty() else Lines()
-        )
+        progress = ShownProgress(display_for(is_quiet=QUIET.sure(given)))
         try:
             with open_store(store, create=True) as opened:
                 take_back(opened, record)

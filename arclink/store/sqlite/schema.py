@@ -62,7 +62,7 @@ CREATE TABLE forgotten (
 
 SCHEMA = """
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
--- counts the contents and links that were replaced by others.
+-- counts the contents and links that were replaced by others, the row `months` the captures.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which word has this number? Rows name archive files, charsets and reasons by number.
@@ -303,6 +303,8 @@ def open_for_reading(path: Path) -> Connection:
     Raises:
         StoreError: The store is missing, or this version cannot read it.
     """
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is one file. Name the file.")
     if not path.is_file():
         raise StoreError(f"no store at {path}. Build one: arclink build INPUT... --store {path}")
     refuse_network_file_system(path)

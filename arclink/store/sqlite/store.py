@@ -96,6 +96,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
+from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
@@ -433,6 +434,9 @@ class SqliteStore(Closing):
                 yield Surt(surt.decode())
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return watched_mementos(self._scan_mementos(span, prefix), self.months)
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         low = prefix.encode()
         with translated(self.path):
             mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
@@ -463,6 +467,9 @@ class SqliteStore(Closing):
                 yield memento_of(surt, first_of_copies(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
+        return watched_contents(self._scan_contents(), lambda: self.sums().contents)
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
         while True:
             with translated(self.path):
@@ -526,6 +533,12 @@ class SqliteStore(Closing):
                 "SELECT value FROM settings WHERE name = ?", (name,)
             ).fetchone()
         return found[0] if found else None
+
+    def months(self) -> Mapping[str, int] | None:
+        from arclink.store.sqlite.months import stored_months
+
+        with translated(self.path):
+            return stored_months(self._connection)
 
     def sums(self) -> StoreSums:
         from arclink.store.sqlite.counts import store_sums
