@@ -339,7 +339,7 @@ SWITCH: Form[bool] = Form(
 NUMBER: Form[float] = Form("a number", {"type": "number"}, float)
 TEXT: Form[str] = Form("", {"type": "string"}, str)
 PATH: Form[str] = Form("", {"type": "string", "format": "path"}, str)
-"""The path of a file or folder."""
+"""The path of a file or folder, or a URL in its place. Bytes that are not UTF-8 are allowed."""
 FILE: Form[str] = Form("", {"type": "string", "format": "file"}, str)
 FOLDER: Form[str] = Form("", {"type": "string", "format": "folder"}, str)
 

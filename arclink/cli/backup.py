@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, TEXT, Given, Parameter, switch
+from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
@@ -25,7 +25,7 @@ GRAPH = Parameter(
     "graph",
     "Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on "
     "this machine.",
-    TEXT,
+    PATH,
     metavar="FOLDER",
     see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )

@@ -14,6 +14,7 @@ from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, INPUTS, QUIET, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
+from arclink.credentials import hide_credentials
 from arclink.errors import ArclinkError
 from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
@@ -131,7 +132,7 @@ def command(given: Given) -> None:
         looks = looked_at_by_tasks(found, run, folder / "look")
         paths, complaints = leave_out_foreign(found, marks, looks)
         for complaint in complaints:
-            click.echo(f"skipped: {complaint}", err=True)
+            click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         record = takedowns_path(store)
         if REBUILD.sure(given):
             # A wrong path must not cost the store that is there.
@@ -149,7 +150,7 @@ def command(given: Given) -> None:
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
-                    click.echo(f"skipped: {complaint}", err=True)
+                    click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
                 files = describe(paths, known, known_damage(opened), marks)
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:

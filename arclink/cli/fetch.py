@@ -29,7 +29,7 @@ from arclink.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 ENTRIES = Parameter(
     "entries",
     "Lists of entries, or entries.",
-    TEXT,
+    PATH,
     is_required=True,
     is_list=True,
     is_positional=True,

@@ -59,7 +59,7 @@ def command(given: Given) -> None:
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
     from arclink.store.location import exists, local_path_of, open_store
-    from arclink.store.takedown_files import format_takedowns, read_takedowns
+    from arclink.store.takedown_files import format_takedowns, import_takedowns
 
     store, prefixes, is_trial = STORE.sure(given), PREFIXES.all_of(given), DRY_RUN.sure(given)
     cleans, lists = CLEAN.of(given), LIST.sure(given)
@@ -71,7 +71,7 @@ def command(given: Given) -> None:
         )
     takedowns = _takedowns(given)
     if import_path:
-        takedowns += read_takedowns(Path(import_path))
+        takedowns += import_takedowns(Path(import_path))
     if takedowns or cleans:
         if not exists(store) and not (import_path and not is_trial):
             raise StoreError(

@@ -119,7 +119,7 @@ def _shown(form: SelectionForm, **words: object) -> Response:
         given=given,
         places=PLACES,
         fields=FIELDS,
-        stored=list(stores.catalog),
+        stored=[stores.named_subset(name) for name in stores.catalog.names()],
         collection=stores.settings.collection,
         root=f"{request.script_root}/",
         asked={},

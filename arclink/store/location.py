@@ -150,6 +150,17 @@ def takedowns_path(where: str) -> Path:
     return path.with_name(path.name + ".forgotten")
 
 
+def kept_next_to(where: str) -> list[Path]:
+    """Return the files and folders that ArcLink keeps next to a store; some may be missing.
+
+    Everything in them is sealed (`arclink.files.sealed`). The list of takedowns is not among them:
+    the store itself reads it.
+    """
+    path = local_path_of(where)
+    names = ("forgotten", "subsets", "slices")
+    return [path.with_name(f"{path.name}.{name}") for name in names]
+
+
 def remove_store(where: str) -> None:
     """Remove an ArcLink store, if there is one. A Cassandra store keeps its keyspace, empty.
 

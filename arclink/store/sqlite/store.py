@@ -27,7 +27,7 @@ import apsw
 
 from arclink.checksums import is_of_page
 from arclink.closing import Closing
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -564,7 +564,11 @@ class SqliteStore(Closing):
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
 
-        takedowns = listed(self.path)  # before the record: more takedowns may arrive meanwhile
+        takedowns: list[Takedown] = []
+        try:  # before the record: more takedowns may arrive meanwhile
+            takedowns = listed(self.path)
+        except SealError as error:
+            yield Violation(LISTED, str(error))
         with translated(self.path), closing(open_for_reading(self.path)) as connection:
             yield from Verifier(connection).violations()
             recorded = [takedown for takedown, _ in records(connection)]
@@ -749,11 +753,22 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-            removed = forget(self._connection, self._runs, self._names, takedown)
-            if not is_trial:  # before the commit, so the list has every takedown of the store
-                add_to_list(self.path, [takedown])
-            return removed
+        is_listed = False
+        try:
+            with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
+                removed = forget(self._connection, self._runs, self._names, takedown)
+                if not is_trial:  # before the commit, so the list has every takedown of the store
+                    add_to_list(self.path, [takedown])
+                    is_listed = True
+        except StoreError as error:
+            if not is_listed:
+                raise
+            raise StoreError(
+                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                "its captures are still answered: repeat the command. The next build applies "
+                "it, too."
+            ) from error
+        return removed
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
@@ -761,12 +776,19 @@ class SqliteStore(Closing):
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
-        with translated(self.path):
-            # Readers hold a lock for one block at a time.
-            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
-            self._connection.execute("VACUUM")
-            is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with translated(self.path):
+                # Readers hold a lock for one block at a time.
+                self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+                self._connection.execute("VACUUM")
+                is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._connection.execute("PRAGMA busy_timeout = 0")
+        except StoreError as error:
+            raise StoreError(
+                f"{self.path}: all takedowns are recorded, and no answer has the forgotten "
+                f"captures, but the file was not rewritten: {error} Then run `arclink forget "
+                "--clean` for this store."
+            ) from error
         if is_busy:
             raise StoreError(
                 f"{self.path}: no answer contains the forgotten data, but the file's log "
