@@ -225,6 +225,14 @@ class OpenStore(Protocol):
     def sums(self) -> StoreSums:
         """Return the totals that need no scan of the stored data."""
 
+    def months(self) -> Mapping[str, int] | None:
+        """Return the number of captures by month (``2010-02``), without a scan of the mementos.
+
+        A month without an entry has no capture at all, so links at that time are unknown. A capture
+        counts once per batch that has it. None: an earlier version of ArcLink made the store, and
+        the numbers are not known.
+        """
+
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         """Yield the takedowns in the order recorded, each with the numbers it removed.
 

@@ -42,6 +42,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Row, shows_payload
 from arclink.store.protocols import Removed
+from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
@@ -98,6 +99,9 @@ class RewrittenRows(Protocol):
 
     def set_times(self, times: Mapping[int, Times]) -> None:
         """Record new times of batches."""
+
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        """Record the numbers of removed captures by month."""
 
     def key_of(self, checksum: Checksum) -> bytes:
         """Return the key of the payload with this checksum."""
@@ -326,6 +330,7 @@ class Removal:
 
     def _remove_mementos(self) -> None:
         removed: dict[int, Times] = {}  # the times of removed mementos, by batch
+        months: Counter[str] = Counter()
 
         def change(surt: Surt, batch: int, row: Row) -> Row | None:
             items = mementos_of(row, self._rows.names)
@@ -334,6 +339,7 @@ class Removal:
             if gone:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
+                months.update(month_of(item[0]) for item in gone)
                 self._scratch.add_mementos(surt, gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
@@ -343,6 +349,7 @@ class Removal:
 
         self._rows.rewrite_mementos(self._what, change)
         self._rows.flush()
+        self._rows.subtract_months(months)
         known = self._rows.times_of(removed)
         changed = {
             batch

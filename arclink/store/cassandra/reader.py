@@ -86,6 +86,7 @@ from arclink.store.protocols import (
     KnownFile,
     StoreState,
 )
+from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import unpacking
 from arclink.uris.resolution import content_id
 
@@ -371,6 +372,9 @@ class CassandraReader(Closing):
             count = min(2 * count, AT_ONCE)
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return watched_mementos(self._scan_mementos(span, prefix), lambda: None)
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         view = self.history().view
         surts = self.lists.surts(view, prefix, captured=True)
         while chunk := list(islice(surts, AT_ONCE)):
@@ -380,6 +384,10 @@ class CassandraReader(Closing):
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         """Yield every content with its links, block by block, in the order of tokens."""
+        contents = sum(facts.contents for facts in self.history().loads.values())
+        return watched_contents(self._scan_contents(), lambda: contents)
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         view = self.history().view
         for low, high in self.database.token_ranges(PIECES):
             for chunk in self.tables.outlinks.scan(low, high, view):

@@ -54,10 +54,17 @@ from arclink.uris.resolution import content_id
 
 @dataclass(frozen=True, slots=True)
 class TakenDown:
-    """The numbers of removed items, and the first and last timestamps of changed batches."""
+    """The numbers of removed items, and what changed in batches.
+
+    Attributes:
+        removed: The numbers.
+        times: The new first and last timestamps of changed batches.
+        months: Numbers of removed captures by month.
+    """
 
     removed: Removed
     times: Mapping[int, Times] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
 
 
 def takedown_of(facts: Facts) -> Takedown:
@@ -105,6 +112,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
             "takedown",
             removed={step: astuple(done.removed)},
             spans=done.times,
+            months=done.months,
             takedown=(
                 what.prefix,
                 what.span.first,
@@ -133,7 +141,7 @@ def forget_in(
     rows = _CassandraRows(store, history, version)
     removed = Removal(rows, what).run()
     store.drop_caches()
-    return TakenDown(removed, rows.times)
+    return TakenDown(removed, rows.times, rows.months)
 
 
 class _CassandraRows:
@@ -152,6 +160,7 @@ class _CassandraRows:
         self._writer = store.database.writer()
         self._surts: set[str] = set()  # of rows that were changed
         self.times: Mapping[int, Times] = {}
+        self.months: Mapping[str, int] = {}
 
     def flush(self) -> None:
         if self._version is not None:
@@ -201,6 +210,9 @@ class _CassandraRows:
     def set_times(self, times: Mapping[int, Times]) -> None:
         if self._version is not None:
             self.times = times
+
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        self.months = removed
 
     # Payloads and contents
 

@@ -14,6 +14,7 @@ blocks. Tasks of a merge write lists of SURTs from older ones (`arclink.store.ca
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -59,6 +60,7 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.graph_files import GraphPart, GraphParts, read_part
+from arclink.timestamps import month_of
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
@@ -184,6 +186,7 @@ class TaskRunner:
     def _mementos(self, path: Path, part: int, writer: Writer) -> Result:
         captures: set[tuple[str, str, str]] = set()
         first, last, refers, flushed = "9" * 14, "", False, 0
+        months: Counter[str] = Counter()
         surts = SurtWriter(self._tables, writer, self._load, 2 * part)
 
         def noted() -> Iterator[MementoColumns]:
@@ -192,6 +195,7 @@ class TaskRunner:
             for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
+                months[month_of(timestamp)] += 1
                 surts.add(row[0])
                 if shows_payload(checksum, reason):
                     refers = refers or is_reference(Checksum(checksum))
@@ -210,6 +214,7 @@ class TaskRunner:
             "first": first if last else "",
             "last": last,
             "refers": refers,
+            "months": months,
             "surts": surts.close(),
         }
 

@@ -28,6 +28,7 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.removal import ContentsLeft, IsKept, Removal, Times
 from arclink.store.blocks.rows import Row
 from arclink.store.protocols import Removed, Takedown
+from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.outlinks import block_with, write_block
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
@@ -109,6 +110,9 @@ class _SqliteRows:
             "UPDATE batches SET first = ?, last = ? WHERE number = ?",
             [(*of_batch, batch) for batch, of_batch in times.items()],
         )
+
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        change_months(self._connection, {month: -count for month, count in removed.items()})
 
     # Payloads and contents
 

@@ -27,7 +27,7 @@ import apsw
 
 from arclink.checksums import is_of_page, parse_name
 from arclink.closing import Closing
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -95,6 +95,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
+from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
@@ -432,6 +433,9 @@ class SqliteStore(Closing):
                 yield Surt(surt.decode())
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return watched_mementos(self._scan_mementos(span, prefix), self.months)
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         low = prefix.encode()
         with translated(self.path):
             mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
@@ -462,6 +466,9 @@ class SqliteStore(Closing):
                 yield memento_of(surt, first_of_copies(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
+        return watched_contents(self._scan_contents(), lambda: self.sums().contents)
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
         while True:
             with translated(self.path):
@@ -526,6 +533,12 @@ class SqliteStore(Closing):
             ).fetchone()
         return found[0] if found else None
 
+    def months(self) -> Mapping[str, int] | None:
+        from arclink.store.sqlite.months import stored_months
+
+        with translated(self.path):
+            return stored_months(self._connection)
+
     def sums(self) -> StoreSums:
         from arclink.store.sqlite.counts import store_sums
 
@@ -550,7 +563,11 @@ class SqliteStore(Closing):
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
 
-        takedowns = listed(self.path)  # before the record: more takedowns may arrive meanwhile
+        takedowns: list[Takedown] = []
+        try:  # before the record: more takedowns may arrive meanwhile
+            takedowns = listed(self.path)
+        except SealError as error:
+            yield Violation(LISTED, str(error))
         with translated(self.path), closing(open_for_reading(self.path)) as connection:
             yield from Verifier(connection).violations()
             recorded = [takedown for takedown, _ in records(connection)]
@@ -744,11 +761,22 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-            removed = forget(self._connection, self._runs, self._names, takedown)
-            if not is_trial:  # before the commit, so the list has every takedown of the store
-                add_to_list(self.path, [takedown])
-            return removed
+        is_listed = False
+        try:
+            with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
+                removed = forget(self._connection, self._runs, self._names, takedown)
+                if not is_trial:  # before the commit, so the list has every takedown of the store
+                    add_to_list(self.path, [takedown])
+                    is_listed = True
+        except StoreError as error:
+            if not is_listed:
+                raise
+            raise StoreError(
+                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                "its captures are still answered: repeat the command. The next build applies "
+                "it, too."
+            ) from error
+        return removed
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
@@ -756,12 +784,19 @@ class SqliteStore(Closing):
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
-        with translated(self.path):
-            # Readers hold a lock for one block at a time.
-            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
-            self._connection.execute("VACUUM")
-            is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with translated(self.path):
+                # Readers hold a lock for one block at a time.
+                self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+                self._connection.execute("VACUUM")
+                is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._connection.execute("PRAGMA busy_timeout = 0")
+        except StoreError as error:
+            raise StoreError(
+                f"{self.path}: all takedowns are recorded, and no answer has the forgotten "
+                f"captures, but the file was not rewritten: {error} Then run `arclink forget "
+                "--clean` for this store."
+            ) from error
         if is_busy:
             raise StoreError(
                 f"{self.path}: no answer contains the forgotten data, but the file's log "
