@@ -16,7 +16,9 @@ UNLISTED = frozenset({"http", "https"})
 In such an address an asterisk is a plain character, and a question mark begins a query.
 """
 
-_INSIDE = ".wacz!/"
+INSIDE_WACZ = ".wacz!/"
+"""In the name of every entry of a WACZ, in lower case."""
+
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+)://")
 _QUERY = re.compile(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
 
@@ -27,7 +29,7 @@ def split_entry(place: str) -> tuple[str, str] | None:
     >>> split_entry("a/crawl.wacz!/archive/data.warc.gz")
     ('a/crawl.wacz', 'archive/data.warc.gz')
     """
-    where = place.lower().find(_INSIDE)
+    where = place.lower().find(INSIDE_WACZ)
     if where < 0:
         return None
     end = where + len(WACZ_SUFFIX)

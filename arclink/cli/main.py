@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import warnings
 from tempfile import gettempdir
 
 import click
@@ -105,6 +106,7 @@ def main() -> None:
     # work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ignore_in_children()
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
     try:
         code = group.main(standalone_mode=False)
         if isinstance(
