@@ -26,7 +26,6 @@ from arclink.analysis.names import CollisionError, Hashes, NameSorter, Numbering
 from arclink.analysis.slices import SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
-from arclink.files.sums import write_sums
 from arclink.model import Outlink, Timestamp, UriR
 from arclink.store.protocols import ContentBlock, Scans
 from arclink.uris.surts import surt_of
@@ -80,7 +79,6 @@ def build_slices(
     counts = {"without_host": collected.without_host, "other_kinds": collected.other_kinds}
     write_about(folder, options, windows, counts)
     shutil.rmtree(work)
-    write_sums(folder, [path for path in folder.rglob("*") if path.is_file()])
     return Slices(folder)
 
 

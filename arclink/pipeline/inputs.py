@@ -31,7 +31,8 @@ from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.network.addresses import joined
-from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
+from arclink.network.hdfs import find_in_hdfs
+from arclink.network.name_nodes import uses_webhdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile

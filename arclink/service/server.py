@@ -19,8 +19,9 @@ from arclink.service.settings import Settings
 from arclink.service.shares import cost_by_path
 from arclink.service.workers import run_until_stopped, supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.location import let_go, open_store
+from arclink.store.location import is_remote, let_go, open_store, path_of
 from arclink.store.protocols import Scans
+from arclink.store.takedown_lists import listed
 
 
 def serve(
@@ -57,12 +58,15 @@ def serve(
         ready: Called with the URL of the service when it accepts connections.
 
     Raises:
-        StoreError: The store does not exist or is not an ArcLink store.
+        StoreError: The store does not exist or is not an ArcLink store, or its list of takedowns is
+            damaged.
         OperatorError: The address cannot be used, or one of several workers could not start or did
             not end normally.
     """
     examples = {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
+        if not is_remote(path):
+            listed(path_of(path))  # a service over a damaged list would hide the damage
         with open_store(path) as store:
             examples[name] = example_uri(store, settings.embargo if settings else Embargo())
         let_go(path)  # workers are forked, and open their own connections
