@@ -268,6 +268,12 @@ class Reason(Enum):
         "mime type carries no links",
         "An image, a style sheet or another type that the rules leave out.",
     )
+    MEMENTO_ATTACHMENT = (
+        "mementos",
+        "attached to a page",
+        "A file that the crawler made of a page and stored in a WACZ at a `file:` URI, such as the "
+        "rendered page of Scoop: it has the links of the page.",
+    )
     MEMENTO_EXTENSION = (
         "mementos",
         "extension carries no links",
