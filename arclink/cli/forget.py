@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
+from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
@@ -78,7 +79,7 @@ def command(given: Given) -> None:
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
     from arclink.store.location import exists, local_path_of, open_store
-    from arclink.store.takedown_files import format_takedowns, read_takedowns
+    from arclink.store.takedown_files import format_takedowns, import_takedowns
 
     store, prefixes, is_trial = STORE.sure(given), PREFIXES.all_of(given), DRY_RUN.sure(given)
     cleans, lists = CLEAN.of(given), LIST.sure(given)
@@ -89,7 +90,7 @@ def command(given: Given) -> None:
             "or --clean"
         )
     named = _takedowns(given)
-    takedowns = [*named, *(read_takedowns(Path(import_path)) if import_path else ())]
+    takedowns = [*named, *(import_takedowns(Path(import_path)) if import_path else ())]
     if takedowns or cleans:
         if not exists(store) and not (import_path and not is_trial):
             raise StoreError(
@@ -264,8 +265,8 @@ def _sentence(
     store: Answers, what: Forgotten, removed: Removed, about_pages: int, *, is_trial: bool
 ) -> str:
     counts = (
-        f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} "
-        f"contents, {removed.links:,} links"
+        f"{counted(removed.mementos, 'memento')}, {counted(removed.payloads, 'payload')}, "
+        f"{counted(removed.contents, 'content')}, {counted(removed.links, 'link')}"
     )
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if about_pages:
@@ -296,8 +297,8 @@ def _show(known: list[tuple[Takedown, Removed]]) -> None:
     for takedown, removed in known:
         what = takedown.what
         counts = (
-            f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, "
-            f"{removed.contents:,} contents, {removed.links:,} links"
+            f"{counted(removed.mementos, 'memento')}, {counted(removed.payloads, 'payload')}, "
+            f"{counted(removed.contents, 'content')}, {counted(removed.links, 'link')}"
         )
         targets = f", links to it included ({removed.inlinks:,})" if what.has_targets else ""
         click.echo(f"{takedown.time}  {_name(what)}{targets}  {counts}  {takedown.reason or '-'}")

@@ -91,6 +91,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     checksum: bytes
     reason: bytes
     memento: bytes
+    reference: bytes
     is_digested: cython.bint
     kind: PointerKind | None
     for (
@@ -153,11 +154,19 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             is_digested = checksum not in _UNDIGESTED
             if is_revisit:
                 if is_digested and (details is None or NOT_MODIFIED not in details[3]):
-                    revisits.append(timestamp)
-                    if details is not None and details[4]:
-                        pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
+                    if details is None:
+                        revisits.append(timestamp)
+                    else:
+                        revisits.append(timestamp + mapper.name_in(original, details))
+                        if details[4]:
+                            pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
                 else:
-                    kind = PointerKind.NOT_MODIFIED
+                    reference = mapper.reference_in(original, details)
+                    if reference:
+                        checksum = reference
+                        pairs.append((CHECKSUM + checksum, candidate(original, [], [timestamp])))
+                    else:
+                        kind = PointerKind.NOT_MODIFIED
             elif is_digested and is_trusted:
                 run.append((timestamp, original, file, offset, length))
             else:
@@ -191,8 +200,8 @@ def candidate(original: bytes, run: list[Seen], revisits: list[bytes]) -> bytes:
     """Return a run of captures of one original and checksum as one value, which sorts by original.
 
     Columns: original, number of payloads, number of revisits, timestamp of the earliest revisit
-    (may be empty), and one column for each of the earliest payloads in different files: timestamp,
-    offset, length and file, separated by blanks.
+    (may be empty) with the reference to the capture that it names, and one column for each of the
+    earliest payloads in different files: timestamp, offset, length and file, separated by blanks.
     """
     start: bytes
     if len(run) == 1 and not revisits:  # the usual case

@@ -57,7 +57,7 @@ class FilterTask(Protocol):
         last: Last timestamp of the selection.
         is_trusted: Whether equal checksums mean equal payloads.
         run: Payloads of the current run.
-        revisits: Timestamps of the revisits of the current run.
+        revisits: Timestamps of the revisits of the current run, each with the result of `name_in`.
         original: Original of the run.
         checksum: Checksum of the run.
         mementos: Rows of the current block.
@@ -94,6 +94,15 @@ class FilterTask(Protocol):
         self, kind: PointerKind, memento: bytes, details: Details | None
     ) -> tuple[bytes, bytes]:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
+
+    def name_in(self, original: bytes, details: Details) -> bytes:
+        """Return a blank and the reference to the capture that a revisit names, or nothing."""
+
+    def reference_in(self, original: bytes, details: Details | None) -> bytes:
+        """Return the reference of a revisit without a usable digest to a capture of another URI.
+
+        Empty if its row names none.
+        """
 
     def end_run(self) -> Iterable[tuple[bytes, bytes]]:
         """Yield the run as a candidate, if it has captures, and begin the next."""

@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
@@ -101,6 +102,19 @@ def local_path_of(where: str) -> Path:
     return path_of(where)
 
 
+def identity_of(where: str) -> str:
+    """Return a text that names a store on all machines: its URL, or its path on this machine.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
+    """
+    if is_remote(where):
+        from arclink.store.cassandra.addresses import parse_address
+
+        return parse_address(where).name
+    return f"{gethostname()}:{path_of(where).absolute()}"
+
+
 def let_go(where: str) -> None:
     """Close this process's connections to a remote store; the next `open_store` makes new ones.
 
@@ -141,6 +155,17 @@ def takedowns_path(where: str) -> Path:
     """Return the file that holds the takedowns of a store while the store is rebuilt."""
     path = local_path_of(where)
     return path.with_name(path.name + ".forgotten")
+
+
+def kept_next_to(where: str) -> list[Path]:
+    """Return the files and folders that ArcLink keeps next to a store; some may be missing.
+
+    Everything in them is sealed (`arclink.files.sealed`). The list of takedowns is not among them:
+    the store itself reads it.
+    """
+    path = local_path_of(where)
+    names = ("forgotten", "subsets", "slices")
+    return [path.with_name(f"{path.name}.{name}") for name in names]
 
 
 def remove_store(where: str) -> None:
