@@ -85,7 +85,7 @@ def timemap(form: str, rest: str) -> Response:
     if settings.has_pages and len(original) <= LONGEST_URI_IN_LINKS:
         response.headers["Link"] = (
             f'<{original}>; rel="original", '
-            f'<{request.script_root}/timegate/{original}>; rel="timegate"'
+            f'<{request.script_root}/timegate/{ascii_in_path(answer.uri)}>; rel="timegate"'
         )
     return response
 
