@@ -549,3 +549,19 @@ def test_a_store_that_is_away_does_not_hide_the_others(foreign: str) -> None:
     assert response.headers["ArcLink-Archives"] == "here=failed, paper=answered"
     assert len(response.get_json()["inlinks"]) == 1
     assert surt_of(A) == response.get_json()["surt"]
+
+
+def test_a_browser_gets_a_page() -> None:
+    client = client_of(lambda: MemoryStore([Page(A, T1, [link(B, "<b>News")])]))
+    browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    for accept in ("text/html", browser):
+        page = client.get(f"/aggregate?uri={A}", headers={"Accept": accept})
+        assert (page.status_code, page.mimetype) == (200, "text/html")
+        assert "&lt;b&gt;News" in page.text
+        assert "Links on it" in page.text
+        assert "Content-Security-Policy" in page.headers
+    named = client.get(f"/aggregate?uri={A}&format=json", headers={"Accept": browser})
+    assert named.get_json()["outlinks"][0]["text"] == "<b>News"
+    assert client.get(f"/aggregate?uri={A}").mimetype == "application/rdf+xml"
+    one = client.get(f"/aggregate?uri={A}&direction=in", headers={"Accept": browser})
+    assert "Links on it" not in one.text
