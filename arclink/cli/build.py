@@ -10,6 +10,7 @@ from arclink.access.declarations import PATH, Given, Parameter, field_parameter,
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, INPUTS, QUIET, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
@@ -104,6 +105,7 @@ def command(given: Given) -> None:
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.location import (
         exists,
+        identity_of,
         local_path_of,
         open_store,
         remove_if_empty,
@@ -121,7 +123,12 @@ def command(given: Given) -> None:
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
     if kept := KEEP_GRAPH.of(given):
         run.kept = Path(kept)
-    with only_build(local_path_of(store)), closing(run):
+    with (
+        only_build(local_path_of(store)),
+        ended_like_interrupts(run.is_on_engine),
+        run.building(identity_of(store), local_path_of(store)),
+        closing(run),
+    ):
         looks = looked_at_by_tasks(found, run, folder / "look")
         paths, complaints = leave_out_foreign(found, marks, looks)
         for complaint in complaints:

@@ -4,11 +4,12 @@ import errno
 import os
 import re
 import sys
+import warnings
 from tempfile import gettempdir
 
 import click
 
-from arclink.cli.interrupts import end, hint_after, ignore_in_children
+from arclink.cli.interrupts import Terminated, end, hint_after, ignore_in_children
 from arclink.cli.lazy_group import LazyCommands
 from arclink.errors import ArclinkError, UsageError
 from arclink.progress import show_on_terminal
@@ -108,6 +109,7 @@ def main() -> None:
     # work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ignore_in_children()
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
     try:
         note_width()
         with show_on_terminal():
@@ -119,10 +121,10 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
         end()  # a second Ctrl-C changes nothing
         click.echo(f"arclink: interrupted. {hint_after(sys.argv[1:])}".rstrip(), err=True)
-        sys.exit(130)
+        sys.exit(143 if isinstance(error.__cause__ or error, Terminated) else 130)
     except UsageError as error:
         _complain(_with_option(str(error)))
         sys.exit(2)

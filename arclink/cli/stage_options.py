@@ -11,6 +11,7 @@ import orjson
 
 from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
 from arclink.cli.engine_options import ENGINE, runner_of
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES
 from arclink.credentials import hide_credentials
 from arclink.errors import InputError
@@ -52,7 +53,12 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     run = runner_of(given, CORES.of(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
-    with closing(run), room_in(folder, name), run.visiting(name):
+    with (
+        ended_like_interrupts(run.is_on_engine),
+        room_in(folder, name),
+        run.visiting(name),
+        closing(run),
+    ):
         yield run
         for relation in RELATIONS[name]:
             run.fetch(folder / relation)

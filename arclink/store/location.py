@@ -2,9 +2,11 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
+from arclink.store.key_rules import warn_of_other_keys
 from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
@@ -30,10 +32,16 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         from arclink.store.cassandra.addresses import PATIENCE, parse_address
         from arclink.store.cassandra.store import CassandraStore
 
-        return CassandraStore(parse_address(where, patience or PATIENCE), create=create)
-    from arclink.store.sqlite.store import SqliteStore
+        store: GraphStore = CassandraStore(
+            parse_address(where, patience or PATIENCE), create=create
+        )
+    else:
+        from arclink.store.sqlite.store import SqliteStore
 
-    return SqliteStore(path_of(where), create=create)
+        store = SqliteStore(path_of(where), create=create)
+    if not create:  # loads and takedowns refuse a store with other keys
+        warn_of_other_keys(store, where)
+    return store
 
 
 def needs_driver() -> None:
@@ -92,6 +100,19 @@ def local_path_of(where: str) -> Path:
 
         return Path(f"{parse_address(where).keyspace}.cassandra")
     return path_of(where)
+
+
+def identity_of(where: str) -> str:
+    """Return a text that names a store on all machines: its URL, or its path on this machine.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
+    """
+    if is_remote(where):
+        from arclink.store.cassandra.addresses import parse_address
+
+        return parse_address(where).name
+    return f"{gethostname()}:{path_of(where).absolute()}"
 
 
 def let_go(where: str) -> None:

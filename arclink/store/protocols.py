@@ -414,6 +414,17 @@ class KnownPayloads(Protocol):
         Mementos that a rule kept from being read are left out.
         """
 
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of one SURT within ``span``, as `Answers.mementos`."""
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        """Yield the payloads that were not read and whose revisits name a capture.
+
+        Yields:
+            The checksum of the payload and the reference to the capture; of one payload, perhaps
+            several references. A payload that is known by its reference has this as its checksum.
+        """
+
 
 class Builds(KnownPayloads, OpenStore, Protocol):
     """Loads of batches. Loading the same batch twice changes nothing."""

@@ -12,6 +12,7 @@ from arclink.access.replay import http_date, moment_of
 from arclink.access.texts import percent_encoded, printable, printable_uri
 from arclink.access.timemaps import TimeMap
 from arclink.model import ALL_TIME, Memento, Timestamp
+from arclink.uris.in_paths import format_in_path
 
 LINK_FORMAT = "application/link-format"
 
@@ -33,10 +34,20 @@ def ascii_uri(uri: str) -> str:
     )
 
 
+def ascii_in_path(uri: str) -> str:
+    """Return ``uri`` as the last part of the path of an address, in ASCII.
+
+    >>> ascii_in_path("http://example.org/a b"), ascii_in_path("http://example.org/é/../b")
+    ('http://example.org/a%20b', 'http%3A%2F%2Fexample.org%2F%C3%A9%2F..%2Fb')
+    """
+    part = format_in_path(uri)
+    return ascii_uri(uri) if part == uri else part
+
+
 def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
     """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
-    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_uri(found.uri)
+    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_in_path(found.uri)
 
 
 def write_link_timemap(
@@ -53,7 +64,7 @@ def write_link_timemap(
     """
     links = [f'<{ascii_uri(found.uri)}>; rel="original"']
     if place and has_timegate:
-        links.append(f'<{ascii_uri(place)}timegate/{ascii_uri(found.uri)}>; rel="timegate"')
+        links.append(f'<{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}>; rel="timegate"')
     if place:
         links.append(
             _link(timemap_address(place, "link", found, found.start), "self", *_range(found))
@@ -103,7 +114,7 @@ def write_json_timemap(
             name: timemap_address(place, form, found, found.start) for name, form in forms.items()
         }
         if has_timegate:
-            document["timegate_uri"] = f"{ascii_uri(place)}timegate/{ascii_uri(found.uri)}"
+            document["timegate_uri"] = f"{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}"
         document["next"] = (
             None
             if found.following is None

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import islice
-from urllib.parse import quote
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.explanations import Explanation, explain
+from arclink.access.formats.timemaps import ascii_in_path
 from arclink.access.link_states import State, state_of
 from arclink.access.queries import span_asked
 from arclink.access.replay import uri_m
@@ -72,7 +72,7 @@ def show_captures(
     downloads = [
         ("captures as JSON", download("explain", [("uri", uri), *asked.only("from", "to")]))
     ]
-    path = quote(printable_uri(uri), safe=":/?&=;,+@!$'()*~%")
+    path = ascii_in_path(uri)
     downloads.append(("TimeMap as JSON", f"timemap/json/{path}"))
     if settings.replay or settings.has_pages:
         downloads.append(("TimeMap", f"timemap/link/{path}"))

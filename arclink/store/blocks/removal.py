@@ -25,6 +25,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from arclink.checksums import parse_name, timestamp_of_reference, uri_of_reference
 from arclink.closing import Closing
 from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
 from arclink.reasons import Reason
@@ -118,6 +119,9 @@ class RewrittenRows(Protocol):
 
     def remove_payload(self, key: bytes) -> None:
         """Remove a payload."""
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its key."""
 
     def pages(self, key: bytes, is_kept: IsKept) -> Iterable[Source]:
         """Return the pages that show a payload, without the captures that are not kept."""
@@ -289,6 +293,8 @@ class Removal:
             self._rows.flush()
             for key in scratch.payload_keys():
                 self._remove_what_is_not_shown(key)
+            self._rows.flush()
+            self._remove_names()
             if self._what.has_targets:
                 self._rows.rewrite_inlinks_within(self._what, self._note_linking)
             self._rows.flush()
@@ -307,6 +313,18 @@ class Removal:
     def _is_kept(self, original: str, timestamp: str) -> bool:
         is_within = self._what.span.first <= timestamp <= self._what.span.last
         return not (is_within and self._what.has(self._surt_of(UriR(original))))
+
+    def _remove_names(self) -> None:
+        """Remove the names of payloads that no capture has, and those of forgotten captures."""
+        for key, name in list(self._rows.payload_names()):
+            checksum, reference = parse_name(name)
+            is_kept = self._is_kept(
+                uri_of_reference(reference), timestamp_of_reference(reference) or ""
+            )
+            of_payload = self._rows.key_of(checksum)
+            if not is_kept or not any(self._rows.pages(of_payload, self._is_kept)):
+                self._rows.remove_payload(key)
+                self.checksums += 1
 
     # Mementos
 

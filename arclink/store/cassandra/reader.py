@@ -12,6 +12,7 @@ from heapq import merge
 from itertools import chain, groupby, islice
 from operator import attrgetter
 
+from arclink.checksums import is_reference, parse_name
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
@@ -30,12 +31,12 @@ from arclink.model import (
     Source,
     Span,
     Surt,
-    Timestamp,
     UriR,
 )
 from arclink.store.blocks.byte_layouts import (
     pack_checksum,
     split_content,
+    unpack_checksum,
     unpack_few,
     uri_form,
     uri_of_form,
@@ -354,9 +355,8 @@ class CassandraReader(Closing):
         """Return the pages that show a payload, by original, in one state of the store."""
         return pages_of(sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
 
-    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
-        for _, timestamps in self.pages_in(self.history().view, reference):
-            yield from timestamps
+    def _referring(self, reference: Checksum) -> Iterable[Source]:
+        return self.pages_in(self.history().view, reference)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)
@@ -490,6 +490,21 @@ class CassandraReader(Closing):
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         for original, _ in self.pages_in(self.history().view, checksum):
             yield original
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        history = self.history()
+        if not history.refers:
+            return
+        for low, high in self.database.token_ranges(PIECES):
+            for key, streams in self.tables.payloads.scan(low, high, history.view):
+                name = unpack_checksum(key)
+                checksum, reference = parse_name(name)
+                if is_reference(reference):
+                    fate = _fate_in(streams)
+                    if checksum != name:
+                        fate = self.fates_in(history.view, [checksum])[0]
+                    if scope_of_fate(fate) is None:
+                        yield checksum, reference
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""

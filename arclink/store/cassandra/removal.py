@@ -14,6 +14,7 @@ from typing import cast
 
 import orjson
 
+from arclink.checksums import names_payload
 from arclink.model import (
     Checksum,
     ContentId,
@@ -217,6 +218,13 @@ class _CassandraRows:
 
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        if self._history.refers:
+            for low, high in self._store.database.token_ranges(PIECES):
+                for key, _ in self._tables.payloads.scan(low, high, self._view):
+                    if names_payload(unpack_checksum(key)):
+                        yield key, unpack_checksum(key)
 
     def rewrite_sightings(
         self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]

@@ -23,7 +23,7 @@ from pathlib import Path
 import orjson
 import zstandard
 
-from arclink.checksums import is_reference
+from arclink.checksums import is_reference, names_payload, parse_name
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
 from arclink.rows.relations import (
@@ -243,6 +243,7 @@ class TaskRunner:
         return fates
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
+        refers = False
         for checksum, payload in self._fates(path).items():
             self._tables.payloads.put(
                 writer,
@@ -252,11 +253,13 @@ class TaskRunner:
                 0,
                 pack_fate(payload, self._names),
             )
-        return {}
+            refers = refers or is_reference(parse_name(Checksum(checksum))[1])
+        return {"refers": refers}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
-        for some in _some(self._fates(path)):
+        fates = (one for one in self._fates(path) if not names_payload(Checksum(one)))
+        for some in _some(fates):
             for streams in self._tables.payloads.streams_of_each(
                 [pack_checksum(checksum) for checksum in some], self._view
             ):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import orjson
 
+from arclink.checksums import names_payload
 from arclink.errors import StoreError
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
@@ -168,6 +169,8 @@ class BatchLoader:
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
             number = self._payloads.number_of(payload.checksum)
+            if names_payload(payload.checksum):
+                continue
             fate = self._payloads.fate_of(number)
             is_better = payload.scope is not None and (
                 scope_of_fate(fate) is None or number in replaced

@@ -117,10 +117,18 @@ class _SqliteRows:
     # Payloads and contents
 
     def key_of(self, checksum: Checksum) -> bytes:
-        (number,) = self._connection.execute(
+        found = self._connection.execute(
             "SELECT number FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
         ).fetchone()
-        return number_field(number)
+        return number_field(found[0] if found else 0)  # 0: of a payload that is gone
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        rows = self._connection.execute(
+            "SELECT number, checksum FROM payloads WHERE checksum >= ? AND checksum < ?",
+            (pack_checksum("named:"), pack_checksum("named;")),
+        )
+        for number, packed in rows.fetchall():
+            yield number_field(number), unpack_checksum(packed)
 
     def rewrite_sightings(
         self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from arclink.checksums import is_of_page
+from arclink.checksums import is_of_page, parse_name
 from arclink.closing import Closing
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import (
@@ -44,7 +44,6 @@ from arclink.model import (
     Source,
     Span,
     Surt,
-    Timestamp,
     UriR,
 )
 from arclink.rows.known import CONTENT, NOTHING, ORIGINAL, format_known, format_state
@@ -84,6 +83,12 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Row
 from arclink.store.graph_files import find_parts, identity_of
+from arclink.store.key_rules import (
+    FIRST_RULES,
+    KEYS_SETTING,
+    needs_these_keys,
+    with_key_rules,
+)
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -617,6 +622,15 @@ class SqliteStore(Closing):
                 for original, _ in self._pages(number):
                     yield original
 
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        with translated(self.path):
+            for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
+                for (packed,) in self._connection.execute(query, bounds).fetchall():
+                    checksum, reference = parse_name(unpack_checksum(packed))
+                    fate = self._payload(checksum)[1]
+                    if scope_of_fate(fate) is None:
+                        yield checksum, reference
+
     def payload_mark(self) -> PayloadMark:
         with translated(self.path):
             return PayloadMark(
@@ -753,6 +767,7 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
+        needs_these_keys(self, str(self.path))
         is_listed = False
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
@@ -890,8 +905,11 @@ class SqliteStore(Closing):
             kept.clear()
 
     def _check_settings(self, settings: Mapping[str, str]) -> None:
-        for name, value in settings.items():
-            known = self.setting(name)
+        is_older = self.setting("rules") is not None
+        for name, value in with_key_rules(settings).items():
+            known = self.setting(name) or (
+                FIRST_RULES if is_older and name == KEYS_SETTING else None
+            )
             if known is None:
                 self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
             elif known != value:
@@ -934,11 +952,9 @@ class SqliteStore(Closing):
             return found.st_dev, found.st_ino
         return None
 
-    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
+    def _referring(self, reference: Checksum) -> Iterable[Source]:
         number, _ = self._payload(reference)
-        if number:
-            for _, timestamps in self._pages(number):
-                yield from timestamps
+        return self._pages(number) if number else ()
 
     # The results of these three methods change only after a takedown, so they are cached until
     # another connection writes (`_drop_stale_caches`).
@@ -1011,6 +1027,9 @@ class SqliteStore(Closing):
 
 # Bounds of the checksums that are references: the first inclusive, the last exclusive.
 _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))
+_NAMES = (pack_checksum("named:"), pack_checksum("named;"))
+_NAMED = "SELECT checksum FROM payloads WHERE checksum >= ? AND checksum < ?"
+_UNREAD = f"{_NAMED} AND fate IS NOT NULL"  # the others name a capture of their own original
 _NO_FATE = bytes(5)
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
