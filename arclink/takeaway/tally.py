@@ -20,6 +20,7 @@ class Rewritten(Enum):
     COMPRESSION = "a record of a file with another compression than gzip"
     SHARED = "one of several records in one gzip member"
     LENGTH = "a record whose head states a wrong length"
+    DATE = "a record without a usable date"
 
 
 @dataclass(frozen=True, slots=True)
