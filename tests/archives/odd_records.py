@@ -1,6 +1,7 @@
 """Records whose heads or blocks are odd in one way each, by name, for archive files in tests."""
 
 import gzip
+import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -155,3 +156,68 @@ def write_odd_files(folder: Path) -> list[Path]:
     for name, data in files.items():
         (folder / name).write_bytes(data)
     return [folder / name for name in files]
+
+
+ODD_VALUES = (
+    *(b"", b"-", b" ", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xe2\x80\xa8", b"\xef\xbf\xbf"),
+    *(b"\xf0\x9f\x98\x80", b"\x1b[2J", b"a" * 5_000, b"x" * 70_000, b"%s%n", b"=?utf-8?B?//8=?="),
+    *(b"gzip, br", b",,,", b"chunked", b"identity", b"bytes 0-1/2", b"0", b"-1", b"9" * 30),
+    *(b"text/html;charset=\xff", b"text/html; charset=idna", b"text/html; charset=rot13"),
+    *(b"text/plain;charset=utf-16", b"image/png", b"application/xhtml+xml", b"text/html, x/y"),
+    *(b"http://[::1", b"http://\xff/", b"//", b"http://a\xcc\x88.example/", b"http://xn--a/"),
+    *(b"http://" + b"a." * 300 + b"com/", b"http://h/" + b"%" * 50, b"http://h:99999/"),
+    *(b"sha1:", b"redirect:x", b"not-modified:", b"a:b:c", b"javascript:x", b"<>", b"<http://x/>"),
+    *(b"2020-99-99", b"20200101", b"0000-00-00T00:00:00Z", b"9999-12-31T23:59:59Z", b"en,\xff"),
+)
+_HTTP_FIELDS = (
+    *(b"Content-Type", b"Content-Encoding", b"Transfer-Encoding", b"Location", b"Refresh"),
+    *(b"Link", b"Content-Language", b"Content-Location", b"Content-Range", b"Content-Length"),
+)
+_WARC_FIELDS = (
+    *(b"WARC-Date", b"WARC-Payload-Digest", b"WARC-Block-Digest", b"WARC-Type", b"WARC-Profile"),
+    *(b"WARC-Refers-To-Target-URI", b"WARC-Refers-To-Date", b"WARC-Truncated", b"Content-Type"),
+    *(b"WARC-Identified-Content-Language", b"WARC-Identified-Payload-Type", b"WARC-Record-ID"),
+)
+
+
+def write_odd_values(folder: Path, seed: int) -> list[Path]:
+    """Write archive files of records with odd values in their fields; return them."""
+    folder.mkdir()
+    choice = random.Random(seed)
+    records = [_with_odd_values(choice, number) for number in range(300)]
+    lines = [_arc_with_odd_values(choice, number) for number in range(60)]
+    files = {
+        "plain.warc": b"".join(records[:150]),
+        "gzip.warc.gz": gzipped(records[150:]),
+        "plain.arc": b"".join(lines),
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in files]
+
+
+def _with_odd_values(choice: random.Random, number: int) -> bytes:
+    status = choice.choice([b"200", b"200", b"301", b"304", b"404", b"999"])
+    http_fields = [b"HTTP/1.1 %b OK" % status, b"Content-Type: text/html"]
+    fields = {
+        b"WARC-Type": choice.choice([b"response", b"response", b"revisit", b"resource"]),
+        b"WARC-Target-URI": b"http://odd.example/%d/" % number,
+        b"WARC-Date": b"2020-01-02T03:04:%02dZ" % (number % 60),
+    }
+    for _ in range(choice.randrange(3)):
+        http_fields.append(choice.choice(_HTTP_FIELDS) + b": " + choice.choice(ODD_VALUES))
+        fields[choice.choice(_WARC_FIELDS)] = choice.choice(ODD_VALUES)
+    if number % 7 == 0:
+        fields[b"WARC-Target-URI"] += choice.choice(ODD_VALUES)
+    block = b"\r\n".join([*http_fields, b"", choice.choice([_page(number), b"", bytes(9)])])
+    fields[b"Content-Length"] = b"%d" % len(block)
+    head = b"".join(b"%b: %b\r\n" % field for field in fields.items())
+    return b"WARC/1.0\r\n" + head + b"\r\n" + block + b"\r\n\r\n"
+
+
+def _arc_with_odd_values(choice: random.Random, number: int) -> bytes:
+    block = b"HTTP/1.0 200 OK\r\nContent-Type: %b\r\n\r\n" % choice.choice(ODD_VALUES)
+    block += _page(number)
+    uri = b"http://arc.example/%d/%b" % (number, choice.choice(ODD_VALUES)[:4_000])
+    mime = choice.choice(ODD_VALUES)[:900]
+    return b"%b 192.0.2.1 20200102030405 %b %d\n%b\n" % (uri, mime, len(block), block)

@@ -22,7 +22,7 @@ from arclink.streams.forms import write_stream
 from arclink.streams.queries import StreamForm, StreamQuery
 from arclink.streams.stream import CaptureStream
 from tests.archives.odd_members import MEMBERS
-from tests.archives.odd_records import write_odd_files
+from tests.archives.odd_records import write_odd_files, write_odd_values
 from tests.streams.reading import opened
 from tests.takeaway.exporting import built, exported, facts_of
 
@@ -91,6 +91,10 @@ def odd_files(folder: Path, _: Path) -> list[Path]:
     return write_odd_files(folder / "in")
 
 
+def odd_values(folder: Path, _: Path) -> list[Path]:
+    return write_odd_values(folder / "in", 1)
+
+
 def odd_members(folder: Path, _: Path) -> list[Path]:
     (folder / "in").mkdir()
     paths = []
@@ -117,7 +121,12 @@ def shared_files(_: Path, shared_data: Path) -> list[Path]:
     return list(found.values())
 
 
-SOURCES = {"odd records": odd_files, "odd members": odd_members, "real files": shared_files}
+SOURCES = {
+    "odd records": odd_files,
+    "odd values": odd_values,
+    "odd members": odd_members,
+    "real files": shared_files,
+}
 
 
 @pytest.fixture(
@@ -186,6 +195,8 @@ def test_the_service_sends_the_bodies_that_get_writes(before: Archive) -> None:
                 continue
             answer = client.get(f"/web/{memento.timestamp}id_/{uri}")
             body = _sent(reader, memento)
+            if answer.status_code in (204, 304):
+                body = b""  # answers of these statuses have no body (RFC 9110, 15.3.5, 15.4.5)
             assert (answer.data == body) if isinstance(body, bytes) else answer.status_code >= 400
             compared += 1
     assert compared > 30
