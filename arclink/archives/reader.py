@@ -268,7 +268,11 @@ class ArchiveFile(Closing):
         )
 
     def parts_at(
-        self, offset: int, length: int = -1, limit: int | None = DEFAULT_LIMIT
+        self,
+        offset: int,
+        length: int = -1,
+        limit: int | None = DEFAULT_LIMIT,
+        known: ArchiveRecord | None = None,
     ) -> RecordParts:
         """Return the complete record at an offset in its parts, unchanged. Memory holds a megabyte.
 
@@ -277,6 +281,7 @@ class ArchiveFile(Closing):
             length: See `record_at`.
             limit: The end of a longer block is not checked before its pieces are read, which then
                 may break off; None: every block is read to its end first.
+            known: The record, if `record_at` returned it before.
 
         Raises:
             RecordError: As `record_at`.
@@ -292,7 +297,9 @@ class ArchiveFile(Closing):
         size, _, damage, _ = self._extent(segment, start, head, offset, limit)
         block = block[:size]
         rest = _Block(segment.reopened(), start, size) if size > len(block) else None
-        record = make_record(head, block, size, offset, length, damage, rest)
+        record = known
+        if record is None or record.rest is not None:
+            record = make_record(head, block, size, offset, length, damage, rest)
         pieces = self._whole(rest(), size, offset) if rest else iter((block,))
         before = size - record.body_length
         return RecordParts(record, own, before, size, size == declared, pieces)

@@ -13,6 +13,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import RecordParts
@@ -94,7 +95,7 @@ def _fields_of_arc(parts: RecordParts, memento: Memento) -> Mapping[str, str]:
         "WARC-Target-URI": record.uri,
         "WARC-Date": warc_date(memento.timestamp),
         "WARC-Record-ID": f"<urn:uuid:{identity}>",
-        "WARC-IP-Address": _address_of(record),
+        "WARC-IP-Address": _address_in(record.fields.get("warc-ip-address", "")),
         "WARC-Payload-Digest": _digest_of(record, memento),
         "WARC-Identified-Payload-Type": "" if is_typed else record.content_type,
         "Content-Type": "application/http; msgtype=response" if is_http else record.content_type,
@@ -109,9 +110,10 @@ def _digest_of(record: ArchiveRecord, memento: Memento) -> str:
     return digest_field(payload_checksum(record) if digest == NO_CHECKSUM else digest)
 
 
-def _address_of(record: ArchiveRecord) -> str:
-    """Return the IP address of a record of an ARC file; empty if it has none."""
+@lru_cache(maxsize=1024)  # a host has many records
+def _address_in(text: str) -> str:
+    """Return an IP address of an ARC file in its usual form; empty if it is not one."""
     with suppress(ValueError):
-        address = ipaddress.ip_address(record.fields.get("warc-ip-address", ""))
+        address = ipaddress.ip_address(text)
         return "" if address.is_unspecified else str(address)
     return ""

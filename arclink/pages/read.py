@@ -338,7 +338,8 @@ class PageReader:
         found = self.find(place)
         try:
             limit = None if is_checked else DEFAULT_LIMIT
-            parts = found.archive.parts_at(found.place.offset, found.place.length, limit)
+            place = found.place
+            parts = found.archive.parts_at(place.offset, place.length, limit, found.record)
         except BaseException:
             self.release(found)
             raise

@@ -161,7 +161,8 @@ def _rewritten(holder: RecordHolder, memento: Memento) -> Iterator[bytes]:
     Raises:
         RecordError: The record breaks off.
     """
-    parts = holder.archive.parts_at(holder.place.offset, holder.place.length, limit=None)
+    place = holder.place
+    parts = holder.archive.parts_at(place.offset, place.length, None, holder.record)
     yield head_as_warc(parts, memento)
     yield from parts.block
     yield END_OF_RECORD
