@@ -10,6 +10,7 @@ from typing import NewType
 from arclink.errors import UsageError
 from arclink.model import Timestamp, UriM, UriR
 from arclink.network.addresses import parse_server_address
+from arclink.uris.in_paths import format_in_path
 
 ReplayPrefix = NewType("ReplayPrefix", str)
 """The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
@@ -49,7 +50,7 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
     >>> uri_m(ReplayPrefix("https://web.archive.org/web/"), Timestamp("20100217101229"), UriR("http://example.org/?a=b"))
     'https://web.archive.org/web/20100217101229/http://example.org/?a=b'
     """
-    return UriM(f"{replay}{timestamp}/{original}") if replay else None
+    return UriM(f"{replay}{timestamp}/{format_in_path(original)}") if replay else None
 
 
 def moment_of(timestamp: Timestamp) -> datetime:

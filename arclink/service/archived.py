@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from urllib.parse import urlencode, urljoin
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Flask, Response, current_app, request
 from werkzeug.exceptions import NotFound, RequestedRangeNotSatisfiable
@@ -29,12 +29,12 @@ from arclink.access.captures import (
 )
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Form, Given, Parameter
-from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
+from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
-from arclink.errors import CaptureError
+from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
 from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.pages.places import ArchivePlaces
@@ -46,6 +46,7 @@ from arclink.service.stores import store_asked, stores_of_app
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
+from arclink.uris.resolution import Base
 
 archived = Blueprint("archived", __name__)
 
@@ -217,7 +218,7 @@ def _nearest(reader: PageReader, uri: str, requested: Timestamp) -> Memento:
 
 def address_of(memento: Memento) -> str:
     """Return the path of a capture in this service."""
-    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(memento.original)}"
+    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_in_path(memento.original)}"
 
 
 def lead_to(memento: Memento, around: Neighbours) -> Response:
@@ -235,13 +236,13 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     original = ascii_uri(memento.original)
     if len(original) > LONGEST_URI_IN_LINKS:
         return
-    root = request.script_root
+    root, in_path = request.script_root, ascii_in_path(memento.original)
     has_replay = bool(stores_of_app().settings.replay)
     form, media_type = ("link", LINK_FORMAT) if has_replay else ("json", "application/json")
     links = [
         f'<{original}>; rel="original"',
-        f'<{root}/timegate/{original}>; rel="timegate"',
-        f'<{root}/timemap/{form}/{original}>; rel="timemap"; type="{media_type}"',
+        f'<{root}/timegate/{in_path}>; rel="timegate"',
+        f'<{root}/timemap/{form}/{in_path}>; rel="timemap"; type="{media_type}"',
     ]
     relations: dict[Memento, list[str]] = {memento: []}
     for relation in ("first", "prev", "next", "last"):
@@ -339,12 +340,14 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
 
 
 def _location(memento: Memento, location: str) -> str:
-    """Return where a redirect leads in this archive, at the same time: never to another host."""
+    """Return where a redirect leads in this archive, at the same time: never out of it."""
     try:
-        target = urljoin(memento.original, _CONTROL.sub("", location).strip())
-    except ValueError:
+        target = Base(memento.original, None).resolve(location)
+    except UriError:
         target = memento.original
-    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(target)}"
+    root, fragment = request.script_root, quote(location.partition("#")[2])
+    address = f"{root}/web/{memento.timestamp}id_/{ascii_in_path(target)}"
+    return f"{address}#{fragment}" if fragment else address
 
 
 def header_value(text: str) -> str:

@@ -5,7 +5,6 @@ does not show whether a ``/`` or ``?`` was written as ``%2F`` or ``%3F``.
 """
 
 import re
-from urllib.parse import unquote
 
 from flask import Blueprint, Request, Response, request
 from flask.blueprints import BlueprintSetupState
@@ -15,6 +14,7 @@ from werkzeug.routing import PathConverter
 from arclink.access.answers import LinkAnswer
 from arclink.access.formats.timemaps import (
     LINK_FORMAT,
+    ascii_in_path,
     ascii_uri,
     write_json_timemap,
     write_link_timemap,
@@ -25,6 +25,7 @@ from arclink.access.timemaps import read_timemap
 from arclink.access.times import timestamp_first
 from arclink.model import ALL_TIME
 from arclink.service.stores import current_store, stores_of_app
+from arclink.uris.in_paths import parse_in_path
 
 memento = Blueprint("memento", __name__)
 
@@ -36,7 +37,6 @@ LONGEST_URI_IN_LINKS = 4_000
 
 _PART = re.compile(r"([0-9]{14})/(.+)", re.DOTALL)
 _ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
-_ENCODED_WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*%3[Aa]%2[Ff]")
 
 
 class Rest(PathConverter):
@@ -107,8 +107,7 @@ def repaired_uri(uri: str) -> str:
     """
     try:
         uri = uri.encode("latin-1").decode() if not uri.isascii() else uri
-        if _ENCODED_WHOLE.match(uri):
-            uri = unquote(uri, errors="strict")
+        uri = parse_in_path(uri)
     except UnicodeError as error:
         raise BadParameterError("uri", repr(uri), "a URI in UTF-8") from error
     return _ONE_SLASH.sub(r"\1://", uri, count=1) if _ONE_SLASH.match(uri) else uri
@@ -130,9 +129,10 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
         or len(original) > LONGEST_URI_IN_LINKS
     ):
         return
+    timemap = f"{request.script_root}/timemap/link/{ascii_in_path(answer.query.uri)}"
     links = [
         f'<{original}>; rel="original"',
-        f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"',
+        f'<{timemap}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
     for memento in in_force[-MOST_LINKS:]:
         address = uri_m(answer.replay, memento.timestamp, memento.original)

@@ -146,6 +146,8 @@ def _reason_of(holder: RecordHolder) -> Rewritten:
     compression = holder.archive.compression
     if "warc-type" not in holder.record.fields:
         return Rewritten.ARC
+    if holder.record.is_joined:
+        return Rewritten.SEGMENTS
     if compression is None:
         return Rewritten.PLAIN
     if compression is not GZIP:

@@ -20,6 +20,7 @@ from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.tally import TakeAwayTally
+from arclink.uris.surts import cdx_key
 
 COLUMNS = (
     "surt",
@@ -110,7 +111,7 @@ def write_places(
 
 def _capture_of(memento: Memento) -> Capture:
     return Capture(
-        memento.surt,
+        cdx_key(memento.original),
         memento.timestamp,
         memento.original,
         memento.mime,

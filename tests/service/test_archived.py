@@ -1,13 +1,18 @@
 """Captures over HTTP: bytes as archived, the nearest capture, rows, single records."""
 
 import gzip
+import html
 import http.client
 import json
+import re
 from pathlib import Path
+from urllib.parse import quote
 
+import ada_url
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.access.replay import ReplayPrefix
 from arclink.model import Forgotten, Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
@@ -17,6 +22,7 @@ from tests.pages.archives import T1, T2, T3, Record, store_of
 from tests.service.conftest import client_of, served
 
 A, B = "http://a.example/", "http://b.example/x"
+REPLAY = ReplayPrefix("http://w.example/web/")
 GZIPPED = gzip.compress(b"<p>packed", mtime=0)
 
 RECORDS = [
@@ -334,13 +340,65 @@ def test_hostile_addresses_are_refused(client: FlaskClient, target: str) -> None
         b"javascript:alert(1)",
         b"[",
         b"\t/x",
+        b"http://evil.example/../../../../../../select?subset=status:200",
+        b"/..%2f..%2fx/../../../../../../docs",
+        b"%2e%2e/%2E%2E/.%2e/%2e./../../docs",
+        b"..\\..\\..\\..\\..\\docs",
+        b"javascript:/../../../../../docs",
+        b"urn:/../../../../../docs#x",
+        b"/a#/../../../../../docs",
+        b"?/../../../../../docs",
     ],
 )
 def test_a_redirect_never_leads_out(tmp_path: Path, location: bytes) -> None:
+    """Where a client goes: it resolves dot segments, too."""
     head = (b"HTTP/1.1 302 Found", b"Location: " + location)
     path = store_of(tmp_path, [Record(A, T1, b"", head)])
     response = client_of(str(path)).get(f"/web/{T1}id_/{A}")
-    assert response.headers["Location"].startswith(f"/web/{T1}id_/")
+    place = f"http://service.example/web/{T1}id_/"
+    assert ada_url.join_url(place, response.headers["Location"]).startswith(place)
+
+
+def test_a_redirect_leads_where_a_browser_went(tmp_path: Path) -> None:
+    head = (b"HTTP/1.1 302 Found", b"Location: ../../c/%2e%2e/d?e=/../f#g")
+    path = store_of(tmp_path, [Record("http://a.example/a/b/x", T1, b"", head)])
+    response = client_of(str(path)).get(f"/web/{T1}id_/http://a.example/a/b/x")
+    assert response.headers["Location"] == f"/web/{T1}id_/http://a.example/d?e=/../f#g"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://a.example/a/../../../../docs",
+        "http://a.example/%2e%2e/%2E%2e/.%2e/%2e%2e/docs",
+        "http://a.example/a\\..\\..\\..\\..\\docs",
+        "http://a.example/a#/../../../../docs",
+        "http://a.example/..?b=/../../../../docs",
+    ],
+)
+def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> None:
+    """A client resolves each address of an answer, and gets the capture or its page."""
+    path = store_of(tmp_path, [Record(uri, T1, b"<title>found</title>")])
+    client = client_of(str(path), Settings(public="http://service.example/", replay=REPLAY))
+    encoded = quote(uri, safe="")
+    found = client.get(f"/web/{T1}id_/{encoded}")
+    assert found.data == b"<title>found</title>"
+    links = re.findall("<([^>]+)>", found.headers["Link"])[1:]
+    addresses = [found.headers["Content-Location"], *links]
+    for start in ("/web/2009id_/", "/timegate/"):
+        addresses.append(client.get(f"{start}{encoded}").headers["Location"])
+    addresses.append(client.get("/browse/", query_string={"uri": uri}).headers["Location"])
+    timemap = client.get(f"/timemap/json/{encoded}").get_json()
+    addresses += [timemap["self"], *timemap["timemap_uri"].values()]
+    mementos = [memento["uri"] for memento in timemap["mementos"]["list"]]
+    assert [ada_url.join_url("http://w.example/", one) for one in mementos] == mementos
+    page = client.get("/", query_string={"uri": uri, "view": "captures"}).text
+    addresses += [html.unescape(one) for one in re.findall('href="(timemap/[^"]+)"', page)]
+    assert len(addresses) == 12
+    for address in addresses:
+        path_asked = ada_url.join_url("http://service.example/", address)[22:]
+        assert re.match(r"/(web|timegate|timemap|browse)/", path_asked)
+        assert client.get(path_asked).status_code in (200, 302), address
 
 
 def test_a_long_body_comes_whole(tmp_path: Path) -> None:

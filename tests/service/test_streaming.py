@@ -1,12 +1,15 @@
 """Streams over HTTP have the bytes of the command line; errors are problem documents."""
 
 import base64
+import errno
 import gzip
 import http.client
 import json
+import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -135,3 +138,30 @@ def test_a_capture_that_decodes_to_gigabytes_is_cut(tmp_path: Path) -> None:
     assert [capture.get("reason") for capture in captures] == ["PAYLOAD_TOO_LONG", None]
     assert end["lost"] == {"PAYLOAD_TOO_LONG": 1}
     assert end["complete"]
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_rank_table_that_cannot_be_written_is_no_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    store = store_of(tmp_path, [Record("http://a.example/", T1)])
+    client = client_of(str(store))
+    mkdir = os.mkdir
+
+    def read_only(path: str | Path, *rest: Any) -> None:
+        if "links.db.slices" in str(path):
+            name = tmp_path / "links.db.slices"
+            raise (
+                OSError(code, os.strerror(code), str(path))
+                if Path(path) == name
+                else FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
+            )
+        mkdir(path, *rest)
+
+    monkeypatch.setattr(os, "mkdir", read_only)
+    response = client.get("/stream?order=rank")
+    assert response.status_code == 503
+    detail = problem_of(response)["detail"]
+    assert "needs a file that the service cannot write" in detail
+    assert str(tmp_path) not in detail
+    assert client.get("/stream?order=surt").status_code == 200

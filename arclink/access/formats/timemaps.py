@@ -12,6 +12,7 @@ from arclink.access.replay import ReplayPrefix, http_date, moment_of, uri_m
 from arclink.access.texts import percent_encoded, printable, printable_uri
 from arclink.access.timemaps import TimeMap
 from arclink.model import ALL_TIME, Memento, Timestamp
+from arclink.uris.in_paths import format_in_path
 
 LINK_FORMAT = "application/link-format"
 
@@ -30,10 +31,20 @@ def ascii_uri(uri: str) -> str:
     )
 
 
+def ascii_in_path(uri: str) -> str:
+    """Return ``uri`` as the last part of the path of an address, in ASCII.
+
+    >>> ascii_in_path("http://example.org/a b"), ascii_in_path("http://example.org/é/../b")
+    ('http://example.org/a%20b', 'http%3A%2F%2Fexample.org%2F%C3%A9%2F..%2Fb')
+    """
+    part = format_in_path(uri)
+    return ascii_uri(uri) if part == uri else part
+
+
 def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
     """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
-    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_uri(found.uri)
+    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_in_path(found.uri)
 
 
 def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
