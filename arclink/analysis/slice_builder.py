@@ -14,7 +14,7 @@ import os
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -42,7 +42,9 @@ _NO_NODE, _NOT_WANTED = -1, -2  # hashes of names are never negative
 _TARGET = np.uint64((1 << 32) - 1)
 
 
-def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
+def build_slices(
+    store: Scans, options: SliceOptions, folder: Path, keep_on: Callable[[], None] = lambda: None
+) -> Slices:
     """Write the slices of a store into a new folder, and return them.
 
     Args:
@@ -50,6 +52,7 @@ def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
             included.
         options: The options of the slices.
         folder: Folder to create. Temporary data of about 30 bytes per link is removed at the end.
+        keep_on: Called for each block that is read; an error that it raises ends the work.
 
     Raises:
         UsageError: The store has no mementos, no window has any, or there are too many windows.
@@ -67,7 +70,7 @@ def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
         folder.mkdir(parents=True)
         try:
             collected = _Collector(options, windows, work, salt)
-            collected.read(store)
+            collected.read(store, keep_on)
             numbering = collected.names.write(folder)
             break
         except CollisionError:
@@ -161,7 +164,7 @@ class _Collector:
         }  # fmt: skip
         self.columns = {name: _Column(folder / name, kind) for name, kind in kinds.items()}
 
-    def read(self, store: Scans) -> None:
+    def read(self, store: Scans, keep_on: Callable[[], None]) -> None:
         """Collect all data of a store."""
         for memento in store.scan_mementos():
             name = self.options.level.name_of(memento.surt)
@@ -170,6 +173,7 @@ class _Collector:
                 self.columns["captured"].extend([self.names.hash_of(name)] * len(numbers))
                 self.columns["captured_windows"].extend(numbers)
         for block in store.scan_contents():
+            keep_on()
             self._read_block(store, block)
         for column in self.columns.values():
             column.flush()

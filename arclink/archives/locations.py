@@ -17,7 +17,9 @@ UNLISTED = frozenset({"http", "https"})
 In such an address an asterisk is a plain character, and a question mark begins a query.
 """
 
-_INSIDE = ".wacz!/"
+INSIDE_WACZ = ".wacz!/"
+"""In the name of every entry of a WACZ, in lower case."""
+
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+)://")
 _QUERY = re.compile(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
 
@@ -30,7 +32,7 @@ def split_entry(place: str) -> tuple[str, str] | None:
     >>> split_entry("a/crawl.wacz!/archive/data.warc.gz")
     ('a/crawl.wacz', 'archive/data.warc.gz')
     """
-    return _split(place, place.lower().rfind(_INSIDE))
+    return _split(place, place.lower().rfind(INSIDE_WACZ))
 
 
 def split_file(place: str) -> tuple[str, str] | None:
@@ -39,7 +41,7 @@ def split_file(place: str) -> tuple[str, str] | None:
     >>> split_file("all.wacz!/crawl.wacz!/archive/data.warc.gz")
     ('all.wacz', 'crawl.wacz!/archive/data.warc.gz')
     """
-    return _split(place, place.lower().find(_INSIDE))
+    return _split(place, place.lower().find(INSIDE_WACZ))
 
 
 def _split(place: str, where: int) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import sys
+import warnings
 from tempfile import gettempdir
 
 import click
@@ -108,6 +109,7 @@ def main() -> None:
     # work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ignore_in_children()
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
     try:
         note_width()
         with show_on_terminal():

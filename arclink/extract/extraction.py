@@ -26,7 +26,7 @@ from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLink
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
 from arclink.extract.wat_links import wat_links
-from arclink.extract.xhtml import XML_MIMES, with_end_tags
+from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
@@ -434,7 +434,7 @@ class _Extraction:
         html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
         is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
-        return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
+        return self._extract(as_html(html.text) if is_xhtml else html.text), html.charset
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.

@@ -32,7 +32,7 @@ from arclink.rows.cdx import (
 )
 from arclink.rows.file_ranges import FileRange, RangeReport
 from arclink.rows.findings import Finding
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import cdx_key
 
 ROWS = b"rows"
 """The relation of the CDXJ rows."""
@@ -308,7 +308,7 @@ def capture_of(record: ArchiveRecord, name: str) -> Capture:
     """
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=surt_of(record.uri).translate(_BLANK_IN_KEY),
+        key=cdx_key(record.uri).translate(_BLANK_IN_KEY),
         timestamp=record.timestamp,
         original=record.uri,
         mime=REVISIT_MIME if is_revisit else record.mime,

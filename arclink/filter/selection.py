@@ -71,7 +71,7 @@ from arclink.rows.pointers import (
 from arclink.rows.references import reference_to
 from arclink.rows.relations import MEMENTOS, ROWS
 from arclink.uris.resolution import part_of_origin
-from arclink.uris.surts import surt_of, surt_or_none
+from arclink.uris.surts import cdx_key, surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
 
 BLOCK = 2_000
@@ -289,9 +289,23 @@ class Mapper:
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
         spans = self._forgotten_of(surt) if self._forgotten else NO_SPANS
-        about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
+        about = (
+            surt.encode(),
+            is_selected,
+            extension_of(uri) in self._extensions,
+            self._may_be_attached(uri),
+            is_refused,
+            spans,
+        )
         self._abouts[original] = about
         return about
+
+    def _may_be_attached(self, uri: str) -> bool:
+        return not self._rules.attachments and uri[:5].lower() == "file:"
+
+    def is_key_of_others(self, key: bytes, original: bytes) -> bool:
+        """Return whether a key is that which other tools give to an original in CDX files."""
+        return key == cdx_key(original.decode()).encode()
 
     def _forgotten_of(self, surt: str) -> Spans:
         return [

@@ -15,11 +15,11 @@ Seen = tuple[bytes, bytes, bytes, bytes, bytes]
 Spans = Sequence[tuple[bytes, bytes]]
 NO_SPANS: Spans = ()
 
-About = tuple[bytes, bool, bool, bool, Spans]
+About = tuple[bytes, bool, bool, bool, bool, Spans]
 """The facts that follow from an original.
 
-Its SURT, whether it is selected, whether its extension is excluded, whether ``surt`` refused it,
-and the time spans in which it is forgotten.
+Its SURT, whether it is selected, whether its extension is excluded, whether it is an attachment if
+it is in a WACZ, whether ``surt`` refused it, and the time spans in which it is forgotten.
 """
 
 
@@ -87,6 +87,9 @@ class FilterTask(Protocol):
 
     def verdict(self, what: What) -> Verdict:
         """Return the result of the rules for a mime type, status and record type."""
+
+    def is_key_of_others(self, key: bytes, original: bytes) -> bool:
+        """Return whether a key is that which other tools give to an original in CDX files."""
 
     def unsaid(
         self, kind: PointerKind, memento: bytes, details: Details | None

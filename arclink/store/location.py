@@ -6,6 +6,7 @@ from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
+from arclink.store.key_rules import warn_of_other_keys
 from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
@@ -31,10 +32,16 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         from arclink.store.cassandra.addresses import PATIENCE, parse_address
         from arclink.store.cassandra.store import CassandraStore
 
-        return CassandraStore(parse_address(where, patience or PATIENCE), create=create)
-    from arclink.store.sqlite.store import SqliteStore
+        store: GraphStore = CassandraStore(
+            parse_address(where, patience or PATIENCE), create=create
+        )
+    else:
+        from arclink.store.sqlite.store import SqliteStore
 
-    return SqliteStore(path_of(where), create=create)
+        store = SqliteStore(path_of(where), create=create)
+    if not create:  # loads and takedowns refuse a store with other keys
+        warn_of_other_keys(store, where)
+    return store
 
 
 def needs_driver() -> None:

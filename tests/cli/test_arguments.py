@@ -101,7 +101,14 @@ def test_a_reason_that_is_not_utf_8_is_no_damage(demos: Demos, tmp_path: Path) -
         ["build", "s3://u:SECRET@h/x.warc.gz", "--store", "links.db"],
         ["build", "hdfs://u:SECRET@127.0.0.1:1/x.warc.gz", "--store", "links.db"],
         ["fetch", "http://a.example/", "--into", "x", "--wayback", "ftp://u:SECRET@h/web"],
-        ["fetch", "http://a.example/", "--into", "x", "--wayback", "http://u:SECRET@127.0.0.1:1/web"],
+        [
+            "fetch",
+            "http://a.example/",
+            "--into",
+            "x",
+            "--wayback",
+            "http://u:SECRET@127.0.0.1:1/web",
+        ],
         [
             "serve",
             "--store",

@@ -31,6 +31,7 @@ from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.store.graph_files import GraphPart, GraphParts
+from arclink.store.key_rules import with_key_rules
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -97,8 +98,8 @@ def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, s
     Raises:
         StoreError: One of them differs.
     """
-    known = store.settings()
-    for name, value in settings.items():
+    known = with_key_rules(store.settings())
+    for name, value in with_key_rules(settings).items():
         if known.setdefault(name, value) != value:
             raise StoreError(
                 f"{store.address.name} was built with {name} = {known[name]}, not {value}. "

@@ -83,6 +83,12 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Row
 from arclink.store.graph_files import find_parts, identity_of
+from arclink.store.key_rules import (
+    FIRST_RULES,
+    KEYS_SETTING,
+    needs_these_keys,
+    with_key_rules,
+)
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -761,6 +767,7 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
+        needs_these_keys(self, str(self.path))
         is_listed = False
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
@@ -898,8 +905,11 @@ class SqliteStore(Closing):
             kept.clear()
 
     def _check_settings(self, settings: Mapping[str, str]) -> None:
-        for name, value in settings.items():
-            known = self.setting(name)
+        is_older = self.setting("rules") is not None
+        for name, value in with_key_rules(settings).items():
+            known = self.setting(name) or (
+                FIRST_RULES if is_older and name == KEYS_SETTING else None
+            )
             if known is None:
                 self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
             elif known != value:
