@@ -270,7 +270,7 @@ def _sentence(
     )
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if about_pages:
-        sentence += f", {about_pages:,} of the mementos are records about pages (urn:text:URI)"
+        sentence += f", {counted(about_pages, 'record')} about pages (urn:text:URI) included"
     if what.has_targets:
         return f"{sentence}, {removed.inlinks:,} of these links are from other pages."
     if is_trial:
