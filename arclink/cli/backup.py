@@ -7,6 +7,7 @@ import click
 from arclink.access.declarations import PATH, TEXT, Given, Parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
+from arclink.cli.sizes import stored_size
 from arclink.errors import UsageError
 
 EXAMPLES = (
@@ -58,7 +59,8 @@ def command(given: Given) -> None:
     sums = done.sums
     click.echo(
         f"{target}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), {done.takedowns:,} takedowns."
+        f"({stored_size(sums.bytes)}{', verified' if verifies else ''}), "
+        f"{done.takedowns:,} takedowns."
     )
     if done.problem:
         click.echo(

@@ -8,6 +8,7 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
+from arclink.cli.sizes import stored_size
 from arclink.errors import StoreError
 
 EXAMPLES = (
@@ -73,7 +74,7 @@ def command(given: Given) -> None:
     sums = done.sums
     click.echo(
         f"{store}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), from {backup}."
+        f"({stored_size(sums.bytes)}{', verified' if verifies else ''}), from {backup}."
     )
     if done.applied:
         click.echo(

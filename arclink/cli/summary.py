@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.damage import Damage
@@ -11,6 +12,11 @@ from arclink.reasons import Reason
 from arclink.store.protocols import OpenStore
 
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
+
+
+_LEFT_OUT = (
+    "not counted: starting and loading on this machine, and the processes of an engine or store"
+)
 
 
 def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
@@ -25,12 +31,13 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
         f"\n{where} holds {sums.links:,} links (repeats on a page count) of "
-        f"{sums.contents:,} contents{time} ({sums.bytes:,} bytes)."
+        f"{sums.contents:,} contents{time} ({stored_size(sums.bytes)})."
     )
     if report.seconds:
         click.echo(
             "CPU seconds: "
             + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items())
+            + f"; {_LEFT_OUT}"
         )
 
 

@@ -6,21 +6,22 @@ and ``payloads`` rows with the reason of each payload that cannot be read; tagge
 relation.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 
 from arclink.extract.further_captures import further_pointers, places
 from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.mapreduce.job_settings import JobSetting
 
 
 class FindCaptures(ArclinkJob):
     """Map: keys pointers and captures by checksum. Reduce: directs the pointers that wait."""
 
     SORT_VALUES = True
+    SETTINGS = (JobSetting("recorded", "Whether links that a crawler recorded are used.", False),)
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield pointers and captures by checksum."""
-        recorded = json.loads(self.options.settings)["recorded"]
+        recorded = self.settings["recorded"]
         for line in lines:
             yield from places(line, recorded=recorded)
 
