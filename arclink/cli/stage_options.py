@@ -13,6 +13,7 @@ from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
 from arclink.cli.engine_options import ENGINE, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES
+from arclink.credentials import hide_credentials
 from arclink.errors import InputError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
@@ -133,7 +134,7 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
     marks: FileMarks = {}
     paths, complaints = leave_out_foreign(find_archives(inputs), marks)
     for complaint in complaints:
-        click.echo(f"skipped: {complaint}", err=True)
+        click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
     return describe(paths, known, marks=marks)
 
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import click
 
+from arclink.access.texts import counted
 from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
-from arclink.store.protocols import OpenStore
+from arclink.store.protocols import OpenStore, StoreSums
 
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
@@ -17,6 +18,15 @@ GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "link
 _LEFT_OUT = (
     "not counted: starting and loading on this machine, and the processes of an engine or store"
 )
+
+
+def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
+    """Return what a copy of a store has, for `backup` and `restore`."""
+    return (
+        f"{counted(sums.batches, 'batch', 'batches')}, {counted(sums.contents, 'content')}, "
+        f"{counted(sums.links, 'link')} "
+        f"({stored_size(sums.bytes)}{', verified' if is_verified else ''})"
+    )
 
 
 def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
@@ -30,8 +40,8 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
-        f"\n{where} holds {sums.links:,} links (repeats on a page count) of "
-        f"{sums.contents:,} contents{time} ({stored_size(sums.bytes)})."
+        f"\n{where} holds {counted(sums.links, 'link')} (repeats on a page count) of "
+        f"{counted(sums.contents, 'content')}{time} ({stored_size(sums.bytes)})."
     )
     if report.seconds:
         click.echo(

@@ -118,7 +118,7 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         else:
             yield from _unpacked(path.absolute())
     elif split_entry(str(path)):
-        yield path.absolute()
+        yield from _unpacked(path.absolute())
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
@@ -163,8 +163,6 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
             yield from _unpacked(RemotePath(address))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
         yield from _read_list(RemotePath(url), lists)
-    elif split_entry(url):
-        yield RemotePath(url)
     else:
         yield from _unpacked(RemotePath(url))
 

@@ -37,7 +37,7 @@ from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason
-from arclink.service.connections import Connections
+from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
 from arclink.subsets.fields import FIELDS
