@@ -92,6 +92,15 @@ def is_of_page(checksum: Checksum) -> bool:
     return not is_reference(checksum) and not checksum.startswith("redirect:")
 
 
+def digest_in(checksum: Checksum) -> Checksum:
+    """Return the digest of a payload that a checksum is; `NO_CHECKSUM` if it is no digest.
+
+    >>> digest_in(Checksum("not-modified: http://a.example/"))
+    '-'
+    """
+    return checksum if is_of_page(checksum) else Checksum(NO_CHECKSUM)
+
+
 def timestamp_of_reference(checksum: Checksum) -> Timestamp | None:
     """Return the time of the capture that a reference names; None if the record does not say.
 

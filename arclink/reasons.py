@@ -345,7 +345,7 @@ class Reason(Enum):
         "payloads",
         "content coding cannot be undone",
         "The payload is declared as gzip, br, zstd or similar, but is neither that nor "
-        "readable without decoding.",
+        "readable without decoding; or more than five codings are declared.",
     )
     PAYLOAD_EMPTY = ("payloads", "payload is empty", "The record has no payload.")
     PAYLOAD_NOT_IN_WAT = (
@@ -370,6 +370,21 @@ class Reason(Enum):
         "too little memory for the page",
         "The task got no memory for this page (`ulimit -v`, the limit of a container); the "
         "build went on. With more memory, a build of the same file into a new store reads it.",
+    )
+
+    PAYLOAD_TOO_LONG = (
+        "payloads",
+        "longer than the limit, its end left out",
+        "The service sends at most 16 MiB of a capture, or twice the bytes that its archive file "
+        "stores for it, whichever is more, because a few bytes may decode to gigabytes; the "
+        "command line has no such limit. A text is that of the first 16 MiB of its page, over HTTP "
+        "4 MiB, and has 4 million characters at most.",
+    )
+    PAYLOAD_FAILED = (
+        "payloads",
+        "reading it failed",
+        "An error of ArcLink itself, which `arclink get` shows for the same URI and time; please "
+        "report it.",
     )
 
     # links: one link found in a page that was read

@@ -44,9 +44,9 @@ from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
-from arclink.checksums import is_reference
+from arclink.checksums import digest_in
 from arclink.languages import NO_LANGUAGE
-from arclink.model import NO_CHECKSUM, Memento, Span, Surt, Timestamp, UriR
+from arclink.model import Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of
@@ -63,12 +63,6 @@ MOST_READ = 200_000
 LAST_MOMENT = Timestamp("99991231235959")
 
 
-def _digest(memento: Memento) -> str:
-    checksum = memento.checksum
-    is_own = not (checksum.startswith("redirect:") or is_reference(checksum))
-    return checksum if is_own else NO_CHECKSUM
-
-
 FIELDS: Mapping[str, Callable[[Memento], str]] = {
     "urlkey": lambda memento: printable_uri(memento.surt),
     "timestamp": lambda memento: memento.timestamp,
@@ -77,7 +71,7 @@ FIELDS: Mapping[str, Callable[[Memento], str]] = {
         "warc/revisit" if memento.record_type == "revisit" else memento.mime or "-"
     ),
     "status": lambda memento: memento.status,
-    "digest": _digest,
+    "digest": lambda memento: digest_in(memento.checksum),
     "redirect": lambda memento: "-",
     "robotflags": lambda memento: "-",
     "length": lambda memento: str(memento.length) if memento.length >= 0 else "-",

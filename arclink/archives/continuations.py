@@ -6,12 +6,11 @@ blocks are together. Segments may be in any order, with other records between th
 one file are joined: a segment of another file, or one that is lost, cuts the record short.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from arclink.archives.records import JOINED, ArchiveRecord, BodySource, Head
+from arclink.archives.records import JOINED, ArchiveRecord, BodySource, Head, warc_fields
 from arclink.errors import RecordError
 
 NUMBER = "warc-segment-number"
@@ -20,8 +19,6 @@ _ID, _ORIGIN, _TOTAL = "warc-record-id", "warc-segment-origin-id", "warc-segment
 _TRUNCATED = "warc-truncated"
 _OF_SEGMENT = frozenset({NUMBER, _TOTAL, "content-length", "warc-block-digest"})
 """Fields that are about one segment; the joined record has another length and block."""
-
-_LINE = re.compile(rb"[^\n]*\n?(?:[ \t][^\n]*\n?)*")
 
 
 class Continuation(NamedTuple):
@@ -145,15 +142,11 @@ def joined_head(head: Head, block: JoinedBlock) -> Head:
 
 def joined_head_bytes(head: bytes, block: JoinedBlock) -> bytes:
     """Return the bytes of the head of a record whose segments were joined; other fields stay."""
-    lines = [line for line in _LINE.findall(head) if line.strip()]
-    kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _BYTES]
-    kept = [line.rstrip(b"\r\n") for line in kept]
-    if not block.is_whole and not any(line.lower().startswith(b"warc-truncated:") for line in kept):
-        kept.append(b"WARC-Truncated: unspecified")
-    return b"\r\n".join([*kept, b"Content-Length: %d" % block.length, b"", b""])
-
-
-_BYTES = frozenset(name.encode() for name in _OF_SEGMENT)
+    kept = [(name, line) for name, line in warc_fields(head) if name not in _OF_SEGMENT]
+    lines = [head[: head.index(b"\n")].rstrip(b"\r"), *(line for _, line in kept)]
+    if not block.is_whole and _TRUNCATED not in dict(kept):
+        lines.append(b"WARC-Truncated: unspecified")
+    return b"\r\n".join([*lines, b"Content-Length: %d" % block.length, b"", b""])
 
 
 def _id_in(fields: Mapping[str, str], name: str) -> str:

@@ -150,7 +150,8 @@ class ArchiveRecord(NamedTuple):
         status: Three digits of HTTP; ``-`` if the record has no status.
         http_headers: Empty if there is no HTTP.
         fields: The fields of the record's own head, by name in lower case; the first of each name.
-            For ARC, its columns under their WARC names: ``warc-date`` and ``content-type``.
+            For ARC, its columns under their WARC names: ``warc-date``, ``warc-ip-address`` and
+            ``content-type``.
         offset: Address of the record in the file. A record inside a gzip member has no address of
             its own: see `arclink.archives.reader`.
         length: Bytes of the record in the file. In a compressed file: bytes of the whole member,
@@ -213,12 +214,17 @@ class ArchiveRecord(NamedTuple):
 
     @property
     def content_type(self) -> str:
-        """The Content-Type as written: of HTTP, or of the record if there is no HTTP."""
-        return (
-            self.http_headers.first("content-type")
-            if self.http_headers.fields
-            else self.fields.get("content-type", "")
-        )
+        """The Content-Type as written: of HTTP, or of the record if there is no HTTP.
+
+        A response without header fields has the type that its writer identified, if there is one:
+        in an ARC file, that was the type of its line.
+        """
+        if self.http_headers.fields:
+            return self.http_headers.first("content-type")
+        declared = self.fields.get("content-type", "")
+        if declared[:16].lower() == "application/http":
+            return self.fields.get("warc-identified-payload-type", declared)
+        return declared
 
     @property
     def http_charset(self) -> str | None:
@@ -338,7 +344,11 @@ def parse_head(data: bytes) -> Head | None:
         len(mime) < 4
     ):  # 5 columns: the rest is one mime type with blanks; 10 columns: the first of the rest
         mime = [line["rest"]]
-    fields = {"warc-date": line["date"].decode("latin-1"), "content-type": _decode(mime[0])}
+    fields = {
+        "warc-date": line["date"].decode("latin-1"),
+        "warc-ip-address": _decode(line["ip"]),
+        "content-type": _decode(mime[0]),
+    }
     return Head(
         False,
         clean_uri(_decode(line["uri"])),
@@ -423,6 +433,28 @@ def _plain_fields(data: bytes, begin: int, stop: int) -> tuple[list[tuple[str, s
     if end is None or _NOT_PLAIN.search(data, begin, end.start()):
         return None
     return _fields_in(data[begin : end.start()].decode().split("\n")[1:]), end.end()
+
+
+def warc_fields(head: bytes) -> list[tuple[str, bytes]]:
+    r"""Return name and lines of each field of a whole WARC head, after its first line.
+
+    A line that continues a field belongs to it; the line end after a field does not. The name is in
+    lower case; it is empty for lines without a colon.
+
+    >>> warc_fields(b"WARC/1.0\nA: b\n c\nD:e\n\n")
+    [('a', b'A: b\n c'), ('d', b'D:e')]
+    """
+    fields: list[list[bytes]] = []
+    for line in head.rstrip(b"\r\n").split(b"\n")[1:]:
+        if line.startswith((b" ", b"\t")) and fields:
+            fields[-1].append(line)
+        else:
+            fields.append([line])
+    named = ((_decode(lines[0]).partition(":"), lines) for lines in fields)
+    return [
+        (name.strip().lower() if colon else "", b"\n".join(lines).rstrip(b"\r"))
+        for (name, colon, _), lines in named
+    ]
 
 
 def _lines(text: bytes) -> list[str]:

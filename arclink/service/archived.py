@@ -33,7 +33,7 @@ from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_ur
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
-from arclink.archives.payloads import is_coded
+from arclink.archives.payloads import MOST_CODINGS, is_coded
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
 from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
@@ -353,7 +353,11 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
     if page.content_type and len(page.content_type) <= LONGEST_HEADER:
         headers["Content-Type"] = header_value(page.content_type)
     codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
-    if codings and set(codings) <= _REAL_CODINGS and is_coded(start, codings[-1]):
+    if (
+        0 < len(codings) <= MOST_CODINGS
+        and set(codings) <= _REAL_CODINGS
+        and is_coded(start, codings[-1])
+    ):
         headers["Content-Encoding"] = ", ".join(codings)
     content_range = page.headers.first("content-range").strip()
     if page.status == "206" and _CONTENT_RANGE.fullmatch(content_range):
@@ -426,21 +430,22 @@ def record() -> Response:
     try:
         with reader.store.snapshot():
             memento = reader.evidence(file, offset)
-        size, pieces = reader.record(memento)
+        opened = reader.record(memento)
     except CaptureError as error:
         # Under an embargo, the answer must not show that a hidden capture has this place.
         if error.reason is None or isinstance(reader.store, FilteredStore):
             raise NotFound("The graph has no capture at this place.") from error
         raise
+    size, pieces = opened.parts.length, opened.parts.pieces()
     try:
         part = asked_range(size)
     except RequestedRangeNotSatisfiable:
-        pieces.close()
+        opened.close()
         raise
     response = Response(
         pieces if part is None else part.of(pieces), content_type="application/warc"
     )
-    response.call_on_close(pieces.close)
+    response.call_on_close(opened.close)
     response.headers["Accept-Ranges"] = "bytes"
     response.headers["Content-Length"] = str(size)
     if part is not None:

@@ -11,7 +11,7 @@ from arclink.access.chronicles import answer_chronicle
 from arclink.access.queries import LinkQuery, absolute_uri
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis
-from arclink.errors import CaptureError, PayloadError, RecordError
+from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp
 from arclink.pages.locate import capture_near
 from arclink.reasons import Reason
@@ -97,7 +97,7 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
     try:
         with current_reader().read(shown) as page:
             return {"text": text_then(page, at, root), "why_no_text": None}
-    except (CaptureError, RecordError, PayloadError) as error:
+    except CaptureError as error:
         return {"text": None, "why_no_text": reason_for_people(error)}
 
 

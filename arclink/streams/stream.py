@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from arclink.access.declarations import BadParameterError
 from arclink.model import Memento, Timestamp
-from arclink.pages.read import CapturedPage, PageReader
+from arclink.pages.read import CapturedPage, OpenRecord, PageReader
 from arclink.reasons import Reason
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
@@ -71,13 +71,16 @@ class StreamedCapture:
         """
         return self._stream.reader.read(self.memento)
 
-    def record(self) -> tuple[int, Iterator[bytes]]:
-        """Return the decompressed record of the capture: its length and its pieces.
+    def record(self, *, is_checked: bool = False) -> OpenRecord:
+        """Return the record of the capture, decompressed; close it, or use ``with``.
+
+        Args:
+            is_checked: See `PageReader.record`.
 
         Raises:
             CaptureError: See `read`.
         """
-        return self._stream.reader.record(self.memento)
+        return self._stream.reader.record(self.memento, is_checked=is_checked)
 
     def lose(self, reason: Reason) -> None:
         """Count that the bytes of this capture do not come, or not all of them."""

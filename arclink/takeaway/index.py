@@ -18,7 +18,7 @@ from isal import isal_zlib
 from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
-from arclink.checksums import is_reference
+from arclink.checksums import is_of_page
 from arclink.files.distinct_lines import DistinctLines
 from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
@@ -34,7 +34,7 @@ from arclink.rows.cdx import (
     parse_repeated,
     parse_row,
 )
-from arclink.takeaway.records import REDIRECT, TakenRecord
+from arclink.takeaway.records import TakenRecord
 from arclink.uris.surts import cdx_key
 
 LINES_OF_BLOCK = 1_024
@@ -147,7 +147,7 @@ def _row_of(
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
     checksum = memento.checksum
-    if checksum.startswith(REDIRECT) or is_reference(checksum):
+    if not is_of_page(checksum):
         checksum = capture_of(record, file).checksum
     is_revisit = record.record_type == REVISIT
     return Capture(

@@ -15,11 +15,10 @@ from pathlib import Path
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.checksums import is_reference
+from arclink.checksums import digest_in
 from arclink.files.distinct_lines import DistinctLines
-from arclink.model import NO_CHECKSUM, Checksum, Memento
+from arclink.model import Memento
 from arclink.rows.cdx import Capture, format_row
-from arclink.takeaway.records import REDIRECT
 from arclink.takeaway.tally import TakeAwayTally
 from arclink.uris.surts import cdx_key
 
@@ -41,14 +40,6 @@ ROWS_AT_ONCE = 50_000
 Row = tuple[
     str, str, str, str | None, str | None, str | None, str, str, int, int | None, str | None
 ]
-
-
-def digest_in(memento: Memento) -> Checksum:
-    """Return the digest of a memento's payload; `NO_CHECKSUM` if the store does not have it."""
-    checksum = memento.checksum
-    if checksum.startswith(REDIRECT) or is_reference(checksum):
-        return Checksum(NO_CHECKSUM)
-    return checksum
 
 
 def write_csv(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[bytes]:
@@ -125,7 +116,7 @@ def _capture_of(memento: Memento) -> Capture:
         memento.original,
         memento.mime,
         memento.status,
-        digest_in(memento),
+        digest_in(memento.checksum),
         memento.length,
         memento.offset,
         memento.file,
@@ -144,7 +135,7 @@ def _rows(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[Row]:
             memento.timestamp,
             _value(memento.status),
             _value(memento.mime),
-            _value(digest_in(memento)),
+            _value(digest_in(memento.checksum)),
             memento.record_type,
             printable(memento.file),
             memento.offset,

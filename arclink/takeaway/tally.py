@@ -21,6 +21,7 @@ class Rewritten(Enum):
     SHARED = "one of several records in one gzip member"
     SEGMENTS = "a record of several segments, joined"
     LENGTH = "a record whose head states a wrong length"
+    DATE = "a record without a usable date"
 
 
 @dataclass(frozen=True, slots=True)

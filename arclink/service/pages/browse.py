@@ -343,9 +343,7 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
     """Return the text of a capture, with links that stay in time.
 
     Raises:
-        CaptureError: It has no text.
-        RecordError: Its record is damaged.
-        PayloadError: A coding cannot be undone.
+        CaptureError: It has no text, or cannot be read.
     """
     read = read_text(page, MOST_TEXT)
 
