@@ -16,6 +16,7 @@ from arclink.access.examples import any_example
 from arclink.errors import OperatorError
 from arclink.model import UriR
 from arclink.service.connections import Connections, affordable, limit_connections
+from arclink.service.hosts import hosts_at
 from arclink.service.settings import Settings
 from arclink.service.shutdown import Server, run_until_stopped
 from arclink.service.slow_readers import leave_who_does_not_read
@@ -111,7 +112,7 @@ def serve(
         announce(f"Pages are replayed at port {chosen.browse.port}.")
 
     def start() -> Callable[[], None]:
-        servers = servers_on(listening, where, threads, chosen, connections)
+        servers = servers_on(listening, where, threads, chosen, connections, host)
         return lambda: run_until_stopped(servers, grace)
 
     def listen_no_more() -> None:
@@ -148,7 +149,7 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
-    return servers_on([_listening(host, port)], where, threads, settings, connections)[0]
+    return servers_on([_listening(host, port)], where, threads, settings, connections, host)[0]
 
 
 def servers_on(
@@ -157,6 +158,7 @@ def servers_on(
     threads: int,
     settings: Settings | None = None,
     connections: Connections | None = None,
+    host: str = "",
 ) -> list[Server]:
     """Return servers, not running yet, on listening sockets that several processes may share.
 
@@ -166,6 +168,7 @@ def servers_on(
         threads: Number of requests that each server answers at a time.
         settings: Settings of the service.
         connections: Limits of the connections of each server.
+        host: Address or name that the sockets listen on, as the operator gave it.
     """
     # Imported in the worker: request counting must know at import whether there are several
     # workers.
@@ -173,13 +176,17 @@ def servers_on(
     from arclink.service.collections import create_collections
     from arclink.service.replay.application import create_replay
 
+    chosen = settings or Settings()
+    address = listening[0].getsockname()[0]
+    hosts = hosts_at(address, host, chosen.public, [chosen.browse.origin, chosen.browse.service])
+    chosen = replace(chosen, hosts=hosts)
     apps: list[WSGIApplication] = [
-        create_collections(where, settings)
+        create_collections(where, chosen)
         if isinstance(where, Mapping)
-        else create_app(where, settings)
+        else create_app(where, chosen)
     ]
     if len(listening) > 1:
-        apps.append(create_replay(where, settings))
+        apps.append(create_replay(where, chosen))
     return [
         _server_of(app, listener, threads, connections)
         for app, listener in zip(apps, listening, strict=True)
