@@ -109,6 +109,12 @@ class Reason(Enum):
         "not a capture",
         "The record is a request, metadata, warcinfo or the like.",
     )
+    RECORD_CONTINUATION = (
+        "records",
+        "segment of a record",
+        "The record continues another one. It is read together with the first segment if both are "
+        "in one file; else the payload of the first one is cut short (NOTE_PAYLOAD_TRUNCATED).",
+    )
     RECORD_DAMAGED = (
         "records",
         "record is damaged",
@@ -262,6 +268,12 @@ class Reason(Enum):
         "mime type carries no links",
         "An image, a style sheet or another type that the rules leave out.",
     )
+    MEMENTO_ATTACHMENT = (
+        "mementos",
+        "attached to a page",
+        "A file that the crawler made of a page and stored in a WACZ at a `file:` URI, such as the "
+        "rendered page of Scoop: it has the links of the page.",
+    )
     MEMENTO_EXTENSION = (
         "mementos",
         "extension carries no links",
@@ -296,13 +308,14 @@ class Reason(Enum):
     PAYLOAD_NOT_MODIFIED = (
         "payloads",
         "not modified since an earlier capture",
-        "The server said that nothing had changed, or a redirect's revisit only names an "
-        "earlier capture: the record has no page, and the memento has that capture's links.",
+        "The server said that nothing had changed, or a revisit without digest names a capture of "
+        "its URI: the record has no page, and the memento has the links of that capture.",
     )
     PAYLOAD_NOT_AT_HAND = (
         "payloads",
         "payload not available",
-        "Only revisits of this payload were found; the capture with it is not in any file so far.",
+        "Only revisits of this payload were found; neither a capture with its digest nor one that "
+        "they name is in any file so far.",
     )
     PAYLOAD_LEFT_OUT = (
         "payloads",

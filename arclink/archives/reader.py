@@ -19,8 +19,19 @@ compare it with both.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
+from arclink.archives.continuations import (
+    NUMBER,
+    Continuations,
+    JoinedBlock,
+    continuations_in,
+    is_first_segment,
+    join_blocks,
+    joined_head,
+    joined_head_bytes,
+)
 from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
 from arclink.archives.record_heads import skim, skim_stored
@@ -124,6 +135,7 @@ class ArchiveFile(Closing):
             self.close()
             raise
         self.following = 0
+        self._continuations: Continuations | None = None
         self._place: _Place | None = None
         self._searched: tuple[Segment | None, int, int] = None, 0, 0
 
@@ -184,7 +196,8 @@ class ArchiveFile(Closing):
     def record_at(self, offset: int, length: int = -1, limit: int = DEFAULT_LIMIT) -> ArchiveRecord:
         """Return the complete record at an offset.
 
-        A part of a record is an error, because half a page looks like a page.
+        A part of a record is an error, because half a page looks like a page. Segments of a record
+        are joined (`arclink.archives.continuations`).
 
         Args:
             offset: From `records` or a CDX. Ascending offsets are cheapest.
@@ -205,6 +218,12 @@ class ArchiveFile(Closing):
             extent = _Extent(head.block_length, 0, "", True)
         else:
             extent = self._measure(segment, start, head.block_length, limit)
+        if extent.is_whole and is_first_segment(head.fields):
+            joined = self._joined(segment, start, head, extent.length)
+            data = joined.read_start(limit)
+            others = joined if len(data) < joined.length else None
+            head = joined_head(head, joined)
+            return make_record(head, data, joined.length, offset, length, extent.damage, others)
         block = segment.view(start, min(extent.length, limit))
         if not extent.is_whole or len(block) < min(extent.length, limit):
             raise self._error(
@@ -214,6 +233,19 @@ class ArchiveFile(Closing):
             _Block(segment.reopened(), start, extent.length) if extent.length > len(block) else None
         )
         return make_record(head, block, extent.length, offset, length, extent.damage, rest)
+
+    def _joined(self, segment: Segment, start: int, head: Head, length: int) -> JoinedBlock:
+        """Return the blocks of all segments of a record whose first segment this is."""
+        if self._continuations is None:
+            # By another reader, because a caller may be reading this one forward.
+            with ArchiveFile(self.path) as archive:
+                self._continuations = continuations_in(archive.records(heads_only=True))
+
+        def read(address: int) -> Iterator[bytes]:
+            return self.record_at(address, limit=_FORWARD_LIMIT).body_pieces()
+
+        first = _Block(segment.reopened(), start, length)
+        return join_blocks(head, first, length, self._continuations, read)
 
     def _plain_record(self, offset: int, length: int, limit: int) -> ArchiveRecord | None:
         """Return the record of a gzip member, the usual way to store one; None for any other.
@@ -227,6 +259,8 @@ class ArchiveFile(Closing):
         head = parse_head(inflated) if inflated else None
         if inflated is None or head is None or not head.is_whole or head.block_length < 0:
             return None
+        if NUMBER in head.fields:
+            return None
         end = head.length + head.block_length
         if head.length >= LONGEST_HEAD or end > len(inflated):
             return None
@@ -239,8 +273,8 @@ class ArchiveFile(Closing):
     def bytes_at(self, offset: int, length: int = -1) -> tuple[int, Iterator[bytes]]:
         """Return the decompressed bytes of the record at an offset: its length, and its pieces.
 
-        Head and block are unchanged. If the file is damaged, the pieces end early. Memory holds a
-        megabyte.
+        Head and block are unchanged, except for a record of several segments: they are joined. If
+        the file is damaged, the pieces end early. Memory holds a megabyte.
 
         Args:
             offset: See `record_at`.
@@ -256,6 +290,10 @@ class ArchiveFile(Closing):
                 segment, position + head.length, declared, DEFAULT_LIMIT
             ).length
         size = head.length + declared
+        if is_first_segment(head.fields):
+            joined = self._joined(segment, position + head.length, head, declared)
+            start = joined_head_bytes(segment.view(position, head.length), joined)
+            return len(start) + joined.length, chain((start,), joined())
         return size, chunks(segment.reopened(), position, size)
 
     def member_at(
@@ -264,7 +302,7 @@ class ArchiveFile(Closing):
         """Return the gzip member at an offset, as stored, if it has one whole WARC record.
 
         None if the file or the member is of another kind: ARC, a plain file, another compression,
-        a member with several records, or a record whose block differs from its head.
+        a member with several records, a record whose block differs from its head, or a segment.
 
         Args:
             offset: See `record_at`.
@@ -284,6 +322,7 @@ class ArchiveFile(Closing):
         if (
             head is None
             or not (head.is_warc and head.is_whole)
+            or NUMBER in head.fields
             or not isinstance(segment, GzipSegment)
         ):
             return None
@@ -315,6 +354,8 @@ class ArchiveFile(Closing):
         if found is None:
             return None
         head, block = found
+        if NUMBER in head.fields:
+            return None
         rest = (
             _Block(GzipSegment(self._stored, offset), head.length, head.block_length)
             if len(block) < head.block_length

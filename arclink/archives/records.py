@@ -38,6 +38,9 @@ RECORD_TYPES = frozenset(
 
 LONGEST_HEAD = 1 << 20
 
+JOINED = "joined segments"
+"""Field that the reader adds to a record of several segments: the number of those it joined."""
+
 _DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
@@ -71,7 +74,16 @@ _HEAD_END = re.compile(rb"\n\r*\n")
 _NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_STATUS_LINE = re.compile(rb"HTTP/[^ \n]*(?<![ \t])[ \t]++(\d{3})(?!\d)", re.IGNORECASE)
+_STATUS_LINE = re.compile(
+    rb"[ \t\r\n]{0,64}+(?P<line>(?P<name>(?:HTTP(?P<version>/[^ \t\r\n]*+)?+[ \t]*+)++|ICY[ \t]++)"
+    rb"(?:(?<=[ \t])(?P<status>\d{3})(?!\d))?+)",
+    re.IGNORECASE,
+)
+"""The beginning of an HTTP head, in the forms that servers sent and browsers read.
+
+Before it there may be line ends (a browser skips them). The version may be missing (servers of CERN
+and NCSA: ``HTTP 404 Not found``), or be there twice; ICY is the name that streaming servers use.
+"""
 _PLAIN_STATUS_LINE = re.compile(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
 _MIME = re.compile(r"[^\s;,]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
@@ -245,6 +257,11 @@ class ArchiveRecord(NamedTuple):
     def truncated(self) -> str:
         """Why the crawler stopped early: ``length``, ``time`` …; else empty (ISO 28500, 5.13)."""
         return self.fields.get("warc-truncated", "").lower()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its body comes from several segments (ISO 28500, 7)."""
+        return JOINED in self.fields
 
     def body_pieces(self) -> Iterator[bytes]:
         """Yield the whole body, of any length, in pieces of a megabyte; its file must be open.
@@ -534,28 +551,39 @@ def _parse_http(
 ) -> tuple[str, tuple[tuple[str, str], ...], int] | None:
     """Return status, header fields and position of the body; None if there is no status line.
 
-    The block from ``begin`` to ``stop`` must begin with the status line. Interim responses before
-    the final one are skipped (RFC 9110, 15.2).
+    The block from ``begin`` to ``stop`` must begin with the status line (`find_status_line`).
+    Interim responses before the final one are skipped (RFC 9110, 15.2).
     """
     plain = plain_http_head(data, begin, stop)
     if plain is not None:
         return plain
-    block, start = data[begin:stop], 0
+    block = data[begin:stop]
+    found = find_status_line(block)
+    if found is None:
+        return None
     while True:
-        first = start
-        if block[first : first + 5].upper() != b"HTTP/":
-            return None
+        status, first = found
         end = _HEAD_END.search(block, first)
         last, start = (end.start(), end.end()) if end else (len(block), len(block))
-        fields = _fields_in(_lines(block[first:last])[1:])
-        status = _STATUS_LINE.match(block, first)
-        if (
-            status is None
-            or not status[1].startswith(b"1")
-            or block[start : start + 5].upper() != b"HTTP/"
-        ):
-            break
-    return status[1].decode() if status else "-", tuple(fields), begin + start
+        found = find_status_line(block, start) if status.startswith("1") else None
+        if found is None:
+            fields = _fields_in(_lines(block[first:last])[1:])
+            return status, tuple(fields), begin + start
+
+
+def find_status_line(block: bytes, start: int = 0) -> tuple[str, int] | None:
+    r"""Return the status of the HTTP head at a position, and where its status line begins.
+
+    The status is ``-`` if it is not a number. None if no head begins there, as in HTTP/0.9; without
+    a version, only a status shows that a line is a status line.
+
+    >>> find_status_line(b"HTTP/1.1 200 OK"), find_status_line(b"\r\nHTTP 404 Not found")
+    (('200', 0), ('404', 2))
+    """
+    line = _STATUS_LINE.match(block, start)
+    if line is None or not (line["version"] or line["status"]):
+        return None
+    return line["status"].decode() if line["status"] else "-", line.start("line")
 
 
 def clean_uri(text: str) -> UriR:

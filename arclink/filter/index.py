@@ -7,9 +7,11 @@ come in the order of the file; their key is ready for sorting.
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
+from arclink.archives.continuations import is_first_segment
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import describe, is_described
@@ -30,7 +32,7 @@ from arclink.rows.cdx import (
 )
 from arclink.rows.file_ranges import FileRange, RangeReport
 from arclink.rows.findings import Finding
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import cdx_key
 
 ROWS = b"rows"
 """The relation of the CDXJ rows."""
@@ -126,6 +128,9 @@ def _rows(
         reason = _not_indexed(record, timestamp)
         counts[reason or Reason.RECORD_INDEXED] += 1
         if reason is None:
+            if is_first_segment(record.fields):  # its digest is that of all segments
+                with suppress(RecordError):
+                    record = archive.record_at(record.offset, record.length)
             if note is not None:
                 counts[note] += 1
             finding.read += not _damage_of(found)
@@ -283,7 +288,8 @@ def _described(record: ArchiveRecord | RecordError) -> ArchiveRecord | RecordErr
 def _not_indexed(record: ArchiveRecord, timestamp: Timestamp) -> Reason | None:
     """Return the reason why a record with this timestamp has no row; None if it has one."""
     if record.record_type not in CAPTURES or record.uri[:10].lower().startswith(NOT_CAPTURES):
-        return Reason.RECORD_NOT_A_CAPTURE
+        is_part = record.record_type == "continuation"
+        return Reason.RECORD_CONTINUATION if is_part else Reason.RECORD_NOT_A_CAPTURE
     if not record.uri:
         return Reason.RECORD_NO_URI
     if len(record.uri) > LONGEST_URI:
@@ -302,7 +308,7 @@ def capture_of(record: ArchiveRecord, name: str) -> Capture:
     """
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=surt_of(record.uri).translate(_BLANK_IN_KEY),
+        key=cdx_key(record.uri).translate(_BLANK_IN_KEY),
         timestamp=record.timestamp,
         original=record.uri,
         mime=REVISIT_MIME if is_revisit else record.mime,

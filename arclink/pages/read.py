@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, Self
 
-from arclink.archives.locations import scheme_of, split_entry
+from arclink.archives.locations import scheme_of, split_file
 from arclink.archives.payloads import (
     codings_of,
     payload_checksum,
@@ -81,12 +81,12 @@ class CapturedPage(Closing):
     """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
-        memento: The requested capture. shown: The capture whose status and headers these are:
-        ``memento``, or the one that it
-            refers to.
+        memento: The requested capture.
+        shown: The capture whose page this is: ``memento``, or the one that it refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
         place: The record that holds the body.
+        head_place: The record that holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -97,6 +97,7 @@ class CapturedPage(Closing):
         head: ArchiveRecord,
         holder: RecordHolder | None,
         release: Callable[[RecordHolder], None],
+        head_place: RecordPlace | None = None,
     ) -> None:
         self.memento = memento
         self.shown = shown
@@ -104,6 +105,8 @@ class CapturedPage(Closing):
         self.headers: HttpHeaders = head.http_headers
         self.place = holder.place if holder else place_of(shown)
         self._head = head
+        is_whole = holder is not None and holder.record is head
+        self.head_place = head_place or (self.place if is_whole else place_of(shown))
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = None if self.is_in_memory else holder
@@ -115,11 +118,6 @@ class CapturedPage(Closing):
     def content_type(self) -> str:
         """The media type as written; empty if it is not known."""
         return self._head.content_type
-
-    @property
-    def head_place(self) -> RecordPlace:
-        """The record that holds status and headers."""
-        return self.place if self._record is self._head else place_of(self.shown)
 
     @property
     def is_in_memory(self) -> bool:
@@ -240,7 +238,10 @@ class PageReader:
         shown = capture_shown(self.store, memento)
         own = self.find(place_of(shown))
         if own.record.record_type != REVISIT:
-            return CapturedPage(memento, shown, own.record, own, self.release)
+            head, place = own.record, own.place
+            if shown is not memento and (other := self._own_head(memento)):
+                head, place = other, place_of(memento)
+            return CapturedPage(memento, shown, head, own, self.release, place)
         self.release(own)
         if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
             # The payload of a redirect is not shown, and its revisit often names no capture.
@@ -248,6 +249,17 @@ class PageReader:
         holder = self._find_payload(shown, own.record)
         head = own.record if own.record.http_headers.fields else holder.record
         return CapturedPage(memento, shown, head, holder, self.release)
+
+    def _own_head(self, revisit: Memento) -> ArchiveRecord | None:
+        """Return the record of a revisit that names another capture, if its head is of the page.
+
+        It is not if the server sent "not modified", or a redirect whose target is not recorded.
+        """
+        if revisit.status[:1] == "3" or revisit.status == "-":
+            return None
+        own = self.find(place_of(revisit))
+        self.release(own)
+        return own.record if own.record.http_headers.fields else None
 
     def record(self, memento: Memento) -> tuple[int, "RecordPieces"]:
         """Return the decompressed record of a memento, head and block: its length and its pieces.
@@ -523,7 +535,7 @@ def _state_of(path: str) -> object:
 @lru_cache
 def _local_file(path: str) -> str | None:
     """Return the file that holds a path, which may be an entry of it; None if it is remote."""
-    entry = split_entry(path)
+    entry = split_file(path)
     file = entry[0] if entry else path
     return None if scheme_of(file) is not None else file
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import orjson
 
 from arclink.access.texts import printable_uri
+from arclink.archives.records import find_status_line
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.errors import CaptureError, DataError, OperatorError, PayloadError, RecordError
 from arclink.model import Memento, Timestamp
@@ -230,7 +231,7 @@ def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes, Iterator[bytes]]:
 
 def _head_of_arc(capture: StreamedCapture, block: bytes, length: int) -> bytes:
     memento = capture.memento
-    is_http = block[:5].upper() == b"HTTP/"
+    is_http = find_status_line(block) is not None
     fields = {"WARC-Type": "response" if is_http else "resource"}
     if memento.checksum and ":" not in memento.checksum and memento.checksum != "-":
         fields["WARC-Payload-Digest"] = digest_field(memento.checksum)

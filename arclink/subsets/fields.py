@@ -17,7 +17,7 @@ from arclink.model import Forgotten, Memento, Surt, Timestamp
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.hosts import host_of, stem_of_host, stems_of_domain
-from arclink.uris.surts import surt_of_query
+from arclink.uris.surts import OF_PAGE, page_of, surt_of_page, surt_of_query
 
 UNKNOWN = "unknown"
 """The value of ``lang`` for captures without a known language."""
@@ -203,7 +203,8 @@ _KINDS_OF = Qualifier("kinds of links, such as a@href or navigation", _kinds)
 
 FIELDS: Mapping[str, Field] = {
     "uri": Field(
-        "Captures of a URI in all its variants. `*` stands for any text.",
+        "Captures of a URI in all its variants, and records about it such as `urn:text:URI`. `*` "
+        "stands for any text.",
         "a URI such as example.org/news/*, *.example.org or http://example.org/a.html",
         _uri,
     ),
@@ -323,7 +324,7 @@ def uri_ranges(text: str) -> SurtRanges | None:
         ValueError: The text without ``*`` is not a URI.
 
     >>> uri_ranges("example.org/news/*").stems
-    ('org,example)/news\x00', 'org,example)/news/', 'org,example)/news?')
+    ('org,example)/news\x00', 'org,example)/news#', 'org,example)/news/', 'org,example)/news?')
     >>> uri_ranges("*.example.org").stems
     ('org,example)', 'org,example,', 'org,example:')
     """
@@ -333,13 +334,14 @@ def uri_ranges(text: str) -> SurtRanges | None:
     if of_domain is not None:
         return SurtRanges.of(stems_of_domain(_surt(f"http://{of_domain[1]}/")))
     if "*" not in text:
-        return SurtRanges.of_surts([_surt(text)])
+        surt = _surt(text)
+        return SurtRanges.of([surt + END, f"{surt}{OF_PAGE}"])
     start = text.removesuffix("*")
     if "*" in start or not re.search(r"[^/:]/", start):
         return None
     surt = _surt(start)
     if start.endswith("/") and not surt.endswith("/"):  # a SURT has no slash at its end
-        return SurtRanges.of([surt + END, f"{surt}/", f"{surt}?"])
+        return SurtRanges.of([surt + END, f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"])
     return SurtRanges.of([surt])
 
 
@@ -430,7 +432,7 @@ def _uri_test(value: str) -> CaptureTest:
     start = re.compile(r"^[a-z][a-z0-9+.-]*://(?:www\d*\.)?")
 
     def test(memento: Memento) -> bool:
-        original = memento.original.lower()
+        original = page_of(memento.original).lower()
         return matches(original if has_scheme else start.sub("", original))
 
     return test
@@ -480,7 +482,7 @@ def _sample_test(value: str, seed: str) -> CaptureTest:
     def test(memento: Memento) -> bool:
         nonlocal last
         if memento.surt != last[0]:
-            last = memento.surt, sample_number(memento.surt, seed) < bound
+            last = memento.surt, sample_number(surt_of_page(memento.surt), seed) < bound
         return last[1]
 
     return test

@@ -35,6 +35,7 @@ from arclink.rows.cdx import (
     parse_row,
 )
 from arclink.takeaway.records import REDIRECT, TakenRecord
+from arclink.uris.surts import cdx_key
 
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
@@ -150,7 +151,7 @@ def _row_of(
         checksum = capture_of(record, file).checksum
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=memento.surt,
+        key=cdx_key(memento.original),
         timestamp=memento.timestamp,
         original=memento.original,
         mime=record.mime if is_added else memento.mime,

@@ -144,6 +144,8 @@ def _reason_of(holder: RecordHolder) -> Rewritten:
     compression = holder.archive.compression
     if not _is_warc(holder.record):
         return Rewritten.ARC
+    if holder.record.is_joined:
+        return Rewritten.SEGMENTS
     if compression is None:
         return Rewritten.PLAIN
     if compression is not GZIP:

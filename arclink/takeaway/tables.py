@@ -21,6 +21,7 @@ from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.records import REDIRECT
 from arclink.takeaway.tally import TakeAwayTally
+from arclink.uris.surts import cdx_key
 
 COLUMNS = (
     "surt",
@@ -119,7 +120,7 @@ def write_places(
 
 def _capture_of(memento: Memento) -> Capture:
     return Capture(
-        memento.surt,
+        cdx_key(memento.original),
         memento.timestamp,
         memento.original,
         memento.mime,

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 
 import orjson
 
-from arclink.archives.locations import split_entry
+from arclink.archives.locations import split_file
 from arclink.errors import CaptureError, DataError, ExportError, UsageError
 from arclink.files.atomic import written_together
 from arclink.model import Memento
@@ -219,7 +219,7 @@ def _check_archives(store: Scans, outputs: Iterable[Path]) -> None:
         return
     whole = store.whole if isinstance(store, FilteredStore) else store
     for file in whole.files():
-        inside = split_entry(file.path)
+        inside = split_file(file.path)
         output = existing.get(Path(inside[0] if inside else file.path).resolve())
         if output is not None:
             raise UsageError(

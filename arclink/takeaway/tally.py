@@ -19,6 +19,7 @@ class Rewritten(Enum):
     PLAIN = "a record of an uncompressed file"
     COMPRESSION = "a record of a file with another compression than gzip"
     SHARED = "one of several records in one gzip member"
+    SEGMENTS = "a record of several segments, joined"
     LENGTH = "a record whose head states a wrong length"
 
 

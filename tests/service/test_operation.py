@@ -22,7 +22,6 @@ from arclink.service.logs import JsonFormatter, TextFormatter
 from arclink.service.openapi import RESOURCES
 from arclink.service.pages.requests import View
 from arclink.service.server import make_server
-from arclink.service.shutdown import finish
 from arclink.service.validators import CHANGING
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
@@ -328,17 +327,14 @@ def test_a_supervisor_has_the_exit_code_of_its_workers(handler: str, code: int) 
     assert (ended, "during the stop" in said) == (code, code == 1)
 
 
-def test_waking_or_stopping_a_server_that_has_ended_does_no_harm() -> None:
+def test_stopping_a_server_that_has_ended_does_no_harm() -> None:
     server = make_server(MemoryStore, "127.0.0.1", 0, 1)
     thread = threading.Thread(target=server.run)
     thread.start()
-    finish(server, 20)
+    server.stop(20)
     thread.join(20)
     assert not thread.is_alive()
-    server.trigger.pull_trigger(lambda: None)  # as a thread does that has just answered
-    finish(server, 20)  # as a second signal does
-    server.task_dispatcher.shutdown()
-    server.trigger.close()
+    server.stop(20)  # as a second signal does
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

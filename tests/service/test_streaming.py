@@ -1,10 +1,13 @@
 """Streams over HTTP have the bytes of the command line; errors are problem documents."""
 
+import errno
 import http.client
 import json
+import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -120,3 +123,30 @@ def test_seed_lists_over_http(demos: Demos) -> None:
     assert len(seeds) == 5
     assert client.get("/stale?since=2010-02&format=browsertrix").text.startswith("seeds:")
     assert problem_of(client.get("/stale"))["parameter"] == "since"
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_rank_table_that_cannot_be_written_is_no_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    store = store_of(tmp_path, [Record("http://a.example/", T1)])
+    client = client_of(str(store))
+    mkdir = os.mkdir
+
+    def read_only(path: str | Path, *rest: Any) -> None:
+        if "links.db.slices" in str(path):
+            name = tmp_path / "links.db.slices"
+            raise (
+                OSError(code, os.strerror(code), str(path))
+                if Path(path) == name
+                else FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
+            )
+        mkdir(path, *rest)
+
+    monkeypatch.setattr(os, "mkdir", read_only)
+    response = client.get("/stream?order=rank")
+    assert response.status_code == 503
+    detail = problem_of(response)["detail"]
+    assert "needs a file that the service cannot write" in detail
+    assert str(tmp_path) not in detail
+    assert client.get("/stream?order=surt").status_code == 200

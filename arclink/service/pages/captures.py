@@ -10,11 +10,11 @@ from arclink.access.link_states import State, state_of
 from arclink.access.queries import span_asked
 from arclink.access.replay import uri_m
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.languages import NO_LANGUAGE
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -74,7 +74,7 @@ def show_captures(
     ]
     path = ascii_in_path(uri)
     downloads.append(("TimeMap as JSON", f"timemap/json/{path}"))
-    if settings.replay:
+    if settings.replay or settings.has_pages:
         downloads.append(("TimeMap", f"timemap/link/{path}"))
     distinct = {one.memento: one.links for one in chronicle.captures}
     return {
