@@ -4,11 +4,12 @@ Without a prefix, mementos have no URI-M.
 """
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NewType
 
 from arclink.errors import UsageError
-from arclink.model import Timestamp, UriM, UriR
+from arclink.model import Memento, Timestamp, UriM, UriR
 from arclink.network.addresses import parse_server_address
 from arclink.uris.in_paths import format_in_path
 
@@ -51,6 +52,11 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
     'https://web.archive.org/web/20100217101229/http://example.org/?a=b'
     """
     return UriM(f"{replay}{timestamp}/{format_in_path(original)}") if replay else None
+
+
+def uri_ms_in(replay: ReplayPrefix) -> Callable[[Memento], UriM | None]:
+    """Return the function that gives the URI-M of each memento (`uri_m`)."""
+    return lambda memento: uri_m(replay, memento.timestamp, memento.original)
 
 
 def moment_of(timestamp: Timestamp) -> datetime:

@@ -41,7 +41,7 @@ def command(store: str) -> None:
     if problems:
         click.echo(
             f"{store}: damaged files next to it: {len(problems)}. Slices and rank tables are made "
-            "again when they are needed; select subsets again.",
+            "again when they are needed, or can be removed; select subsets again.",
             err=True,
         )
     if breaches:

@@ -226,10 +226,12 @@ class _Element:
     Attributes:
         attributes: If it is of HTML.
         in_svg: If it is of SVG.
+        needs: The attribute without which the element has no link; empty if there is no such one.
     """
 
     attributes: tuple[tuple[str, Kind, int], ...]
     in_svg: tuple[tuple[str, Kind, int], ...] = ()
+    needs: str = ""
     has_text: bool = False
     has_alt: bool = False
     has_rel: bool = False
@@ -269,7 +271,6 @@ BREAKS: Final = _tag_ids(
 _UNNUMBERED: Final = -1
 """Number of ``use``, for which lexbor chooses another number in each document."""
 
-_TABLES: Final = frozenset("table thead tbody tfoot tr td th".split())  # noqa: SIM905  prose
 _SVG: Final = _tag_id("svg")
 _MATH: Final = _tag_id("math")
 _ANNOTATION: Final = _tag_id("annotation-xml")
@@ -278,16 +279,8 @@ _HTML_IN_MATH: Final = _tag_ids("mi mo mn ms mtext")
 
 
 @lru_cache(maxsize=16)
-def _elements(
-    kinds: frozenset[Kind], *, is_inert: bool = False, has_backgrounds: bool = True
-) -> dict[int, _Element]:
-    """Return the attributes to read, by element number.
-
-    Args:
-        kinds: Kinds to extract.
-        is_inert: Whether the elements are in a template.
-        has_backgrounds: Whether a table may have a ``background``.
-    """
+def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _Element]:
+    """Return the attributes to read, by element number; ``is_inert``: in a template."""
     elements = {
         _tag_id("template"): _TEMPLATE,
         _tag_id("base"): _BASE,
@@ -304,36 +297,24 @@ def _elements(
             )
             for name, how in attributes.items()
             if f"{tag}@{name}" in kinds
-            and (has_backgrounds or name != "background" or tag not in _TABLES)
         )
 
     for tag in _LINKS | _SVG_LINKS | _OPTIONAL_LINKS:
         in_html = wanted(tag, _LINKS.get(tag, {}) | _OPTIONAL_LINKS.get(tag, {}))
         in_svg = wanted(tag, _SVG_LINKS.get(tag, {}))
         if in_html or in_svg:
-            element = _Element(in_html, in_svg, tag == "a", tag in _WITH_ALT, tag in _WITH_REL)
+            single = in_html[0][0] if len(in_html) == 1 and not in_svg else ""
+            element = _Element(
+                in_html,
+                in_svg,
+                single if single != "href" else "",
+                tag == "a",
+                tag in _WITH_ALT,
+                tag in _WITH_REL,
+            )
             elements[_tag_id(tag) if tag != "use" else _UNNUMBERED] = (
                 _A if element == _A else element
             )
-    return elements
-
-
-def _elements_of(
-    parser: LexborHTMLParser, html: bytes, kinds: frozenset[Kind], *, is_inert: bool
-) -> dict[int, _Element]:
-    """Return the attributes to read in one page, by element number.
-
-    Args:
-        parser: Has parsed the page.
-        html: The page, its ASCII letters in lower case.
-        kinds: Kinds to extract.
-        is_inert: Whether the elements are in a template.
-    """
-    # Tables may have thousands of cells, which seldom have a background.
-    has_backgrounds = b"background" in html
-    elements = _elements(kinds, is_inert=is_inert, has_backgrounds=has_backgrounds)
-    if b"<use" in html and _UNNUMBERED in elements:
-        elements = {**elements, parser.create_node("use").tag_id: elements[_UNNUMBERED]}
     return elements
 
 
@@ -395,15 +376,11 @@ def extract_links(
     # Without events parsing takes 10 % less time; they would only copy the chosen <option>, with
     # its links, into <selectedcontent>.
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
-    lower = sound.lower()
-    in_document, in_template = (
-        _elements_of(parser, lower, kinds, is_inert=is_inert) for is_inert in (False, True)
-    )
     page = _Page(limits)
-    page.walk(parser, in_document, in_template)
+    page.walk(parser, kinds)
     if page.came_base_late:
         page = _Page(limits, page.found.base)
-        page.walk(parser, in_document, in_template)
+        page.walk(parser, kinds)
     page.found.counts.update(notes)
     return page.found
 
@@ -436,24 +413,21 @@ class _Page:
         self.has_base_element = base is not None
         self.came_base_late = False
 
-    def walk(
-        self,
-        parser: LexborHTMLParser,
-        in_document: dict[int, _Element],
-        in_template: dict[int, _Element],
-    ) -> None:
+    def walk(self, parser: LexborHTMLParser, kinds: frozenset[Kind]) -> None:
         """Collect the links of the document; templates are read at their place in page order."""
         if parser.root is None:
             return
         found = self.found
         # Pairs of nodes and ``is_inert``: whether browsers hide their content.
         walks: list[tuple[Iterator[LexborNode], bool]] = [(parser.root.traverse(), False)]
+        # Copies: `note_foreign` adds to them.
+        elements = tuple(dict(_elements(kinds, is_inert=is_inert)) for is_inert in (False, True))
         while walks:
             nodes, is_inert = walks[-1]
             self.is_in_document = len(walks) == 1
             closer = but_plain_links(
                 nodes,
-                elements := in_template if is_inert else in_document,
+                elements[is_inert],
                 _A,
                 _CLOSER_LOOK,
                 found.written,
@@ -470,7 +444,7 @@ class _Page:
                     )
                     break
                 if element is _FOREIGN:
-                    self.note_foreign(node, elements)
+                    self.note_foreign(parser, node, elements[is_inert])
                 elif element is not _BASE:
                     self.read(node, element, attributes)
                 elif self.is_in_document and node.mem_id not in self.foreign:
@@ -478,10 +452,20 @@ class _Page:
             else:
                 walks.pop()
 
-    def note_foreign(self, root: LexborNode, elements: dict[int, _Element]) -> None:
-        """Note the elements below ``<svg>`` or ``<math>`` that are not of HTML."""
+    def note_foreign(
+        self, parser: LexborHTMLParser, root: LexborNode, elements: dict[int, _Element]
+    ) -> None:
+        """Note the elements below ``<svg>`` or ``<math>`` that are not of HTML.
+
+        Args:
+            parser: Has parsed the page.
+            root: The ``<svg>`` or ``<math>``.
+            elements: Gets the number that ``use`` has in this document.
+        """
         if root.mem_id in self.foreign:
             return  # it is below another one, and so was noted
+        if _UNNUMBERED in elements:
+            elements[parser.create_node("use").tag_id] = elements.pop(_UNNUMBERED)
         for node in root.traverse():
             if node.tag_id in elements:
                 namespace = self.namespace_of(node)

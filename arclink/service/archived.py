@@ -40,7 +40,15 @@ from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbour
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
-from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
+from arclink.service.memento import (
+    LONGEST_URI_IN_LINKS,
+    path_of_capture,
+    repaired_uri,
+    rest_in_path,
+    uri_in_path,
+    uri_m_of,
+)
+from arclink.service.pages.requests import View
 from arclink.service.responses import asked
 from arclink.service.stores import store_asked, stores_of_app
 from arclink.store.filtered import FilteredStore
@@ -66,6 +74,8 @@ MOST_HEADER_CHARACTERS = 32_000
 
 _EXTENSION = "arclink-pages"
 _TARGET = re.compile(r"([1-9][0-9]{3,13})([a-z]{2,4}_)?/(.+)", re.DOTALL)
+_LISTED = re.compile(r"[0-9]{0,14}\*/(.+)", re.DOTALL)
+_TIME_ALONE = re.compile(r"[0-9]+([a-z]{2,4}_)?/")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _REAL_CODINGS = frozenset({"gzip", "deflate", "br", "zstd"})
@@ -146,14 +156,22 @@ def check_pages() -> None:
 def web(rest: str) -> Response:
     """Answer with a capture as archived, or lead to the nearest one.
 
+    As in a Wayback Machine, a URI alone leads to its newest capture, and ``*/URI`` to the list of
+    its captures.
+
     Raises:
         NotFound: The URI was never captured.
         CaptureError: The capture cannot be read.
     """
     reader = current_reader()
-    target = _TARGET.fullmatch(rest_in_path(request, "/web/", rest))
+    text = rest_in_path(request, "/web/", rest)
+    if (listed := _LISTED.fullmatch(text)) is not None:
+        return _lead_to_captures(repaired_uri(listed[1]))
+    target = _TARGET.fullmatch(text)
     if target is None:
-        raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
+        if _TIME_ALONE.match(text):
+            raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
+        return _lead_to_newest(reader, repaired_uri(text))
     digits, modifier, uri = target[1], target[2], repaired_uri(target[3])
     requested = _timestamp(digits)
     with reader.store.snapshot():
@@ -161,14 +179,30 @@ def web(rest: str) -> Response:
         if memento is None:
             memento = _nearest(reader, uri, requested)
         if memento.timestamp != digits or modifier != "id_":
-            return lead_to(memento, neighbours_of(reader.store, memento))
+            address = path_of_capture(memento)
+            return lead_to(address, memento, neighbours_of(reader.store, memento))
         around = neighbours_of(reader.store, memento)
         page = reader.read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
-    response.headers["Content-Location"] = address_of(memento)
+    response.headers["Content-Location"] = path_of_capture(memento)
     add_links(response, memento, around)
     return response
+
+
+def _lead_to_captures(uri: str) -> Response:
+    """Return a redirect to the page for people with the captures of a URI."""
+    query = urlencode({"uri": uri, "view": View.CAPTURES.value})
+    response = Response(status=HTTPStatus.FOUND)
+    response.headers["Location"] = f"{request.script_root}/?{query}"
+    response.autocorrect_location_header = False
+    return response
+
+
+def _lead_to_newest(reader: PageReader, uri: str) -> Response:
+    with reader.store.snapshot():
+        memento = _nearest(reader, uri, LAST_MOMENT)
+        return lead_to(path_of_capture(memento), memento, neighbours_of(reader.store, memento))
 
 
 @archived.get("/timegate/<rest:rest>")
@@ -183,7 +217,8 @@ def timegate(rest: str) -> Response:
     uri = uri_in_path(request, "/timegate/", rest)
     with reader.store.snapshot():
         memento = _nearest(reader, uri, _accepted_time())
-        response = lead_to(memento, neighbours_of(reader.store, memento))
+        address = uri_m_of(memento) or path_of_capture(memento)
+        response = lead_to(address, memento, neighbours_of(reader.store, memento))
     response.vary.add("Accept-Datetime")
     return response
 
@@ -216,15 +251,10 @@ def _nearest(reader: PageReader, uri: str, requested: Timestamp) -> Memento:
     return memento
 
 
-def address_of(memento: Memento) -> str:
-    """Return the path of a capture in this service."""
-    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_in_path(memento.original)}"
-
-
-def lead_to(memento: Memento, around: Neighbours) -> Response:
-    """Return a redirect to a capture."""
+def lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
+    """Return a redirect to an address of a capture."""
     response = Response(status=HTTPStatus.FOUND)
-    response.headers["Location"] = address_of(memento)
+    response.headers["Location"] = address
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
     add_links(response, memento, around)
@@ -237,12 +267,10 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     if len(original) > LONGEST_URI_IN_LINKS:
         return
     root, in_path = request.script_root, ascii_in_path(memento.original)
-    has_replay = bool(stores_of_app().settings.replay)
-    form, media_type = ("link", LINK_FORMAT) if has_replay else ("json", "application/json")
     links = [
         f'<{original}>; rel="original"',
         f'<{root}/timegate/{in_path}>; rel="timegate"',
-        f'<{root}/timemap/{form}/{in_path}>; rel="timemap"; type="{media_type}"',
+        f'<{root}/timemap/link/{in_path}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
     relations: dict[Memento, list[str]] = {memento: []}
     for relation in ("first", "prev", "next", "last"):
@@ -252,7 +280,7 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     for neighbour, names in relations.items():
         words = " ".join([*names, "memento"])
         links.append(
-            f'<{address_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
+            f'<{uri_m_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
         )
     response.headers["Link"] = ", ".join(links)
 

@@ -456,10 +456,10 @@ def test_the_page_about_a_missing_store_keeps_the_query() -> None:
         ("/nothing", 404, "There is nothing at this address"),
         ("/linkQuery", 400, "uri"),
         (f"/linkQuery?uri={A}&at=never", 400, "at: 'never' is not allowed"),
-        (f"/timemap/link/{A}", 404, "has no replay prefix"),
+        ("/timemap/link/http://never.example/", 404, "Not captured"),
         (f"/linkQuery?uri={A}{'x' * 200_000}", 414, "Query too long"),
     ],
-    ids=["path", "no uri", "wrong time", "no replay", "long"],
+    ids=["path", "no uri", "wrong time", "never captured", "long"],
 )
 def test_errors_are_pages_for_browsers_and_problems_for_programs(
     client: FlaskClient, path: str, status: int, says: str

@@ -74,7 +74,7 @@ def show_captures(
     ]
     path = ascii_in_path(uri)
     downloads.append(("TimeMap as JSON", f"timemap/json/{path}"))
-    if settings.replay:
+    if settings.replay or settings.has_pages:
         downloads.append(("TimeMap", f"timemap/link/{path}"))
     distinct = {one.memento: one.links for one in chronicle.captures}
     return {
