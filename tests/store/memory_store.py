@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
 from arclink.model import (
     ALL_SURTS,
@@ -434,6 +435,13 @@ class MemoryStore:
                         if content_id(checksum, one, scope) not in self._outlinks
                     ],
                 )
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        for name in self._payloads:
+            checksum, reference = parse_name(name)
+            payload = self._payloads.get(checksum)
+            if is_reference(reference) and (payload is None or payload.scope is None):
+                yield checksum, reference
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return iter(
