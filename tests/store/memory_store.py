@@ -588,6 +588,9 @@ class LoadedInside:
     def trim(self) -> None:
         self._loaded.trim()
 
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        return self._loaded.named_payloads()
+
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
     ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
