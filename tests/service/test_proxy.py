@@ -136,6 +136,13 @@ def test_a_uri_in_a_path_arrives_as_it_was_written(proxy: int) -> None:
     assert json.loads(body)["self"] == f"https://links.example.org/timemap/json/{A}"
 
 
+def test_names_and_metrics_of_the_documented_proxy(proxy: int) -> None:
+    key = {"X_Api_Key": "change-this-key"}
+    assert get(proxy, "/health", **key)[0] == 200
+    assert get(proxy, "/health", Host="evil.example", **key)[0] == 421
+    assert get(proxy, "/metrics")[0] == 200
+
+
 def test_a_long_uri_arrives(proxy: int) -> None:
     status, _, body = get(
         proxy, f"/linkQuery?format=json&uri={A}{'%C3%A9' * 20_000}", X_Api_Key="change-this-key"
