@@ -37,7 +37,9 @@ ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, ENGINE_FOLDER)
 """The parameters that select where jobs run."""
 
 
-def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
+def runner_of(
+    given: Given, cores: int, work: Path, name: str, root: str | None = None
+) -> JobRunner:
     """Return the runner for the jobs of a build or of a stage.
 
     Args:
@@ -46,13 +48,15 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
         cores: Tasks at a time.
         work: Folder for files between the stages.
         name: Name of the store, or of the batch's folder.
+        root: Address of the folder for files between the stages, in place of ``engine-folder``.
 
     Raises:
         UsageError: An engine has no settings, their file does not exist, or ``engine-folder`` is
             not an address in HDFS or S3 (for EMR, in S3).
         InputError: The HTTP address of HDFS is not known, or S3 cannot be used.
     """
-    runner, engine_conf, folder = RUNNER.sure(given), ENGINE_CONF.of(given), ENGINE_FOLDER.of(given)
+    runner, engine_conf = RUNNER.sure(given), ENGINE_CONF.of(given)
+    folder = root or ENGINE_FOLDER.of(given)
     tasks = work / "tasks"
     if runner in ON_THIS_MACHINE:
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)

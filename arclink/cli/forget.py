@@ -11,6 +11,7 @@ from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
+from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
 from arclink.store.protocols import Answers, GraphStore, Removed, Takedown
@@ -112,7 +113,7 @@ def command(given: Given) -> None:
                 SubsetCatalog(store).reduce_lists(opened)
             if cleans is not False and not is_trial:
                 opened.clean()
-                click.echo(f"{store}: written again, {opened.sums().bytes:,} bytes.")
+                click.echo(f"{store}: written again, {stored_size(opened.sums().bytes)}.")
     if lists or export_path:
         with open_store(store) as opened:
             known = list(opened.forgotten())
@@ -270,7 +271,7 @@ def _sentence(
     )
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if about_pages:
-        sentence += f", {about_pages:,} of the mementos are records about pages (urn:text:URI)"
+        sentence += f", {counted(about_pages, 'record')} about pages (urn:text:URI) included"
     if what.has_targets:
         return f"{sentence}, {removed.inlinks:,} of these links are from other pages."
     if is_trial:

@@ -1,34 +1,130 @@
 """``arclink load``: runs the second half of stage 3 alone, from graph files to a store."""
 
+import os
+from contextlib import closing
 from pathlib import Path
 
 import click
 
-from arclink.access.declarations import Given
+from arclink.access.declarations import PATH, TEXT, Given, Parameter
 from arclink.cli.declared_options import takes
+from arclink.cli.engine_options import ENGINE_CONF, RUNNER, runner_of
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, STORE
-from arclink.cli.stage_options import FOLDER, needs, read_archives, read_settings
+from arclink.cli.stage_options import (
+    FOLDER,
+    SETTINGS,
+    archives_of,
+    needs,
+    read_archives,
+    read_settings,
+    write_archives,
+    write_settings,
+)
+from arclink.errors import UsageError
+from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
 
-EXAMPLES = ("arclink load --folder work --store links.db",)
+GRAPH = Parameter(
+    "graph",
+    "Address of a folder in HDFS or S3 with graph files that jobs wrote.",
+    TEXT,
+    is_positional=True,
+    metavar="[GRAPH]",
+    otherwise="FOLDER/graph",
+    see="how-to/jobs-by-hand.md",
+)
+ARCHIVES = Parameter(
+    "archive",
+    "With GRAPH, an archive file of the graph, or a folder, glob or list of them; the store "
+    "records them.",
+    PATH,
+    is_list=True,
+    metavar="INPUT",
+    otherwise="those of `arclink extract`",
+    see="reference/inputs.md",
+)
+
+EXAMPLES = (
+    "arclink load --folder work --store links.db",
+    "arclink load hdfs:///chain/graph --archive hdfs:///archive --folder work "
+    "--store cassandra://node1/links --runner hadoop",
+)
 
 
 @click.command()
-@takes(FOLDER, CORES, STORE)
+@takes(GRAPH, FOLDER, ARCHIVES, RUNNER, ENGINE_CONF, CORES, STORE)
 def command(given: Given) -> None:
-    """Load the graph files in FOLDER/graph into a store, as one batch."""
+    """Load the graph files in FOLDER/graph, or at the address GRAPH, into a store, as one batch.
+
+    With --runner, tasks of the engine load a store in Cassandra.
+    """
     from arclink.counts import Counts
+    from arclink.mapreduce.hadoop import MRJOB
+    from arclink.pipeline import stages
     from arclink.pipeline.manifest import format_manifest
+    from arclink.pipeline.settings import BuildSettings
+    from arclink.store.graph_files import RELATIONS
     from arclink.store.location import open_store
 
-    where, store = Path(FOLDER.sure(given)), STORE.sure(given)
-    needs(where, "graph/outlinks", "graph")
+    where, store, graph = Path(FOLDER.sure(given)), STORE.sure(given), GRAPH.of(given)
+    archives = ARCHIVES.all_of(given)
+    if graph is None:
+        needs(where, "graph/outlinks", "graph")
+    home, _, name = (graph or "").rstrip("/").rpartition("/")
+    run = _runner(given, where, graph, home)
+    if graph is not None:
+        for relation in RELATIONS:  # an empty relation has no folder on the engine
+            (where / name / relation).mkdir(parents=True, exist_ok=True)
+    if archives:
+        write_archives(where, archives_of(archives, {}))
+        if not (where / SETTINGS).exists():
+            write_settings(where, BuildSettings())
     files = read_archives(where)
     settings = read_settings(where)
-    with open_store(store, create=True) as opened:
+    with (
+        ended_like_interrupts(run.is_on_engine),
+        closing(run),
+        open_store(store, create=True) as opened,
+    ):
         manifest = format_manifest(files, settings, Counts(), 0, {})
-        (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
-        batch = opened.load(where / "graph", files, settings, manifest, CORES.of(given))
+        if graph is None:
+            (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
+        try:
+            batch = stages.load(where, files, settings, manifest, opened, run, name or "graph")
+        finally:
+            for folder in ("load", "loaded", MRJOB) if run.is_on_engine else ():
+                run.remove(where / folder)
         opened.trim()
         click.echo(
             f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now."
         )
+
+
+def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunner:
+    """Return the runner that loads.
+
+    Args:
+        given: The parameters of the command.
+        where: Folder for files of this machine.
+        graph: Address of the graph files; None if they are in ``where``.
+        home: Address of the folder that has them.
+
+    Raises:
+        UsageError: The address is not in HDFS or S3, or tasks cannot read files of this machine.
+    """
+    from arclink.mapreduce.engine import EngineRunner
+    from arclink.network.engine_files import is_of_engine
+
+    cores = CORES.of(given) or os.cpu_count() or 1
+    if graph is None:
+        if RUNNER.sure(given) not in ON_THIS_MACHINE:
+            raise UsageError("--runner: tasks read graph files in HDFS or S3 only; name GRAPH, too")
+        return JobRunner("local", cores, where / "tasks")
+    if not is_of_engine(graph):
+        raise UsageError(
+            f"{graph}: not an address in HDFS or S3; graph files on this machine are loaded from "
+            "--folder"
+        )
+    if RUNNER.sure(given) in ON_THIS_MACHINE:
+        return EngineRunner("local", cores, where / "tasks", root=home)
+    return runner_of(given, cores, where, "", home)

@@ -23,6 +23,7 @@ from arclink.pipeline.cluster_size import (
     SHARE_READ,
     Collection,
     PlannedCluster,
+    paper_bytes,
     paper_hours,
     plan,
 )
@@ -129,7 +130,10 @@ def command(given: Given) -> None:
     of_paper = ", ".join(
         f"{stage} {hours:,.1f} hours" for stage, hours in paper_hours(collection, cluster)
     )
-    click.echo(f"\nThe paper's model, on machines of 2012: {of_paper}.")
+    click.echo(
+        f"\nThe paper's model, on machines of 2012: {of_paper}, "
+        f"{_size(paper_bytes(collection))} in Cassandra."
+    )
 
 
 def _compare_batches(

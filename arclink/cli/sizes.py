@@ -50,3 +50,12 @@ def parse_size(text: str, option: str) -> int:
             "such as 300M"
         )
     return int(number) * _UNITS.get(unit, 1)
+
+
+def stored_size(count: int) -> str:
+    """Return the size of a store in words; a small store in Cassandra does not know its size.
+
+    >>> stored_size(1234), stored_size(0)
+    ('1,234 bytes', 'size not known yet')
+    """
+    return f"{count:,} bytes" if count else "size not known yet"

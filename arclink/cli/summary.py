@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from arclink.access.texts import counted
+from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.damage import Damage
@@ -14,11 +15,17 @@ from arclink.store.protocols import OpenStore, StoreSums
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
 
+_LEFT_OUT = (
+    "not counted: starting and loading on this machine, and the processes of an engine or store"
+)
+
+
 def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
     """Return what a copy of a store has, for `backup` and `restore`."""
     return (
         f"{counted(sums.batches, 'batch', 'batches')}, {counted(sums.contents, 'content')}, "
-        f"{counted(sums.links, 'link')} ({sums.bytes:,} bytes{', verified' if is_verified else ''})"
+        f"{counted(sums.links, 'link')} "
+        f"({stored_size(sums.bytes)}{', verified' if is_verified else ''})"
     )
 
 
@@ -34,12 +41,13 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
         f"\n{where} holds {counted(sums.links, 'link')} (repeats on a page count) of "
-        f"{counted(sums.contents, 'content')}{time} ({sums.bytes:,} bytes)."
+        f"{counted(sums.contents, 'content')}{time} ({stored_size(sums.bytes)})."
     )
     if report.seconds:
         click.echo(
             "CPU seconds: "
             + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items())
+            + f"; {_LEFT_OUT}"
         )
 
 

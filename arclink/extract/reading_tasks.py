@@ -6,7 +6,7 @@ opens each of its files once and reads it forward.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -77,18 +77,45 @@ def assign_files(
     return [*read, *(ReadFile(name, path) for name, path in earlier.items() if name not in names)]
 
 
+class FilesInFolder(Mapping[str, str]):
+    """Paths of archive files by name, where all files are in one folder and are not listed.
+
+    >>> FilesInFolder("hdfs:///archive/").get("crawl/a.warc.gz")
+    'hdfs:///archive/crawl/a.warc.gz'
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder.rstrip("/")
+
+    def __getitem__(self, name: str) -> str:
+        return f"{self._folder}/{name}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
 class ReadingTasks:
     """The reading tasks of pointers.
 
     Args:
         files: From `assign_files`.
         tasks: Number of tasks.
+        paths: Paths of other archive files, by name.
     """
 
-    def __init__(self, files: Iterable[ReadFile], tasks: int) -> None:
+    def __init__(
+        self, files: Iterable[ReadFile], tasks: int, paths: Mapping[str, str] | None = None
+    ) -> None:
         self._tasks = tasks
         self._files = {file.name: (number, file) for number, file in enumerate(files)}
-        self._paths = {name: file.path for name, (_, file) in self._files.items()}
+        self._paths = (
+            paths
+            if paths is not None
+            else {name: file.path for name, (_, file) in self._files.items()}
+        )
 
     def place(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
         """Return task, order and line of a pointer.

@@ -3,7 +3,6 @@
 In a module of its own, because commands and filter tasks need nothing else.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,8 +34,3 @@ class ExtractSettings:
     def unwrapper(self) -> Unwrapper | None:
         """Return the converter from pages of a Wayback Machine to the originals; None if off."""
         return None if self.wayback is None else Unwrapper(self.wayback)
-
-    @classmethod
-    def from_json(cls, text: str) -> "ExtractSettings":
-        """Return the settings in the JSON of a job's ``--settings`` option."""
-        return cls(**json.loads(text).get("extract", {}))

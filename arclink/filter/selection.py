@@ -230,7 +230,6 @@ class Mapper:
         self._forgotten = forgotten
         self._verdicts: dict[What, Verdict] = {}
         self._abouts: dict[bytes, About] = {}
-        self._names: dict[tuple[bytes, str, str], bytes] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
 
     def pairs(self, row_lists: Iterable[list[Row]]) -> Iterator[Pair]:
@@ -269,19 +268,6 @@ class Mapper:
         """Return the result of the rules for a mime type, status and record type."""
         return self._verdicts.get(what) or self._judge(what)
 
-    def name_in(self, original: bytes, details: Details) -> bytes:
-        """Return a blank and the reference to the capture that a revisit names, or nothing."""
-        if not details[1]:
-            return b""
-        key = original, details[0], details[1]
-        name = self._names.get(key)
-        if name is None:
-            if len(self._names) >= _CACHED:
-                self._names.clear()
-            reference = reference_to(UriR(original.decode()), details[0], details[1])
-            name = self._names[key] = b" " + reference.encode() if reference else b""
-        return name
-
     def reference_in(self, original: bytes, details: Details | None) -> bytes:
         """Return the reference of a revisit without a usable digest to a capture of another URI.
 
@@ -289,7 +275,8 @@ class Mapper:
         """
         if details is None or not details[0] or details[0].encode() == original:
             return b""
-        return self.name_in(original, details)[1:]
+        reference = reference_to(UriR(original.decode()), details[0], details[1])
+        return reference.encode() if reference else b""
 
     def _learn(self, original: bytes) -> About:
         if len(self._abouts) >= _CACHED:
@@ -404,7 +391,7 @@ def _reduce_checksum(
     more = left_out = payloads = revisits = 0
     best: list[Seen] = []
     repeated: list[Repeated] = []
-    names: set[Checksum] = {checksum} if is_reference(checksum) else set()
+    names: set[tuple[bytes, bytes]] = set()
     first_revisit: tuple[bytes, bytes] | None = None
     with _Originals() as originals:
         for value in values:
@@ -424,7 +411,7 @@ def _reduce_checksum(
             originals.add(original)
             if name := revisited[_TIMESTAMP + 1 :]:
                 if len(names) < NAMES and not payloads:
-                    names.add(Checksum(name.decode()))
+                    names.add((original, name))
                 revisited = revisited[:_TIMESTAMP]
             if revisited and (first_revisit is None or (revisited, original) < first_revisit):
                 first_revisit = revisited, original
@@ -455,8 +442,26 @@ def _reduce_checksum(
                 nowhere,
                 others,
                 reason,
-                () if left_out else sorted(names),
+                () if left_out else _references(checksum, names),
             )
+
+
+def _references(checksum: Checksum, names: Iterable[tuple[bytes, bytes]]) -> list[Checksum]:
+    """Return the references to the captures that revisits of a payload name, sorted.
+
+    Args:
+        checksum: Of the payload.
+        names: Original of a revisit, and the time and URI of the capture that it names.
+    """
+    if is_reference(checksum):
+        return [checksum]
+    references = set()
+    for original, name in names:
+        when, _, uri = name.decode().partition(" ")
+        reference = reference_to(UriR(original.decode()), uri, when)
+        if reference is not None:
+            references.add(reference)
+    return sorted(references)
 
 
 def _parse_seen(text: bytes, original: bytes) -> Seen:

@@ -92,6 +92,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     reason: bytes
     memento: bytes
     reference: bytes
+    uri: bytes
     is_digested: cython.bint
     kind: PointerKind | None
     for (
@@ -154,12 +155,14 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             is_digested = checksum not in _UNDIGESTED
             if is_revisit:
                 if is_digested and (details is None or NOT_MODIFIED not in details[3]):
-                    if details is None:
+                    if details is None or not details[1]:
                         revisits.append(timestamp)
                     else:
-                        revisits.append(timestamp + mapper.name_in(original, details))
-                        if details[4]:
-                            pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
+                        uri = details[0].encode()
+                        uri = b"" if uri == original else uri
+                        revisits.append(b"%b %b %b" % (timestamp, details[1].encode(), uri))
+                    if details is not None and details[4]:
+                        pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
                 else:
                     reference = mapper.reference_in(original, details)
                     if reference:
@@ -200,7 +203,7 @@ def candidate(original: bytes, run: list[Seen], revisits: list[bytes]) -> bytes:
     """Return a run of captures of one original and checksum as one value, which sorts by original.
 
     Columns: original, number of payloads, number of revisits, timestamp of the earliest revisit
-    (may be empty) with the reference to the capture that it names, and one column for each of the
+    (may be empty) with time and URI of the capture that it names, and one column for each of the
     earliest payloads in different files: timestamp, offset, length and file, separated by blanks.
     """
     start: bytes

@@ -57,7 +57,8 @@ class FilterTask(Protocol):
         last: Last timestamp of the selection.
         is_trusted: Whether equal checksums mean equal payloads.
         run: Payloads of the current run.
-        revisits: Timestamps of the revisits of the current run, each with the result of `name_in`.
+        revisits: Timestamps of the revisits of the current run; after each, if it names a capture,
+            the time of that, as written, and its URI, or nothing if it is that of the run.
         original: Original of the run.
         checksum: Checksum of the run.
         mementos: Rows of the current block.
@@ -94,9 +95,6 @@ class FilterTask(Protocol):
         self, kind: PointerKind, memento: bytes, details: Details | None
     ) -> tuple[bytes, bytes]:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
-
-    def name_in(self, original: bytes, details: Details) -> bytes:
-        """Return a blank and the reference to the capture that a revisit names, or nothing."""
 
     def reference_in(self, original: bytes, details: Details | None) -> bytes:
         """Return the reference of a revisit without a usable digest to a capture of another URI.

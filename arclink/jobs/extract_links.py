@@ -6,14 +6,15 @@ next capture of a payload), ``referring`` (pointers to captures that records of 
 all tagged with their relation.
 """
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 from zlib import crc32
 
 from arclink.extract.extraction import extract_pointers
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
+from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
 from arclink.mapreduce.task_keys import task_key
 from arclink.mapreduce.task_variables import note_place
 from arclink.rows.pointers import (
@@ -43,18 +44,42 @@ class ExtractLinks(ArclinkJob):
     ONE_TASK_PER_FILE = True
     ONE_TASK_PER_KEY = True
     PASSED_ON = _PASSED_ON
+    SETTINGS = (
+        JobSetting("archives", "Address of the folder in which rows name archive files.", None),
+        JobSetting(
+            "files",
+            "Address of a list of archive files and the ranges that tasks read, which a build "
+            "writes; it replaces `archives`.",
+            None,
+        ),
+        JobSetting("tasks", "Number of tasks that read archive files.", 1),
+        JobSetting("store", "URL of a store whose payloads are not read again.", None),
+        RULES,
+        EXTRACT,
+    )
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise ValueError if the job would not find archive files."""
+        if not (settings["archives"] or settings["files"]):
+            raise ValueError(
+                "it lacks 'archives', the folder of the archive files, such as "
+                '{"archives": "hdfs:///archive"}'
+            )
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pointers of one part that the store does not make needless."""
         from arclink.archives.opener import open_stream
-        from arclink.extract.reading_tasks import ReadingTasks, parse_files
+        from arclink.extract.reading_tasks import FilesInFolder, ReadingTasks, parse_files
         from arclink.store.empty import EmptyStore
         from arclink.store.known_payloads import choose_pointers
         from arclink.store.location import open_store
 
-        settings = json.loads(self.options.settings)
-        with open_stream(settings["files"]) as files:
-            tasks = ReadingTasks(parse_files(files), settings["tasks"])
+        settings = self.settings
+        if settings["files"]:
+            with open_stream(settings["files"]) as files:
+                tasks = ReadingTasks(parse_files(files), settings["tasks"])
+        else:
+            tasks = ReadingTasks([], settings["tasks"], FilesInFolder(settings["archives"]))
         url = settings["store"]
         with open_store(url) if url else EmptyStore() as store, store.snapshot():
             pointers = map(parse_pointer, lines)
@@ -74,14 +99,14 @@ class ExtractLinks(ArclinkJob):
         """
         if (relation := _PASSED_ON.get(key[:1])) is not None:
             return ((relation, value) for value in values)
-        settings = ExtractSettings.from_json(self.options.settings)
+        settings = self.settings
         return extract_pointers(
             (value.partition(b"\t")[2] for value in values),
-            settings,
+            ExtractSettings(**settings["extract"]),
             self.counts,
             is_isolated=attempt_number() > 0,
             is_skipped=note_place,
-            rules=Rules.from_json(json.loads(self.options.settings).get("rules", "{}")),
+            rules=Rules.from_json(settings["rules"]),
         )
 
 

@@ -3,13 +3,13 @@
 Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged with their relation.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.filter.selection import PASSED_ON, map_captures, reduce_sorted
 from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
 from arclink.model import Forgotten, Span
 
 
@@ -18,16 +18,20 @@ class FilterCaptures(ArclinkJob):
 
     SORT_VALUES = True
     PASSED_ON = PASSED_ON
+    SETTINGS = (
+        RULES,
+        EXTRACT,
+        JobSetting("forgotten", "Takedowns: lists of SURT prefix, first and last timestamp.", []),
+    )
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield blocks of mementos, and candidates keyed by their checksum."""
-        settings = json.loads(self.options.settings)
-        rules = Rules.from_json(settings.get("rules", "{}"))
+        settings = self.settings
+        rules = Rules.from_json(settings["rules"])
         forgotten = [
-            Forgotten(prefix, Span(first, last))
-            for prefix, first, last in settings.get("forgotten", ())
+            Forgotten(prefix, Span(first, last)) for prefix, first, last in settings["forgotten"]
         ]
-        extract = ExtractSettings.from_json(self.options.settings)
+        extract = ExtractSettings(**settings["extract"])
         return map_captures(
             lines, rules, self.counts, forgotten=forgotten, unwrapper=extract.unwrapper()
         )

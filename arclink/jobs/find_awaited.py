@@ -4,12 +4,12 @@ Input: ``digested`` of extract, and the relation ``known`` if tasks cannot open 
 ``pointers`` to these payloads, for the originals of earlier batches; tagged with their relation.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
 from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.mapreduce.job_settings import JobSetting
 from arclink.model import Checksum
 from arclink.rows.known import split_known
 from arclink.rows.pointers import POINTERS, Pointer, format_pointer
@@ -23,6 +23,11 @@ class FindAwaited(ArclinkJob):
     """Map: keys mementos and rows by checksum. Reduce: asks about each checksum once."""
 
     SORT_VALUES = True
+    SETTINGS = (
+        JobSetting(
+            "store", "URL of the store; without it, the input has the payloads that it knows.", None
+        ),
+    )
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the mementos and the rows by checksum."""
@@ -35,7 +40,7 @@ class FindAwaited(ArclinkJob):
 
     def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the pointers for the checksums of one task."""
-        url = json.loads(self.options.settings)["store"]
+        url = self.settings["store"]
         for pointer in _by_question(pairs, url) if url else _by_row(pairs):
             yield POINTERS, format_pointer(pointer)
 

@@ -6,11 +6,11 @@ next search, ``recorded`` pointers to links that a crawler recorded, and ``paylo
 reason of each payload that cannot be read; tagged with their relation.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 
 from arclink.extract.further_captures import further_pointers, places
 from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.mapreduce.job_settings import JobSetting
 
 
 class FindCaptures(ArclinkJob):
@@ -20,11 +20,14 @@ class FindCaptures(ArclinkJob):
     """
 
     SORT_VALUES = True
+    SETTINGS = (
+        JobSetting("recorded", "Whether links that a crawler recorded are used.", False),
+        JobSetting("by_name", "Whether pointers wait for captures that revisits name.", False),
+    )
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield pointers and captures by their keys."""
-        settings = json.loads(self.options.settings)
-        recorded, by_name = settings["recorded"], settings["by_name"]
+        recorded, by_name = self.settings["recorded"], self.settings["by_name"]
         for line in lines:
             yield from places(line, recorded=recorded, by_name=by_name)
 

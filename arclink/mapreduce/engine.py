@@ -64,9 +64,23 @@ class EngineRunner(JobRunner):
         options = [*same_versions(), *self.variables()]
         if are_relations:
             options.append("--relations-apart")
-        return JobArguments(
-            [self._uploaded(path) for path in inputs], self._address(output), options
-        )
+        names = self._short_names([self._uploaded(path) for path in inputs])
+        return JobArguments(names, self._address(output), options)
+
+    def _short_names(self, addresses: Sequence[str]) -> list[str]:
+        """Return names of input files: the folder in place of all its files.
+
+        The arguments of a step of EMR may have 10,240 characters. An empty file among the others
+        would get a map task of its own, so a folder with further files is not named.
+        """
+        names: list[str] = []
+        for folder in dict.fromkeys(address.rpartition("/")[0] for address in addresses):
+            here = [one for one in addresses if one.rpartition("/")[0] == folder]
+            files = self._files()
+            there = files.names_in(files.path_of(folder)) if len(here) > 1 else set()
+            is_whole = there == {one.rpartition("/")[2] for one in here}
+            names += [folder] if is_whole else here
+        return names
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""

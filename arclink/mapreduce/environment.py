@@ -23,6 +23,18 @@ from arclink.errors import InputError
 from arclink.files.atomic import open_whole
 
 LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
+UNUSED = re.compile(
+    r".*\.pyi|numpy/(?:.*/)?tests/.*|numpy/(?:f2py|testing|_core/include|_core/lib)/.*"
+    r"|zstandard/_cffi\..*|cassandra/cqlengine/.*|arclink/service/(?:.*/)?static/.*"
+    r"|botocore/data/(?!(?:s3|sts|sso|sso-oidc)/)[^/]+/.*|botocore/cacert\.pem"
+    r"|(?:rich|pygments|markdown_it|mdurl)/.*"
+)
+"""Files of packages that no task reads.
+
+A worker unpacks all files. Those for terminals, for other services of Amazon and for tests were
+28 % of the bytes.
+"""
+
 DRIVERS = ("cassandra-driver", "s3fs")
 """Optional packages with which tasks read objects and load a store."""
 
@@ -102,6 +114,7 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
         if (
             not name.startswith(("..", "/", "__editable__"))
             and not name.endswith((*LEFT_OUT, ".pth"))
+            and not UNUSED.fullmatch(name)
             and path.is_file()
         ):
             yield str(path), name
@@ -112,8 +125,9 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
                 path.is_file()
                 and "__pycache__" not in path.parts
                 and not path.name.endswith(LEFT_OUT)
+                and not UNUSED.fullmatch(name := path.relative_to(folder.parent).as_posix())
             ):
-                yield str(path), path.relative_to(folder.parent).as_posix()
+                yield str(path), name
 
 
 def _compiled(path: str, name: str, into: Path) -> str | None:

@@ -4,11 +4,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
 from arclink.mapreduce.engine import EngineRunner
+from arclink.mapreduce.packed import (
+    check_packed,
+    send_once,
+    setup_of,
+    with_addresses,
+    write_settings,
+)
 from arclink.mapreduce.properties import (
     IGNORES_PLACES,
     IN_ONE_CONTAINER,
@@ -24,6 +32,7 @@ from arclink.mapreduce.properties import (
 from arclink.mapreduce.runs import Job, JobRunner
 from arclink.mapreduce.yarn import end_applications
 from arclink.network.hdfs import AUTHORITY
+from arclink.network.object_store import is_object_store
 from arclink.shares import BYTES_OF_CORE
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
@@ -47,11 +56,13 @@ class HadoopRunner(EngineRunner):
         by_size: Whether the number of cores follows from the size of the archive files.
         apart: Whether each task has a container of its own, also where there is only one core.
         is_interrupted: Whether a job was started that may still run.
+        is_shared: Whether the packed environment is on the engine already.
     """
 
     by_size: bool = False
     apart: bool = False
     is_interrupted: bool = False
+    is_shared: bool = False
 
     @contextmanager
     def for_archives(self, size: int) -> Iterator[None]:
@@ -66,6 +77,7 @@ class HadoopRunner(EngineRunner):
 
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
+        self.share_environment()
         options = [*EngineRunner.variables(self), *self.places()]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
             name = "webhdfs-ca.pem"
@@ -142,6 +154,31 @@ class HadoopRunner(EngineRunner):
     def places(self) -> list[str]:
         """Return mrjob's options for the place of its scripts, and for the cluster."""
         return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
+
+    def share_environment(self) -> None:
+        """Write the packed environment that the settings name to the engine, once.
+
+        Raises:
+            UsageError: It has other versions than this machine.
+        """
+        if self.is_shared or self.conf is None:
+            return
+        self.is_shared = True
+        commands = setup_of(self.runner, self.conf)
+        addressed = with_addresses(commands, self._send_environment)
+        if addressed != commands:
+            own = self.scratch / "shared-environment.conf"
+            write_settings(own, self.runner, self.conf, addressed)
+            self.conf = own
+
+    def _send_environment(self, archive: Path) -> str:
+        """Check an archive; return its address on the engine."""
+        check_packed(archive)
+        home = self.home or self.root
+        if is_object_store(home) and self.runner != "emr":
+            return str(archive)  # Hadoop does not copy what it takes from an object store to tasks
+        address = send_once(self._files(), home, archive)
+        return address.replace("s3a://", "s3://", 1)  # the name that EMR has for S3
 
     def clear(self, folder: str) -> None:
         """End the job that was interrupted in a folder of the engine, and remove the folder."""

@@ -4,12 +4,11 @@ A job's class only decodes, calls a function of `arclink`, and encodes. Lines ar
 tab, a value.
 """
 
-import json
 import os
 import sys
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import groupby
 from operator import itemgetter, methodcaller
@@ -19,6 +18,7 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
+from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings
 from arclink.mapreduce.properties import LEAST_SPLIT, OF_HADOOP, REDUCES, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
@@ -99,6 +99,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     ``tasks``.
     """
 
+    SETTINGS: Sequence[JobSetting] = ()
+    """What ``--settings`` may have."""
+
     PASSED_ON: Mapping[bytes, bytes] = {}
     """Relation by first byte of a key, for values that the reducer passes on unchanged.
 
@@ -137,7 +140,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--settings",
             default="{}",
-            help="JSON of the job's settings (docs/reference/settings.md)",
+            help=f"{help_for(self.SETTINGS)} See docs/reference/settings.md#jobs.",
         )
         self.add_passthru_arg(
             "--expects",
@@ -150,10 +153,18 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             help="A folder per relation in the output",
         )
 
+    @property
+    def settings(self) -> Mapping[str, Any]:  # Any: of different types
+        """The settings of the job, with defaults."""
+        return read_settings(self.options.settings, self.SETTINGS)
+
     # Methods that a subclass defines.
 
     def add_own_args(self) -> None:
         """Declare options of this job only, each by `add_passthru_arg`."""
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise ValueError if a job cannot run with its settings."""
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pairs that one map task makes from its lines."""
@@ -276,7 +287,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.ONE_TASK_PER_FILE:
             conf[(OF_HADOOP if self.options.runner == "spark" else "") + LEAST_SPLIT] = 1 << 50
         if self.ONE_TASK_PER_KEY:
-            conf[REDUCES] = json.loads(self.options.settings)["tasks"]
+            conf[REDUCES] = self.settings["tasks"]
         elif not self.HAS_REDUCER and self.options.runner != "spark":
             conf[REDUCES] = 0  # else the settings of the engine add reduce tasks that do nothing
         return conf
@@ -308,7 +319,11 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         return found
 
     def make_runner(self) -> MRJobRunner:
-        """Return a runner for the options of this job."""
+        """Return a runner for the options of this job; end with a message if they are wrong."""
+        try:
+            self.check_settings(self.settings)
+        except ValueError as error:
+            self.arg_parser.error(f"--settings {self.options.settings[:200]}: {error}")
         self._arguments = None
         return super().make_runner()
 

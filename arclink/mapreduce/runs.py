@@ -51,6 +51,13 @@ MORE_MEMORY = (
     "settings of the engine (--engine-conf)"
 )
 
+_OF_CLIENT = re.compile(
+    r"Error Launching job ?: .+|Job job_\S+ failed with state .+|[\w.]+(?:Error|Exception): .+"
+)
+"""What Hadoop's client says about a job that failed without a log of a task."""
+
+_COMMAND = re.compile(r"Command '.*'", re.DOTALL)
+
 _OUR_ERROR = re.compile(r"arclink[.:]")
 _REFUSAL = re.compile(r"arclink(: |\.errors\.(TaskError|UsageError)\b)")
 """An error that a task does not get over by another attempt; others may be those of a network."""
@@ -390,7 +397,12 @@ class JobRunner:
         ours = [
             error for error in errors if _OUR_ERROR.match(error)
         ]  # an error that only wraps ours is not the cause
-        return "\n".join(["the job failed", log, reason, *(ours or errors)[-1:]])
+        said = [match[0] for match in map(_OF_CLIENT.search, log.splitlines()) if match]
+        # mrjob's reason is a command of some thousand characters.
+        short = _COMMAND.sub("the engine's command", reason)
+        return "\n".join(
+            ["the job failed", log, reason, *((ours or errors or said)[-1:] or [short])]
+        )
 
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a failed task: its first and last line; a file has all lines."""

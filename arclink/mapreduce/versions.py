@@ -4,8 +4,8 @@ Another parser or Python on one worker would give another graph, or fail far fro
 """
 
 import json
-import platform
 import socket
+from collections.abc import Mapping
 
 from arclink.errors import TaskError
 
@@ -24,16 +24,16 @@ CHECKED = (
 
 
 def versions_here() -> dict[str, str]:
-    """Return the versions of Python (without patch level) and of each package in `CHECKED`.
+    """Return the version of each package in `CHECKED`; ``-`` if it is not installed.
 
-    A package that is not installed has the version ``-``.
+    The version of Python is not among them: it does not change the output of a task.
     """
     from importlib.metadata import (
         PackageNotFoundError,
         version,
     )  # imported here because it takes longer than the rest; only clusters need it
 
-    found = {"python": ".".join(platform.python_version_tuple()[:2])}
+    found = {}
     for name in CHECKED:
         try:
             found[name] = version(name)
@@ -52,15 +52,22 @@ def check_versions(expected: str) -> None:
     wanted: dict[str, str] = json.loads(expected)
     if not wanted:
         return
-    here = versions_here()
-    wrong = [
-        f"{name} {here[name]} instead of {wanted[name]}"
-        for name in here
-        if name in wanted and wanted[name] != here[name]
-    ]
-    if wrong:
+    if wrong := differences(versions_here(), wanted):
         raise TaskError(
             f"the worker {socket.gethostname()} has different versions than the machine that "
             f"started the build: {', '.join(wrong)}; "
             "install the same on every worker, or ship an environment (docs/how-to/engines.md)"
         )
+
+
+def differences(here: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+    """Return a text for each checked package that has another version than the wanted one.
+
+    >>> differences({"surt": "1", "rich": "2"}, {"surt": "0", "rich": "1"})
+    ['surt 1 instead of 0']
+    """
+    return [
+        f"{name} {here[name]} instead of {wanted[name]}"
+        for name in CHECKED
+        if name in wanted and name in here and wanted[name] != here[name]
+    ]

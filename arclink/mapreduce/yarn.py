@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 
 CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
-"""The class behind ``yarn application``; the program ``hadoop`` has it on its class path."""
+"""The class that ``yarn application`` runs; the program ``hadoop`` has it on its class path."""
 
 SECONDS = 120.0
 """Seconds after which the client of YARN is given up."""

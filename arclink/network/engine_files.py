@@ -24,6 +24,9 @@ class EngineFiles(Protocol):
     def entries(self, path: str) -> list[FileEntry]:
         """Return the entries of a folder, by name; an empty list if the folder does not exist."""
 
+    def names_in(self, path: str) -> set[str]:
+        """Return the names of the files that a job reads if the folder is its input."""
+
     def checksum(self, path: str) -> bytes:
         """Return a checksum that the file system has of a file."""
 

@@ -192,6 +192,13 @@ class WebHdfs:
             _entry(status) for status in orjson.loads(reply)["FileStatuses"]["FileStatus"]
         )
 
+    def names_in(self, path: str) -> set[str]:
+        """Return the names of the files that a job reads if the folder is its input.
+
+        Hadoop passes over names that begin with an underscore or a dot.
+        """
+        return {one.name for one in self.entries(path) if not one.name.startswith(("_", "."))}
+
     def checksum(self, path: str) -> bytes:
         """Return the checksum of a file, which a DataNode makes of the checksums of its blocks.
 

@@ -97,6 +97,15 @@ class ObjectStore:
             if name not in moved
         )
 
+    def names_in(self, path: str) -> set[str]:
+        """Return the names of the files that a job reads if the folder is its input.
+
+        They are those of the objects, whatever names `rename` gave them. Hadoop passes over names
+        that begin with an underscore or a dot.
+        """
+        listed = (_name(one.path) for one in self._listed(path + "/", "/"))
+        return {name for name in listed if not name.startswith(("_", "."))}
+
     def checksum(self, path: str) -> bytes:
         """Return the entity tag of a file.
 

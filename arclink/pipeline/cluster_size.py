@@ -57,6 +57,13 @@ benchmarks/results-rows.md, *The driver of a build on a cluster*.
 NOTE_FILE = 55.0 / 1e6
 """CPU seconds of the driver per archive file at which a task looked. Source: the same section."""
 
+UNPACK = 30.0
+"""CPU seconds per node, once per build, for a packed environment: it is fetched and unpacked.
+
+Five jobs on two nodes took 89 s with a packed environment of 81 MB at a fixed address, and 29 s
+with installed packages (benchmarks/results-engines.md).
+"""
+
 BYTES_A_CAPTURE = 20_000
 """Archive bytes per capture."""
 
@@ -174,8 +181,8 @@ class BuildEstimate:
 
     Attributes:
         shared: Hours by stage that all processors share, in the order of the stages. ``engine`` are
-            the engine's own processes; ``starts of tasks`` is CPU time until tasks have their first
-            line.
+            the engine's own processes; ``environment`` is for workers without ArcLink; ``starts of
+            tasks`` is CPU time until tasks have their first line.
         serial: Hours by name that no further node shortens: the jobs of all batches start one after
             the other, and the driver looks at archive files, or notes what tasks saw.
         links: Number of links of the collection.
@@ -229,6 +236,7 @@ def plan(
     seconds["engine"] = each.get(ENGINE, 0.0)
     are_many = collection.all_files >= MANY_FILES
     seconds["archive files"] = collection.all_files * LOOK_AT_FILE * are_many
+    seconds["environment"] = cluster.nodes * UNPACK
     seconds["starts of tasks"] = batches * starting(rates, cluster.processors)
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
@@ -249,8 +257,16 @@ def plan(
 def paper_hours(collection: Collection, cluster: PlannedCluster) -> Iterator[tuple[str, float]]:
     """Yield the hours by stage of the paper's equations 1 and 3, for machines of 2012.
 
-    They give 88 s (filter) and 5.5 h (extract) for a million captures on one machine.
+    They give 88 s (filter) for a million captures on one machine, and 5.5 h (extract) for a million
+    of those that filter keeps: the paper's example has 72 billion of 240 billion.
     """
-    millions = collection.captures / 1_000_000
-    yield "filter", millions * 88 / cluster.nodes / 3600
-    yield "extract", millions * 5.5 / cluster.nodes
+    yield "filter", collection.captures / 1_000_000 * 88 / cluster.nodes / 3600
+    yield "extract", collection.pages / 1_000_000 * 5.5 / cluster.nodes
+
+
+def paper_bytes(collection: Collection) -> float:
+    """Return the bytes in Cassandra by the paper's equation 4: 10.2 % of the archive files.
+
+    Outlinks and inlinks have 5 % each, and the ids of URIs 0.2 %.
+    """
+    return collection.captures * BYTES_A_CAPTURE * (0.05 + 0.05 + 0.002)

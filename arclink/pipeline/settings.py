@@ -75,13 +75,13 @@ class BuildSettings:
         )
 
     def for_jobs(self) -> Mapping[str, object]:
-        """Return the value of the jobs' ``--settings`` option."""
+        """Return the settings of the jobs that read pages."""
+        return {"rules": self.rules.to_json(), "extract": asdict(self.extract)}
+
+    def for_filter(self) -> Mapping[str, object]:
+        """Return the settings of the job that chooses pages."""
         forgotten = [[what.prefix, what.span.first, what.span.last] for what in self.forgotten]
-        return {
-            "rules": self.rules.to_json(),
-            "extract": asdict(self.extract),
-            "forgotten": forgotten,
-        }
+        return {**self.for_jobs(), "forgotten": forgotten}
 
     def for_store(self) -> dict[str, str]:
         """Return the settings that shape the graph, as a store records them: one value per name."""

@@ -70,7 +70,7 @@ def filter_rows(
     if not rows:  # no captures; without input files, mrjob would read standard input
         return Counts()
     counts = run.run(
-        JOBS["filter"], rows, folder / "filtered", settings.for_jobs(), are_relations=True
+        JOBS["filter"], rows, folder / "filtered", settings.for_filter(), are_relations=True
     )
     run.split(
         folder / "filtered",
@@ -454,14 +454,15 @@ def load(
     manifest: str,
     store: Builds,
     run: JobRunner,
+    name: str = "graph",
 ) -> Batch:
-    """Load ``folder/graph`` into a store.
+    """Load the graph files in a folder of ``folder`` into a store.
 
     If the store is not on this machine and an engine is configured, tasks of the engine load it,
     and the graph files stay there.
     """
-    graph = folder / "graph"
-    if store.shared_url is None:
+    graph = folder / name
+    if store.shared_url is None or not run.is_on_engine:
         for relation in RELATIONS:
             run.fetch(graph / relation)
 

@@ -110,11 +110,10 @@ def build_small(archive: str, store: Path, conf: Path) -> None:
     Args:
         archive: Address in HDFS.
         store: Path of the new store, whose name is that of the folder in HDFS, too.
-        conf: mrjob's settings for the tests; these have two reduce tasks.
+        conf: mrjob's settings for the tests.
     """
     own = store.with_suffix(".conf")
-    jobs = "jobconf: {mapreduce.job.reduces: 1}"
-    jobs += f", cmdenv: {{PYTHONPATH: {Path(__file__).resolve().parents[2]}}}"
+    jobs = f"cmdenv: {{PYTHONPATH: {Path(__file__).resolve().parents[2]}}}"
     own.write_text(f"include: {conf}\nrunners: {{hadoop: {{{jobs}}}}}\n")
     words = ["build", archive, "--store", store, "--quiet", "--runner", "hadoop"]
     words += ["--engine-conf", own, "--engine-folder", f"hdfs:///small/{store.stem}"]

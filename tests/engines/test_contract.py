@@ -19,14 +19,14 @@ def test_a_job_alone_gives_on_hadoop_what_it_gives_here(
 ) -> None:
     given: Sequence[Path] = getattr(inputs, job)
     here = JobRunner("local", 2, tmp_path / "tasks")
-    expected = here.run(JOBS[job], given, tmp_path / "local", inputs.settings)
+    expected = here.run(JOBS[job], given, tmp_path / "local", inputs.settings(job))
 
     work = tmp_path / job
     run = hadoop.runner(work)
     address = hadoop.put(given, f"/tests/{job}/input")
     names = [f"{address}/{path.name}" for path in given]
     output = f"hdfs:///tests/{job}/output"
-    counts = run.run_job(JOBS[job], names, output, inputs.settings, ["--no-check-input-paths"])
+    counts = run.run_job(JOBS[job], names, output, inputs.settings(job), ["--no-check-input-paths"])
     run.fetch(work / "output")
 
     rows = rows_of(parts_of(work / "output"))
@@ -41,9 +41,9 @@ def test_a_job_alone_gives_on_spark_what_it_gives_here(
 ) -> None:
     given: Sequence[Path] = getattr(inputs, job)
     expected = JobRunner("local", 2, tmp_path / "tasks").run(
-        JOBS[job], given, tmp_path / "local", inputs.settings
+        JOBS[job], given, tmp_path / "local", inputs.settings(job)
     )
-    counts = spark.runner(tmp_path).run(JOBS[job], given, tmp_path / "spark", inputs.settings)
+    counts = spark.runner(tmp_path).run(JOBS[job], given, tmp_path / "spark", inputs.settings(job))
     rows = rows_of(parts_of(tmp_path / "spark"))
     assert rows
     assert rows == rows_of(parts_of(tmp_path / "local"))

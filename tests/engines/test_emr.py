@@ -21,6 +21,19 @@ BUCKET = "arclink-tests"
 REGION = "eu-central-1"
 
 
+SETTINGS = {
+    "rules": "{}",
+    "tasks": 4,
+    "archives": f"s3://{BUCKET}/archive",
+    "files": f"s3://{BUCKET}/files",
+    "store": "cassandra://node/links",
+    "step": 1,
+    "loads": [],
+    "versions": [],
+    "lists": [],
+}
+
+
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
     """The address of a moto that answers as Amazon does."""
@@ -44,8 +57,10 @@ def finish_steps(stop: threading.Event) -> None:
 
 def start(job: str, options: Sequence[str]) -> str:
     """Run a job on EMR as its module does when it is called; return the id of its cluster."""
-    settings = json.dumps({"rules": "{}", "tasks": 4})
-    started = JOBS[job].load()(["-r", "emr", "--no-cat-output", "--settings", settings, *options])
+    job_class = JOBS[job].load()
+    known = {one.name for one in job_class.SETTINGS}
+    settings = json.dumps({name: value for name, value in SETTINGS.items() if name in known})
+    started = job_class(["-r", "emr", "--no-cat-output", "--settings", settings, *options])
     with started.make_runner() as run:
         run._opts["cleanup"] = ["NONE"]  # what was uploaded stays to be looked at
         run.run()

@@ -63,7 +63,7 @@ def extract(
         JOBS["extract"],
         names,
         f"hdfs:///tests/{folder.name}/output",
-        inputs.settings,
+        inputs.settings("extract"),
         options,
     )
     run.fetch(folder / "output")
@@ -76,7 +76,7 @@ def test_a_worker_without_our_packages_runs_a_job_with_native_modules(
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
     rows = extract(hadoop, inputs, conf, tmp_path / "shipped", versions_here())
     JobRunner("local", 1, tmp_path / "tasks").run(
-        JOBS["extract"], inputs.extract[:1], tmp_path / "local", inputs.settings
+        JOBS["extract"], inputs.extract[:1], tmp_path / "local", inputs.settings("extract")
     )
     assert rows
     assert rows == without_blocks(parts_of(tmp_path / "local"))

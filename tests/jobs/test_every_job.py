@@ -30,7 +30,9 @@ def test_a_job_gives_the_same_on_every_runner(
     for runner, cores in (("inline", 1), ("local", 1), ("local", 3)):
         name = f"{runner}-{cores}"
         run = JobRunner(runner, cores, tmp_path / "tasks")
-        counts[name] = run.run(JOBS[job], getattr(inputs, job), tmp_path / name, inputs.settings)
+        counts[name] = run.run(
+            JOBS[job], getattr(inputs, job), tmp_path / name, inputs.settings(job)
+        )
         rows[name] = rows_of(parts_of(tmp_path / name))
     assert rows["inline-1"]
     assert rows["inline-1"] == rows["local-1"] == rows["local-3"]

@@ -18,6 +18,7 @@ from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.pointer_files import read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -41,13 +42,18 @@ from arclink.store.protocols import KnownFile
 class Inputs:
     """What each job reads, and the settings of all jobs."""
 
-    settings: Mapping[str, object]
+    all_settings: Mapping[str, object]
     index: Sequence[Path]
     filter: Sequence[Path]
     extract: Sequence[Path]
     find: Sequence[Path]
     join: Sequence[Path]
     invert: Sequence[Path]
+
+    def settings(self, job: str) -> Mapping[str, object]:
+        """Return the settings that a job knows."""
+        known = {one.name for one in JOBS[job].load().SETTINGS}
+        return {name: value for name, value in self.all_settings.items() if name in known}
 
 
 def make_inputs(folder: Path) -> Inputs:
@@ -70,7 +76,7 @@ def make_inputs(folder: Path) -> Inputs:
     waits = write_waiting(pointers, folder / "waiting")
     waits.write_bytes(b"".join(part.read_bytes() for part in (waits, *pointers)))
     return Inputs(
-        {**extract_settings(files, folder / "reading-tasks"), "recorded": True},
+        {**extract_settings(files, folder / "reading-tasks"), "recorded": True, "forgotten": []},
         manifests,
         parts_of(folder / "rows"),
         pointers,

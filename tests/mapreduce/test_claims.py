@@ -1,9 +1,8 @@
 """Builds that share a folder of an engine neither see nor remove each other's files."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 import pytest
@@ -13,54 +12,9 @@ from arclink.mapreduce import hadoop as mapreduce_hadoop
 from arclink.mapreduce.emr import EmrRunner
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, JobRunner
-from arclink.network.hdfs import FileEntry
+from tests.mapreduce.files_in_memory import Files
 
 HOME = "hdfs:///user/me/arclink/links.db"
-
-
-class Files:
-    """A file system in memory, as `arclink.network.engine_files.EngineFiles`."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-
-    def path_of(self, url: str) -> str:
-        return url.partition("://")[2]
-
-    def found_at(self, url: str) -> str:
-        return url
-
-    def status(self, path: str) -> FileEntry | None:
-        return FileEntry(path, False, len(self.files[path])) if path in self.files else None
-
-    def entries(self, path: str) -> list[FileEntry]:
-        raise NotImplementedError
-
-    def checksum(self, path: str) -> bytes:
-        raise NotImplementedError
-
-    def make_folder(self, path: str) -> None:
-        raise NotImplementedError
-
-    def remove(self, path: str) -> None:
-        for name in list(self.files):
-            if name == path or name.startswith(path + "/"):
-                del self.files[name]
-
-    def rename(self, path: str, target: str) -> None:
-        raise NotImplementedError
-
-    def move_folder(self, path: str, target: str, last: str) -> None:
-        raise NotImplementedError
-
-    def write(self, path: str, source: BinaryIO) -> None:
-        self.files[path] = source.read()
-
-    def create(self, path: str, data: bytes) -> bool:
-        return self.files.setdefault(path, data) is data
-
-    def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
-        yield self.files[path][offset:]
 
 
 @pytest.fixture

@@ -265,3 +265,28 @@ def test_a_task_on_spark_does_not_count_the_earlier_tasks_of_its_process(
     job.sandbox(stdin=BytesIO(), stderr=(err := BytesIO()))
     list(job.map_pairs([]))
     assert f"reporter:counter:{','.join(CPU_OF_PYTHON)},1750\n" in err.getvalue().decode()
+
+
+LONG = "Command '['hadoop', 'jar', '/long/path']' returned non-zero exit status 1280."
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "  Error Launching job : Output directory hdfs:///a already exists",
+            "Error Launching job",
+        ),
+        ("Job job_1_0001 failed with state KILLED due to: killed by user", "Job job_1_0001 failed"),
+        ("nothing that is known", "the engine's command returned non-zero exit status 1280"),
+    ],
+)
+def test_a_job_that_fails_without_a_task_says_why_and_not_its_command(
+    said: str, expected: str, tmp_path: Path
+) -> None:
+    runner = HadoopRunner("hadoop", 1, tmp_path / "tasks", root="hdfs:///work")
+    runner.scratch.mkdir()
+    failure = str(runner._failure("filter", runner._cause(f"{said}\n", LONG)))
+    assert expected in failure
+    assert "/long/path" not in failure
+    assert "/long/path" in (runner.scratch / "failed-task.txt").read_text()

@@ -12,6 +12,7 @@ page.
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,8 @@ from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
 from arclink.federation.requests import QueryLimits
 from arclink.filter.rules import Rules
+from arclink.mapreduce.job_settings import NEEDED
+from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason
 from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
@@ -112,6 +115,8 @@ def table_called(name: str) -> str:
             return reasons_table(of.removeprefix("in "))
         case "keywords", _:
             return keywords_table(*KEYWORDS[of.removeprefix("in ")])
+        case "settings", "of jobs":
+            return job_settings_table()
         case "settings", _:
             return settings_table(DATACLASSES[of.removeprefix("in ")])
     raise KeyError(name)
@@ -168,6 +173,19 @@ def options_table(command: click.Command) -> str:
             names[0] = f"`{option.opts[0]} {escaped(word)}`"
         rows.append((", ".join(names), meaning(option.parameter), default(option.parameter)))
     return table(("option", "meaning", "default"), rows)
+
+
+def job_settings_table() -> str:
+    """Return the settings of all jobs that have some."""
+    rows = []
+    for job in JOBS.values():
+        found = job.load()
+        name = f"`{found.__module__.rpartition('.')[2]}`"
+        for setting in found.SETTINGS:
+            value = "needed" if setting.default is NEEDED else f"`{json.dumps(setting.default)}`"
+            rows.append((name, f"`{setting.name}`", setting.about, value))
+            name = ""
+    return table(("job", "setting", "meaning", "default"), rows)
 
 
 def fields_table() -> str:

@@ -6,8 +6,10 @@ from typing import TypedDict
 from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
+from arclink.checksums import is_reference, timestamp_of_reference, uri_of_reference
 from arclink.languages import NO_LANGUAGE
 from arclink.reasons import Reason
+from arclink.rows.pointers import NO_FILE
 
 
 class ExplanationFields(TypedDict):
@@ -80,8 +82,7 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         return
     if found.reason is not Reason.PAYLOAD_READ or payload is None:
         yield f"  not read: {found.reason.text}"
-        if payload is not None:
-            yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
+        yield from _sought(found)
         return
     read = f"read as {printable(payload.charset)}" + (
         f" from {printable(payload.file)} at byte {payload.offset:,}"
@@ -91,6 +92,18 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     yield f"  {read}; content {found.content}"
     counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
     yield f"  links as written, repeats included: {counts or 'none'}"
+
+
+def _sought(found: Explanation) -> Iterator[str]:
+    """Yield where the payload of a capture that was not read should be."""
+    checksum, payload = found.memento.checksum, found.payload
+    if is_reference(checksum):
+        when = timestamp_of_reference(checksum)
+        uri = printable_uri(uri_of_reference(checksum))
+        at = f"the capture of {uri} at {date_and_time(when)}" if when else "the capture before it"
+        yield f"  it repeats {at}"
+    elif payload is not None and payload.file != NO_FILE:
+        yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
 
 
 def _is_from_another_record(found: Explanation) -> bool:

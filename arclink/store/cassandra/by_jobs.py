@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-
-import orjson
+from typing import Any
 
 from arclink.network.engine_files import files_of, is_of_engine
 from arclink.store.cassandra.addresses import parse_address
@@ -85,14 +84,13 @@ def shares(sizes: Mapping[Task, int], count: int) -> list[list[Task]]:
     return groups
 
 
-def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Result]]:
+def load_parts(lines: Iterable[bytes], given: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:
     """Run the tasks of a manifest; yield the name and the result of each.
 
     Args:
         lines: Lines of the manifest.
-        settings: JSON text from `by_manifests`.
+        given: Settings from `by_manifests`.
     """
-    given = orjson.loads(settings)
     address = parse_address(given["store"])
     view = StoreView(*(frozenset(given[name]) for name in ("loads", "versions", "lists")))
     for line in lines:

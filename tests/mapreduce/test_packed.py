@@ -1,0 +1,197 @@
+"""A packed environment is checked before a cluster is started, and sent to it once."""
+
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arclink.errors import UsageError
+from arclink.mapreduce.check_environment import MARK
+from arclink.mapreduce.emr import EmrRunner
+from arclink.mapreduce.emr_runner import LoggedEmrRunner
+from arclink.mapreduce.environment import pack_environment
+from arclink.mapreduce.hadoop import HadoopRunner
+from arclink.mapreduce.packed import check_packed, setup_of
+from arclink.mapreduce.versions import versions_here
+from arclink.network.hdfs import FileEntry, WebHdfs
+from arclink.pipeline.jobs import JOBS
+from tests.mapreduce.files_in_memory import Files
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STEP = 10_240
+"""Maximum characters of all strings of a step of EMR (AddJobFlowSteps)."""
+
+
+def pack(path: Path, packages: Mapping[str, str]) -> Path:
+    text = json.dumps({"made for": {"python": "3.12"}, "packages": dict(packages)}).encode()
+    with tarfile.open(path, "w:gz") as archive:
+        note = tarfile.TarInfo(MARK)
+        note.size = len(text)
+        archive.addfile(note, BytesIO(text))
+    return path
+
+
+class Folders(Files):
+    """Files in memory, with moves and listings."""
+
+    written = 0
+
+    def rename(self, path: str, target: str) -> None:
+        self.files[target] = self.files.pop(path)
+
+    def write(self, path: str, source: Any) -> None:
+        self.written += 1
+        super().write(path, source)
+
+    def names_in(self, path: str) -> set[str]:
+        inside = (name.removeprefix(path + "/") for name in self.files if name.startswith(path))
+        return {name for name in inside if "/" not in name}
+
+
+def settings(folder: Path, runner: str, archive: Path) -> Path:
+    conf = folder / "mrjob.conf"
+    setup = [f"export PYTHONPATH=$PYTHONPATH:{archive}#/", f"python3 {archive}#/check.py"]
+    conf.write_text(json.dumps({"runners": {runner: {"setup": setup, "bootstrap_mrjob": False}}}))
+    return conf
+
+
+@pytest.mark.parametrize(
+    ("kind", "home", "address"),
+    [
+        (HadoopRunner, "hdfs:///work", "hdfs:///work/environment/"),
+        (EmrRunner, "s3a://bucket/work", "s3://bucket/work/environment/"),
+    ],
+)
+def test_an_environment_is_sent_once_and_named_by_its_checksum(
+    kind: type[HadoopRunner], home: str, address: str, tmp_path: Path
+) -> None:
+    runner = "emr" if kind is EmrRunner else "hadoop"
+    archive = pack(tmp_path / "environment.tar.gz", versions_here())
+    conf = settings(tmp_path, runner, archive)
+    files = Folders()
+    for number in range(2):  # two builds
+        run = kind(runner, 2, tmp_path / f"tasks{number}", conf=conf, root=f"{home}/build-{number}")
+        run.home, run._opened = home, files
+        for _ in range(2):  # two jobs
+            run.share_environment()
+        assert run.conf is not None
+        commands = setup_of(runner, run.conf)
+        assert len(commands) == 2
+        assert all(f"{address}" in command and ".tar.gz#/" in command for command in commands)
+        assert not any(str(archive) in command for command in commands)
+    assert files.written == 1
+    (name,) = files.files
+    assert files.files[name] == archive.read_bytes()
+
+
+def test_other_versions_end_a_build_before_a_cluster_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = pack(tmp_path / "environment.tar.gz", {**versions_here(), "selectolax": "0.1"})
+    monkeypatch.setattr(EmrRunner, "_client", lambda run: pytest.fail("a cluster is started"))
+    conf = settings(tmp_path, "emr", archive)
+    run = EmrRunner("emr", 2, tmp_path / "tasks", conf=conf, root="s3a://bucket/work")
+    run._opened = Files()
+    with pytest.raises(UsageError, match=r"other versions than this machine: selectolax 0\.1"):
+        run.variables()
+
+
+@pytest.mark.parametrize("packages", [{}, {"rich": "0.1", "numpy": "0"}])
+def test_packages_that_do_not_change_the_output_are_not_compared(
+    packages: dict[str, str], tmp_path: Path
+) -> None:
+    """Nor is the Python of the driver."""
+    check_packed(pack(tmp_path / "environment.tar.gz", {**versions_here(), **packages}))
+
+
+def test_an_archive_of_another_kind_is_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"no archive")
+    check_packed(tmp_path / "a.tar.gz")
+
+
+def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 800 cores, invert reads 3,200 parts."""
+    home = "s3a://an-archive-of-the-web-2026/arclink/build-" + "0" * 32
+    files = Folders()
+    folder = tmp_path / "batch-000000"
+    run = EmrRunner("emr", 800, tmp_path / "tasks", root=home)
+    run._opened = files
+    monkeypatch.setattr(EmrRunner, "places", lambda run: [])
+    parts = []
+    for relation, number in (("postings", 800), ("mementos", 2400)):
+        for part in range(number):
+            path = folder / relation / f"part-{part:05d}"
+            parts.append(path)
+            files.files[files.path_of(run._address(path))] = b"rows"
+    given = run.prepare(parts, folder / "inverted", are_relations=True)
+    names = ("mementos", "postings")
+    assert sorted(given.inputs) == [f"{home}/batch-000000/{name}" for name in names]
+
+    archive = pack(tmp_path / "arclink-environment.tar.gz", versions_here())
+    (tmp_path / "relations.jar").write_bytes(b"jar")
+    text = (ROOT / "conf/emr.conf").read_text().replace("/PATH/TO/", f"{tmp_path}/")
+    conf = tmp_path / "emr.conf"
+    conf.write_text(text.replace("arclink-environment.tar.gz#", f"{archive}#"))
+    words = ["-r", "emr", "--conf-path", str(conf), "--output-dir", given.output, *given.options]
+    words += ["--cloud-tmp-dir", f"{home}/mrjob/", *given.inputs]
+    monkeypatch.setattr(LoggedEmrRunner, "get_hadoop_version", lambda run: "3.4.1")
+    monkeypatch.setattr(LoggedEmrRunner, "get_image_version", lambda run: "7.13.0")
+    runner = JOBS["invert"].load()(words).make_runner()
+    runner._add_job_files_for_upload()
+    step = runner._streaming_step_hadoop_jar_step(0)
+    assert sum(map(len, [step["Jar"], *step["Args"]])) < STEP / 2
+
+
+def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
+    files = Folders()
+    run = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
+    run._opened = files
+    addresses = [f"hdfs:///work/rows/part-{number}" for number in range(3)]
+    for address in addresses:
+        files.files[files.path_of(address)] = b"rows"
+    assert run._short_names(addresses[:2]) == addresses[:2]
+    assert run._short_names(addresses) == ["hdfs:///work/rows"]
+
+
+def test_hdfs_passes_over_hidden_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["part-0", "_SUCCESS", ".hidden"]
+    monkeypatch.setattr(
+        WebHdfs, "entries", lambda system, path: [FileEntry(name, False, 1) for name in names]
+    )
+    assert WebHdfs("http://namenode:9870").names_in("/rows") == {"part-0"}
+
+
+@pytest.mark.costly
+def test_a_packed_environment_has_what_tasks_import_and_nothing_of_terminals(
+    tmp_path: Path,
+) -> None:
+    archive = tmp_path / "environment.tar.gz"
+    pack_environment(archive)
+    assert archive.stat().st_size < 60 << 20
+    with tarfile.open(archive) as opened:
+        assert not [name for name in opened.getnames() if name.startswith(("rich/", "pygments/"))]
+        opened.extractall(tmp_path / "unpacked", filter="data")
+    code = (
+        "import pkgutil, importlib, arclink.jobs, arclink.store.cassandra.by_jobs\n"
+        "import botocore.session\n"
+        "for job in pkgutil.iter_modules(arclink.jobs.__path__):\n"
+        "    importlib.import_module('arclink.jobs.' + job.name)\n"
+        "keys = {'aws_access_key_id': 'a', 'aws_secret_access_key': 'b', 'region_name': 'x'}\n"
+        "botocore.session.get_session().create_client('s3', **keys)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(tmp_path / "unpacked")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
