@@ -21,6 +21,7 @@ from typing import NamedTuple
 import orjson
 
 from arclink.access.texts import printable_uri
+from arclink.archives.records import parse_head
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.errors import CaptureError, DataError, OperatorError, PayloadError, RecordError
 from arclink.model import Memento, Timestamp
@@ -29,6 +30,8 @@ from arclink.pages.text import read_text
 from arclink.reasons import Reason
 from arclink.streams.queries import StreamForm
 from arclink.streams.stream import CaptureStream, StreamedCapture, StreamEnd
+from arclink.takeaway.records import request_of
+from arclink.uris.methods import method_of_key
 
 TOKEN_FIELD = "ArcLink-After"
 """Name of the field with the token in the head of a WARC record."""
@@ -81,6 +84,7 @@ def write_stream(stream: CaptureStream, form: StreamForm) -> Iterator[bytes]:
 
 
 def _facts(memento: Memento) -> dict[str, object]:
+    method = method_of_key(memento.surt)
     return {
         "uri": printable_uri(memento.original),
         "surt": printable_uri(memento.surt),
@@ -89,6 +93,7 @@ def _facts(memento: Memento) -> dict[str, object]:
         "mime": memento.mime,
         "languages": memento.languages,
         "type": memento.record_type,
+        **({"method": method} if method else {}),
         "digest": memento.checksum,
         "file": memento.file,
         "offset": memento.offset,
@@ -189,6 +194,9 @@ def _end_facts(end: StreamEnd) -> Mapping[str, object]:
 def _write_record(capture: StreamedCapture) -> Iterator[bytes]:
     """Yield the record of a capture with its token in the head; nothing if it cannot be read.
 
+    If it answers another method than GET, a request record comes first: a client that continues
+    after a token gets both or none.
+
     A record that breaks off is left out, too: half a record would damage those after it.
     """
     try:
@@ -204,6 +212,9 @@ def _write_record(capture: StreamedCapture) -> Iterator[bytes]:
     if not head or (size <= IN_MEMORY and len(block) != length):
         capture.lose(Reason.PAYLOAD_DAMAGED)
         return
+    if method_of_key(capture.memento.surt):
+        parsed = parse_head(head)
+        yield request_of(capture.memento, parsed.fields if parsed and parsed.is_warc else {})
     if head[:5].upper() == b"WARC/":
         named = _LENGTH_FIELD.sub(rb"\g<1> %d" % length, _HEAD_END.split(head)[0])
         token = f"\r\n{TOKEN_FIELD}: {capture.after}\r\n\r\n".encode()

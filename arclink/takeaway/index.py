@@ -20,7 +20,7 @@ from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_reference
 from arclink.files.distinct_lines import DistinctLines
-from arclink.filter.index import capture_of
+from arclink.filter.index import capture_of, index_key
 from arclink.languages import normal_languages
 from arclink.model import Memento
 from arclink.pages.locate import place_of
@@ -35,6 +35,7 @@ from arclink.rows.cdx import (
     parse_row,
 )
 from arclink.takeaway.records import REDIRECT, TakenRecord
+from arclink.uris.methods import method_of_key
 
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
@@ -145,12 +146,13 @@ def _row_of(
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
+    method = method_of_key(memento.surt)
     checksum = memento.checksum
     if checksum.startswith(REDIRECT) or is_reference(checksum):
         checksum = capture_of(record, file).checksum
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=memento.surt,
+        key=index_key(memento.surt, memento.original, method),
         timestamp=memento.timestamp,
         original=memento.original,
         mime=record.mime if is_added else memento.mime,
@@ -165,11 +167,17 @@ def _row_of(
         location=record.location,
         profile=record.profile if is_revisit else "",
         languages=normal_languages(record.languages) if is_added else memento.languages,
+        method=method,
     )
 
 
 def _is_page(row: Capture) -> bool:
-    return row.mime in HTML_MIMES and row.status == "200" and row.record_type != REVISIT
+    return (
+        row.mime in HTML_MIMES
+        and row.status == "200"
+        and row.record_type != REVISIT
+        and not row.method
+    )
 
 
 def _page_line(row: Capture, title: str) -> bytes:

@@ -15,11 +15,13 @@ from contextlib import suppress
 from itertools import groupby
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from isal import isal_zlib
 
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
+from arclink.archives.records import clean_uri
 from arclink.archives.segments import GZIP
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.errors import CaptureError, RecordError
@@ -30,6 +32,7 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, RESOURCE, RESPONSE, REVISIT
 from arclink.takeaway.selection import ChosenRecord
 from arclink.takeaway.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
+from arclink.uris.methods import method_of_key
 
 END = b"\r\n\r\n"
 """The end of every WARC record."""
@@ -211,6 +214,42 @@ def _warc_head(record: ArchiveRecord, memento: Memento, line: bytes, length: int
         "Content-Length": str(length),
     }
     return warc_head({name: value for name, value in fields.items() if value})
+
+
+def request_of(memento: Memento, fields: Mapping[str, str]) -> bytes:
+    """Return a request record with the method of a capture; empty for GET.
+
+    Without it, no reader of the file could see that the capture answers another method. It has what
+    the store knows of the request, so it says that it is not complete (``WARC-Truncated``).
+
+    Args:
+        memento: The capture.
+        fields: The fields of its record, by name in lower case.
+    """
+    method = method_of_key(memento.surt)
+    if not method:
+        return b""
+    uri = clean_uri(fields.get("warc-target-uri", "")) or memento.original
+    answer = fields.get("warc-record-id", "")
+    parts = urlsplit(uri)
+    target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+    block = (
+        f"{method} {target} HTTP/1.1\r\nHost: {parts.netloc.rpartition('@')[2]}\r\n\r\n".encode()
+    )
+    identity = uuid.uuid5(uuid.NAMESPACE_URL, f"{method} {memento.timestamp} {answer or uri}")
+    head = warc_head(
+        {
+            "WARC-Type": "request",
+            "WARC-Target-URI": uri,
+            "WARC-Date": fields.get("warc-date") or warc_date(memento.timestamp),
+            "WARC-Record-ID": f"<urn:uuid:{identity}>",
+            **({"WARC-Concurrent-To": answer} if answer else {}),
+            "WARC-Truncated": "unspecified",
+            "Content-Type": "application/http; msgtype=request",
+            "Content-Length": str(len(block)),
+        }
+    )
+    return head + block + END
 
 
 def warc_head(fields: Mapping[str, str]) -> bytes:

@@ -1,9 +1,9 @@
 """Lists of captures: tables (Parquet, CSV), and CDXJ rows that name their present archive files.
 
 The tables have a row per capture, in the order of the store: SURT, URI, time, status, mime type,
-digest, record type, the place of the record, and the languages. The digest is empty for redirects
-and "not modified" revisits: the store knows a redirect by its target, and a "not modified" by the
-capture that it refers to.
+digest, record type, the place of the record, the languages, and the method unless it is GET. The
+digest is empty for redirects and "not modified" revisits: the store knows a redirect by its target,
+and a "not modified" by the capture that it refers to.
 """
 
 import csv
@@ -17,10 +17,12 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.checksums import is_reference
 from arclink.files.distinct_lines import DistinctLines
+from arclink.filter.index import index_key
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.records import REDIRECT
 from arclink.takeaway.tally import TakeAwayTally
+from arclink.uris.methods import method_of_key
 
 COLUMNS = (
     "surt",
@@ -34,11 +36,23 @@ COLUMNS = (
     "offset",
     "length",
     "languages",
+    "method",
 )
 ROWS_AT_ONCE = 50_000
 
 Row = tuple[
-    str, str, str, str | None, str | None, str | None, str, str, int, int | None, str | None
+    str,
+    str,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str,
+    str,
+    int,
+    int | None,
+    str | None,
+    str | None,
 ]
 
 
@@ -118,8 +132,9 @@ def write_places(
 
 
 def _capture_of(memento: Memento) -> Capture:
+    method = method_of_key(memento.surt)
     return Capture(
-        memento.surt,
+        index_key(memento.surt, memento.original, method),
         memento.timestamp,
         memento.original,
         memento.mime,
@@ -130,6 +145,7 @@ def _capture_of(memento: Memento) -> Capture:
         memento.file,
         memento.record_type,
         languages=memento.languages,
+        method=method,
     )
 
 
@@ -149,6 +165,7 @@ def _rows(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[Row]:
             memento.offset,
             memento.length if memento.length >= 0 else None,
             _value(memento.languages),
+            method_of_key(memento.surt) or None,
         )
 
 

@@ -26,6 +26,7 @@ from arclink.lazy_imports import imported_lazily
 from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason
+from arclink.uris.methods import METHOD_PATTERN, key_of_answer, method_asked
 
 with imported_lazily(
     "tldextract"
@@ -85,7 +86,7 @@ def _query_pattern() -> str:
     of_hosts = "|".join(map(_in_any_case, sorted(_SCHEMES_OF_HOSTS)))
     scheme = "[A-Za-z][A-Za-z0-9+.-]*"
     forms = (
-        f"{scheme}://{rest}",
+        f"{METHOD_PATTERN}{scheme}://{rest}",
         f"(?:{of_hosts}):(?!//)/?{rest}",
         rf"(?:{opaque}):(?!//)[^{unfit}]*",
         f"(?!{scheme}://)(?!(?:{of_hosts}|{opaque}):)/*{rest}",
@@ -133,7 +134,8 @@ def surt_or_none(uri: str) -> Surt | None:
 def surt_of_query(text: str) -> Surt:
     """Return the SURT of a URI that a person wrote.
 
-    ``http://`` may be missing, also before a host with port.
+    ``http://`` may be missing, also before a host with port. A method before a whole URI names the
+    captures that answer it (`arclink.uris.methods`).
 
     Raises:
         UriError: The text is not a URI: empty, blanks only, with a control character, or without a
@@ -141,8 +143,10 @@ def surt_of_query(text: str) -> Surt:
 
     >>> surt_of_query("example.org:8080/x"), surt_of_query("mailto:a@example.org")
     ('org,example:8080)/x', 'mailto:a@example.org')
+    >>> surt_of_query("POST http://example.org/form")
+    'org,example)/form POST'
     """
-    text = text.strip()
+    method, text = method_asked(text.strip())
     if not text:
         raise UriError(Reason.LINK_INVALID, "the URI is empty")
     if _UNFIT.search(text):
@@ -151,7 +155,7 @@ def surt_of_query(text: str) -> Surt:
     host = _HOST.match(uri)
     if host and (not host[1] or host[1] != "".join(host[1].split())):
         raise UriError(Reason.LINK_INVALID, f"the URI has no valid host: {text[:200]!a}")
-    return surt_of(uri)
+    return key_of_answer(surt_of(uri), method)
 
 
 def _with_scheme(text: str) -> str:
