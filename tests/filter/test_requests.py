@@ -1,5 +1,6 @@
 """Captures get the methods of their requests, wherever these are in the file."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -147,3 +148,26 @@ def test_ranges_of_a_file_give_the_methods_of_the_whole(
     for part in ranges_of(FileRange(path.name, str(path)), path.stat().st_size, number):
         in_ranges += index_range(part, RangeReport(None, Finding(path.name, "index")))
     assert in_ranges == whole
+
+
+def described(record_type: str, method: str = "") -> bytes:
+    """Return a record of a WAT about a request, or about a page."""
+    of_request = {"Request-Message": {"Method": method, "Path": "/p", "Version": "HTTP/1.1"}}
+    of_response = {"Response-Message": {"Status": "200"}, "Headers": {"Content-Type": "text/html"}}
+    head = {
+        "WARC-Type": record_type,
+        "WARC-Target-URI": URI,
+        "WARC-Date": "2020-01-02T03:04:05Z",
+        "WARC-Payload-Digest": "sha1:" + "A" * 32,
+    }
+    name = "HTTP-Request-Metadata" if method else "HTTP-Response-Metadata"
+    payload = {name: of_request if method else of_response}
+    envelope = {"WARC-Header-Metadata": head, "Payload-Metadata": payload}
+    block = json.dumps({"Envelope": envelope, "Container": {"Filename": "a.warc.gz"}}).encode()
+    return warc(URI, block, "Content-Type: application/json", record_type="metadata")
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_wat_describes_requests_too(method: str, tmp_path: Path) -> None:
+    records = [described("request", method), described("response")]
+    assert methods_in(records, tmp_path) == ["" if method == "GET" else method]
