@@ -71,15 +71,18 @@ LOOPS := arclink/extract/plain_links.py arclink/filter/shuffle.py arclink/graph/
 
 # If a stamp is older than its sources, packages are installed again; this is quick if nothing changed.
 $(RUN): requirements/build.txt requirements/run.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python
-	$(SECTION) 'environment in $(VENV), from the locked requirements'
-	$(INSTALL) -r requirements/build.txt
-	$(INSTALL) -r requirements/run.txt
-	$(INSTALL_PROJECT)
+	$(SECTION) 'environment in $(VENV), from the locked requirements: one to four minutes'
+	@echo 'Installing the tools that compile …'
+	@$(INSTALL) -r requirements/build.txt
+	@echo "Installing $$(grep -c '^[a-z].*==' requirements/run.txt) packages (NumPy, Flask, pandas …) …"
+	@$(INSTALL) -r requirements/run.txt
+	@echo 'Compiling and installing ArcLink …'
+	@$(INSTALL_PROJECT)
 	@touch $@
 
 $(CHECKS): requirements/test.txt $(RUN)
-	$(SECTION) 'tools for the tests, from the locked requirements'
-	$(INSTALL) -r requirements/test.txt
+	$(SECTION) 'tools for the tests, from the locked requirements: about a minute'
+	@$(INSTALL) -r requirements/test.txt
 	@touch $@
 
 # pyspark is published only as source, too, and gssapi for Linux; the script has the headers that gssapi is compiled with.

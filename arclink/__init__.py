@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING
 from arclink.version import VERSION
 
 if TYPE_CHECKING:
-    from arclink.linkgraph import LinkGraph
+    from arclink.linkgraph import LinkGraph as LinkGraph
 
+__all__ = ["LinkGraph", "__version__", "open"]
 __version__ = VERSION
+
+if not TYPE_CHECKING:  # a type checker would accept any name
+
+    def __getattr__(name: str) -> object:
+        """Return `LinkGraph` when it is first needed: every command imports this package."""
+        if name == "LinkGraph":
+            from arclink.linkgraph import LinkGraph
+
+            return LinkGraph
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open(  # noqa: A001  # meant to be read as arclink.open
@@ -29,7 +40,7 @@ def open(  # noqa: A001  # meant to be read as arclink.open
         UsageError: The value does not name a store, or a place in ``archives`` does not exist.
         StoreError: The store does not exist or cannot be used; the text says why.
     """
-    # Late: every command imports this package, and few need the graph.
+    # Late, like `LinkGraph`.
     from arclink.linkgraph import LinkGraph
     from arclink.store.location import open_store
 

@@ -1,11 +1,17 @@
 """Checksums of payloads, and the references that replace them where a record has no checksum.
 
-A server-not-modified revisit has no payload and no digest. At most it gives the date of the capture
-whose validators the crawler sent (``WARC-Refers-To-Date``; WARC 1.1, 5.6 and 6.7.3). Which payload
-that is follows from the mementos of the whole graph, including later batches. So the memento keeps
-a *reference* in place of its checksum, and a store resolves the reference when it answers: to the
-capture of the same original at that time, or, if no time is given, to the last capture before the
-revisit. If the graph does not have the named capture, ArcLink does not guess.
+A revisit without a usable digest can name the capture that it repeats, by URI and time (WARC 1.1,
+5.11, 5.12 and 6.7). Which payload that is follows from the mementos of the whole graph, including
+later batches. So the memento keeps a *reference* in place of its checksum. There are two kinds:
+
+- It names a capture of its own original, or, if the server said "not modified", none at all. Then a
+  store resolves the reference when it answers: to the capture of this original at that time, or, if
+  no time is given, to the last capture before the revisit.
+- It names a capture of another URI. The links of that page may lead elsewhere from the URI of the
+  revisit, so a build reads the page again for it: the reference is the checksum of a payload of its
+  own (docs/decisions/20261125-named-captures.md).
+
+If the graph does not have the named capture, ArcLink does not guess.
 """
 
 import base64
@@ -29,13 +35,14 @@ _END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 
 _START = "not-modified:"
+_NAME = "named:"
 
 
 def checksum_of_reference(original: UriR, timestamp: Timestamp | None) -> Checksum:
-    """Return the reference that replaces the checksum of a revisit of ``original``.
+    """Return the reference that replaces the checksum of a revisit.
 
     Args:
-        original: Original of the revisit, and so of the capture it refers to.
+        original: URI of the capture it refers to.
         timestamp: Time of the capture it refers to; None if the record does not say.
 
     >>> checksum_of_reference(UriR("http://a.example/"), Timestamp("20100101000000"))
@@ -49,9 +56,49 @@ def is_reference(checksum: Checksum) -> bool:
     return checksum.startswith(_START)
 
 
+def is_own_reference(checksum: Checksum, original: str) -> bool:
+    """Return whether a checksum is a reference to a capture of the same original."""
+    return is_reference(checksum) and uri_of_reference(checksum) == original
+
+
+def names_payload(checksum: Checksum) -> bool:
+    """Return whether a checksum is a name of a payload (`name_of_payload`), and no payload."""
+    return checksum.startswith(_NAME)
+
+
+def name_of_payload(checksum: Checksum, reference: Checksum) -> Checksum:
+    """Return the name of a payload: a note that its revisits name a capture.
+
+    Stores keep it until a batch has that capture. For a payload that is known by a reference only,
+    the reference says so itself.
+
+    Args:
+        checksum: Of the payload.
+        reference: To the capture.
+    """
+    return reference if checksum == reference else Checksum(f"{_NAME}{checksum} {reference}")
+
+
+def parse_name(name: Checksum) -> tuple[Checksum, Checksum]:
+    """Return the checksum and the reference of a name (`name_of_payload`)."""
+    if not names_payload(name):
+        return name, name
+    checksum, _, reference = name.removeprefix(_NAME).partition(" ")
+    return Checksum(checksum), Checksum(reference)
+
+
 def is_of_page(checksum: Checksum) -> bool:
     """Return whether a checksum is that of a payload: no reference, and not of a redirect."""
     return not is_reference(checksum) and not checksum.startswith("redirect:")
+
+
+def digest_in(checksum: Checksum) -> Checksum:
+    """Return the digest of a payload that a checksum is; `NO_CHECKSUM` if it is no digest.
+
+    >>> digest_in(Checksum("not-modified: http://a.example/"))
+    '-'
+    """
+    return checksum if is_of_page(checksum) else Checksum(NO_CHECKSUM)
 
 
 def timestamp_of_reference(checksum: Checksum) -> Timestamp | None:
@@ -60,6 +107,11 @@ def timestamp_of_reference(checksum: Checksum) -> Timestamp | None:
     >>> timestamp_of_reference(Checksum("not-modified: http://a.example/"))
     """
     return Timestamp(checksum.removeprefix(_START).partition(" ")[0]) or None
+
+
+def uri_of_reference(checksum: Checksum) -> UriR:
+    """Return the URI of the capture that a reference names."""
+    return UriR(checksum.partition(" ")[2])
 
 
 def normal_checksum(text: str) -> Checksum:

@@ -9,12 +9,14 @@
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its place
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
+    │   │   └── SealError            a file that ArcLink keeps next to a store is damaged or missing
     │   ├── CaptureError         a capture cannot be read: missing, or without payload
     │   ├── PipelineError        a step of a build failed
     │   ├── NetworkError         another machine does not answer, or its answer cannot be read
     │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
     │   ├── InstanceError        another instance does not answer, or answers wrongly
-    │   └── ExportError          an export cannot be written, or is too large for its purpose
+    │   ├── ExportError          an export cannot be written, or is too large for its purpose
+    │   └── WriteError           a file cannot be written: the disk is full or read-only, or broken
     └── DataError            one bad row, record or link: counted by its reason, the job continues
         ├── CdxError             a line is not a CDX row
         ├── RecordError          an archive record cannot be read
@@ -28,12 +30,20 @@ The text of an operator's error says what is wrong, where, and what to do. A dat
 
 import errno
 from enum import Enum
+from pathlib import Path
 
+from arclink.credentials import hide_credentials
 from arclink.reasons import Reason
 
 
 class ArclinkError(Exception):
-    """Base class of all errors that ArcLink raises on purpose."""
+    """Base class of all errors that ArcLink raises on purpose.
+
+    Its text shows no users and passwords of addresses.
+    """
+
+    def __str__(self) -> str:
+        return hide_credentials(super().__str__())
 
 
 class UsageError(ArclinkError):
@@ -65,6 +75,29 @@ def unreadable(text: str, error: OSError) -> InputError:
 
 class StoreError(OperatorError):
     """A store is missing, not ArcLink's, newer than this version, locked, or out of space."""
+
+
+class SealError(StoreError):
+    """A file that ArcLink keeps is damaged, missing, or has no checksums.
+
+    Args:
+        path: The file.
+        what: What is wrong; continues a sentence that begins with the path.
+        remedy: What to do, as a sentence.
+        is_missing: Whether there is no such file.
+    """
+
+    def __init__(
+        self, path: Path, what: str, remedy: str = "", *, is_missing: bool = False
+    ) -> None:
+        self.path = path
+        self.what = what
+        self.is_missing = is_missing
+        super().__init__(f"{path} {what}{f'. {remedy}' if remedy else ''}")
+
+    def with_remedy(self, remedy: str) -> "SealError":
+        """Return the same error with a sentence that says what to do."""
+        return SealError(self.path, self.what, remedy, is_missing=self.is_missing)
 
 
 class CaptureError(OperatorError):
@@ -135,6 +168,20 @@ class InstanceError(OperatorError):
 
 class ExportError(OperatorError):
     """An export cannot be written at the given place, or is too large for its purpose."""
+
+
+class WriteError(OperatorError):
+    """A file cannot be written, because the disk is full, read-only or broken, or by permissions.
+
+    Args:
+        path: The file or folder.
+        reason: The system's words for the reason.
+        advice: What to do, as a sentence.
+    """
+
+    def __init__(self, path: Path, reason: str, advice: str) -> None:
+        self.reason = reason
+        super().__init__(f"{path} cannot be written: {reason}. {advice}")
 
 
 class DataError(ArclinkError):

@@ -109,6 +109,12 @@ class Reason(Enum):
         "not a capture",
         "The record is a request, metadata, warcinfo or the like.",
     )
+    RECORD_CONTINUATION = (
+        "records",
+        "segment of a record",
+        "The record continues another one. It is read together with the first segment if both are "
+        "in one file; else the payload of the first one is cut short (NOTE_PAYLOAD_TRUNCATED).",
+    )
     RECORD_DAMAGED = (
         "records",
         "record is damaged",
@@ -269,6 +275,12 @@ class Reason(Enum):
         "mime type carries no links",
         "An image, a style sheet or another type that the rules leave out.",
     )
+    MEMENTO_ATTACHMENT = (
+        "mementos",
+        "attached to a page",
+        "A file that the crawler made of a page and stored in a WACZ at a `file:` URI, such as the "
+        "rendered page of Scoop: it has the links of the page.",
+    )
     MEMENTO_EXTENSION = (
         "mementos",
         "extension carries no links",
@@ -308,13 +320,14 @@ class Reason(Enum):
     PAYLOAD_NOT_MODIFIED = (
         "payloads",
         "not modified since an earlier capture",
-        "The server said that nothing had changed, or a redirect's revisit only names an "
-        "earlier capture: the record has no page, and the memento has that capture's links.",
+        "The server said that nothing had changed, or a revisit without digest names a capture of "
+        "its URI: the record has no page, and the memento has the links of that capture.",
     )
     PAYLOAD_NOT_AT_HAND = (
         "payloads",
         "payload not available",
-        "Only revisits of this payload were found; the capture with it is not in any file so far.",
+        "Only revisits of this payload were found; neither a capture with its digest nor one that "
+        "they name is in any file so far.",
     )
     PAYLOAD_LEFT_OUT = (
         "payloads",
@@ -350,7 +363,7 @@ class Reason(Enum):
         "payloads",
         "content coding cannot be undone",
         "The payload is declared as gzip, br, zstd or similar, but is neither that nor "
-        "readable without decoding.",
+        "readable without decoding; or more than five codings are declared.",
     )
     PAYLOAD_EMPTY = ("payloads", "payload is empty", "The record has no payload.")
     PAYLOAD_NOT_IN_WAT = (
@@ -375,6 +388,21 @@ class Reason(Enum):
         "too little memory for the page",
         "The task got no memory for this page (`ulimit -v`, the limit of a container); the "
         "build went on. With more memory, a build of the same file into a new store reads it.",
+    )
+
+    PAYLOAD_TOO_LONG = (
+        "payloads",
+        "longer than the limit, its end left out",
+        "The service sends at most 16 MiB of a capture, or twice the bytes that its archive file "
+        "stores for it, whichever is more, because a few bytes may decode to gigabytes; the "
+        "command line has no such limit. A text is that of the first 16 MiB of its page, over HTTP "
+        "4 MiB, and has 4 million characters at most.",
+    )
+    PAYLOAD_FAILED = (
+        "payloads",
+        "reading it failed",
+        "An error of ArcLink itself, which `arclink get` shows for the same URI and time; please "
+        "report it.",
     )
 
     # links: one link found in a page that was read

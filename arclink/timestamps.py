@@ -77,6 +77,15 @@ PATTERN = _pattern()
 """Matches exactly the texts that `first_of` and `last_of` read, in Python and in ECMAScript."""
 
 
+def month_of(timestamp: str) -> str:
+    """Return the month of a timestamp.
+
+    >>> month_of("20100217101229")
+    '2010-02'
+    """
+    return f"{timestamp[:4]}-{timestamp[4:6]}"
+
+
 class TimestampError(ValueError):
     """A text is not a point in time; the message says what is wrong with it and what is allowed."""
 

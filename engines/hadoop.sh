@@ -9,6 +9,7 @@
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
 # BLOCK=128m engines/hadoop.sh start   blocks of HDFS, and so inputs of map tasks, as large as on a cluster (default 1m,
 #                                      so that small tests have several tasks)
+# DEAD=630 engines/hadoop.sh start     seconds after which a DataNode that is gone counts as dead, as on a cluster (default 12)
 # S3=http://HOST:PORT/BUCKET engines/hadoop.sh start   no HDFS: all files are in that bucket, which AWS_ACCESS_KEY_ID and
 #                                      AWS_SECRET_ACCESS_KEY open (engines/s3.sh starts such a server)
 # S3=http://HOST:PORT/BUCKET engines/hadoop.sh local [FOLDER]   start nothing: settings in FOLDER with which each job runs
@@ -56,6 +57,9 @@ secure() {
 
 # write_conf: the configuration of one cluster, from the templates in engines/hadoop/conf.
 write_conf() {
+  # Hadoop waits for ten heartbeats and two intervals of its check.
+  local heartbeat=1 recheck=$(((${DEAD:-12} - 10) * 500))
+  if [ "${DEAD:-12}" -gt 60 ]; then heartbeat=3 recheck=$(((DEAD - 30) * 500)); fi
   local nodes="${NODES:-1}" files framework=yarn aws= tasks variable begin= hdfs webhdfs rm scheduler tracker admin web history template
   read -r hdfs webhdfs rm scheduler tracker admin web history < <(free_ports 8)
   files="hdfs://127.0.0.1:$hdfs"
@@ -84,7 +88,7 @@ write_conf() {
     sed -e "s|@RUN@|$run|g; s|@HADOOP@|$hadoop|g; s|@NODES@|$nodes|g; s|@HDFS@|$hdfs|g; s|@WEBHDFS@|$webhdfs|g" \
       -e "s|@RM@|$rm|g; s|@SCHEDULER@|$scheduler|g; s|@TRACKER@|$tracker|g; s|@ADMIN@|$admin|g; s|@RMWEB@|$web|g" \
       -e "s|@HISTORY@|$history|g; s|@MEMORY@|${NODE_MEMORY:-6144}|g; s|@JAVA_HOME@|$JAVA_HOME|g; s|@USER@|$(id -un)|g" \
-      -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g; s|@BLOCK@|${BLOCK:-1m}|g" \
+      -e "s|@FILES@|$files|g; s|@FRAMEWORK@|$framework|g; s|@AWS@|$aws|g; s|@S3A@|$ENGINES/s3a|g; s|@HEARTBEAT@|$heartbeat|g; s|@RECHECK@|$recheck|g; s|@BLOCK@|${BLOCK:-1m}|g" \
       "$template" > "$run/conf/$(basename "$template")"
   done
   if [ -n "${SECURED:-}" ]; then secure "$webhdfs"; fi

@@ -30,6 +30,7 @@ ROOMS = (
     "graph",
     "store",
     "access",
+    "charts",
     "subsets",
     "pages",
     "federation",

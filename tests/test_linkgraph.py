@@ -236,3 +236,37 @@ def test_the_rdf_of_the_whole_graph_has_every_link(store: Path, tmp_path: Path) 
     assert len(found) == len(lines)
     with arclink.open(store) as graph, pytest.raises(UsageError, match="only with a URI"):
         graph.to_rdf(kinds="a@href")
+
+
+USER_SCRIPT = """\
+import arclink
+
+graph: arclink.LinkGraph = arclink.open("links.db")
+for link in graph.inlinks("http://example.org/", from_="2010"):
+    print(link.txt)
+graph.inlinks("http://example.org/", frm="2010")
+"""
+
+
+@pytest.mark.costly
+def test_a_type_checker_reads_the_types_in_a_users_script(tmp_path: Path) -> None:
+    """The installed package has types, wherever the script is and without settings of its own."""
+    (tmp_path / "script.py").write_text(USER_SCRIPT)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "script.py"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "MYPYPATH"},
+        capture_output=True,
+        text=True,
+    )
+    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert [line.split(":")[:2] for line in errors] == [["script.py", "5"], ["script.py", "6"]]
+    assert '"txt"' in errors[0]
+    assert '"frm"' in errors[1]
+
+
+def test_the_class_of_graphs_is_a_name_of_the_package() -> None:
+    assert arclink.LinkGraph is LinkGraph
+    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph"}
+    with pytest.raises(AttributeError, match="no attribute 'Graph'"):
+        _ = arclink.Graph  # type: ignore[attr-defined]

@@ -8,8 +8,9 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 
 from arclink.access.archives import ArchiveReport
@@ -38,8 +39,9 @@ from arclink.access.snapshots import of_one_state
 from arclink.access.store_order import links_after
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
-from arclink.model import Memento, UriId
+from arclink.model import Memento, Span, UriId
 from arclink.store.protocols import Answers, StoreState
+from arclink.timestamps import month_of
 from arclink.uris.uri_ids import uri_id
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
@@ -78,6 +80,9 @@ class LinkAnswer:
         archives: The report of each archive if answers were merged, in the order of the requests.
         replay: Replay prefix for the URI-Ms of mementos; empty without one.
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
+        has_captures_then: Returns whether the store has any capture, of whatever page, that could
+            show a link at the time of the query; None if that is not known. Without one, the
+            inlinks are unknown.
     """
 
     query: LinkQuery
@@ -91,6 +96,7 @@ class LinkAnswer:
     archives: tuple[ArchiveReport, ...] = ()
     replay: ReplayPrefix = NO_REPLAY
     followed: tuple[Hop, ...] = ()
+    has_captures_then: Callable[[], bool | None] = field(default=lambda: None, compare=False)
 
     @property
     def uri_id(self) -> UriId:
@@ -139,7 +145,18 @@ def answer_link_query(
         is_grouped_in=inlinks.is_grouped,
         next=next_cursor,
         replay=replay,
+        has_captures_then=partial(_has_captures_then, store, query),
     )
+
+
+def _has_captures_then(store: Answers, query: LinkQuery) -> bool | None:
+    """Return whether a month of the query has a capture; with ``at``, any earlier month counts."""
+    months = store.months()
+    if months is None:
+        return None
+    span = query.span if query.at is None else Span(last=query.at)
+    first, last = month_of(span.first), month_of(span.last)
+    return any(first <= month <= last for month in months)
 
 
 def _in_force(reading: Reading) -> tuple[InForce, ...]:
@@ -169,13 +186,17 @@ def _pages(reading: Reading, state: StoreState, budget: Budget) -> tuple[_Page, 
             "is from before links were removed, so the answer has changed: repeat the query "
             "without it",
         )
-    is_same_store = cursor.state == state
-    outlinks = _page(reading, Direction.OUT, cursor.outlinks, budget, is_same_store)
-    inlinks = _page(reading, Direction.IN, cursor.inlinks, budget, is_same_store)
-    if isinstance(outlinks.end, Done) and isinstance(inlinks.end, Done):
-        return outlinks, inlinks, None
-    next_cursor = Cursor(state, outlinks.end, inlinks.end)
-    return outlinks, inlinks, encode_cursor(next_cursor, query.fingerprint)
+    empty_pages = 0
+    while True:
+        is_same_store = cursor.state == state
+        outlinks = _page(reading, Direction.OUT, cursor.outlinks, budget, is_same_store)
+        inlinks = _page(reading, Direction.IN, cursor.inlinks, budget, is_same_store)
+        if isinstance(outlinks.end, Done) and isinstance(inlinks.end, Done):
+            return outlinks, inlinks, None
+        cursor = Cursor(state, outlinks.end, inlinks.end)
+        if outlinks.members or inlinks.members or empty_pages >= budget.empty_pages:
+            return outlinks, inlinks, encode_cursor(cursor, query.fingerprint)
+        empty_pages += 1
 
 
 def _beginning(query: LinkQuery, state: StoreState) -> Cursor:

@@ -5,10 +5,12 @@ redirect, which the graph knows by its status and target, and a "not modified" r
 payload.
 
 Source: pywb, *CDXJ Server API*; OutbackCDX, *Querying*; the Internet Archive's Wayback CDX Server
-(``resumeKey``, ``showResumeKey``).
+(``collapse``, ``page``, ``resumeKey``, ``showNumPages``, ``showResumeKey``).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -16,6 +18,7 @@ from typing import NamedTuple, Self
 
 import orjson
 
+from arclink.access.collapsing import Collapse, Collapser, parse_collapse
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     SWITCH,
@@ -37,12 +40,13 @@ from arclink.access.queries import (
     LinkQuery,
     MatchType,
 )
+from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
-from arclink.access.times import FROM, TO, span_of
-from arclink.checksums import is_reference
+from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
+from arclink.checksums import digest_in
 from arclink.languages import NO_LANGUAGE
-from arclink.model import NO_CHECKSUM, Memento, Span, Surt, Timestamp, UriR
+from arclink.model import Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of
@@ -51,16 +55,13 @@ from arclink.uris.methods import method_of_key
 MOST_ROWS = 10_000
 """Largest number of rows of one answer."""
 
+ROWS_OF_PAGE = MOST_ROWS
+"""Number of rows of a page, for clients that ask for pages."""
+
 MOST_READ = 200_000
 """Largest number of captures that one answer reads; the rest is in the next answer."""
 
 LAST_MOMENT = Timestamp("99991231235959")
-
-
-def _digest(memento: Memento) -> str:
-    checksum = memento.checksum
-    is_own = not (checksum.startswith("redirect:") or is_reference(checksum))
-    return checksum if is_own else NO_CHECKSUM
 
 
 FIELDS: Mapping[str, Callable[[Memento], str]] = {
@@ -71,7 +72,7 @@ FIELDS: Mapping[str, Callable[[Memento], str]] = {
         "warc/revisit" if memento.record_type == "revisit" else memento.mime or "-"
     ),
     "status": lambda memento: memento.status,
-    "digest": _digest,
+    "digest": lambda memento: digest_in(memento.checksum),
     "redirect": lambda memento: "-",
     "robotflags": lambda memento: "-",
     "length": lambda memento: str(memento.length) if memento.length >= 0 else "-",
@@ -150,8 +151,22 @@ _FILTERED = "|".join(_NAMES)
 
 
 def _closest(text: str) -> Timestamp:
-    return LAST_MOMENT if text == "now" else first_of(text)
+    return LAST_MOMENT if text == "now" else first_of(_seconds(text))
 
+
+def _seconds(text: str) -> str:
+    """Return a time without milliseconds, if it has 15 to 17 digits as in some CDX files."""
+    return text[:14] if re.fullmatch("[0-9]{15,17}", text) else text
+
+
+def _with_milliseconds(form: Form[Timestamp]) -> Form[Timestamp]:
+    allowed = f"{form.allowed}; 15 to 17 digits have milliseconds, which are ignored"
+    schema = {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|[0-9]{{15,17}})$"}
+    return Form(allowed, schema, lambda text: form.read(_seconds(text)))
+
+
+CDX_FROM = replace(FROM, form=_with_milliseconds(SINCE))
+CDX_TO = replace(TO, form=_with_milliseconds(UNTIL))
 
 OF_CAPTURES = replace(
     MATCH_TYPE,
@@ -164,7 +179,7 @@ CLOSEST = Parameter(
     "Sort by the distance from this time.",
     Form(
         f"{FROM.form.allowed}, or now",
-        {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|now)$"},
+        {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|[0-9]{{15,17}}|now)$"},
         _closest,
     ),
 )
@@ -186,11 +201,83 @@ CAPTURE_FILTER = Parameter(
     ),
     is_list=True,
 )
+
+
+def _rows(text: str) -> int:
+    number = int(text) if re.fullmatch("-?[0-9]{1,5}", text) else 0
+    if not 1 <= abs(number) <= MOST_ROWS:
+        raise ValueError
+    return number
+
+
 ROWS = Parameter(
     "limit",
-    "Most rows.",
-    whole_number(MOST_ROWS, f"a number from 1 to {MOST_ROWS}", least=1),
+    "Most rows; with a minus, the last ones.",
+    Form(
+        f"a number from 1 to {MOST_ROWS}, or from -1 to -{MOST_ROWS}",
+        {"type": "integer", "minimum": -MOST_ROWS, "maximum": MOST_ROWS, "not": {"const": 0}},
+        _rows,
+    ),
     default=str(MOST_ROWS),
+)
+SKIP = Parameter(
+    "offset", "Skip this number of rows.", whole_number(MOST_READ, least=0), default="0"
+)
+PAGE = Parameter(
+    "page",
+    f"The rows of this page: 0 is the first. A page has {ROWS_OF_PAGE:,} rows.",
+    whole_number(MOST_READ // ROWS_OF_PAGE, least=0),
+    otherwise="no pages",
+)
+PAGE_SIZE = Parameter(
+    "pageSize",
+    "No effect: all pages have the same number of rows.",
+    whole_number(MOST_READ, least=1),
+    otherwise="no effect",
+)
+SHOW_NUM_PAGES = Parameter(
+    "showNumPages", "Answer with the number of pages, as JSON.", SWITCH, default="false"
+)
+
+
+def _collapse(text: str) -> Collapse:
+    name, length = parse_collapse(text)
+    if name not in _NAMES:
+        raise ValueError
+    return Collapse(_NAMES[name], length)
+
+
+COLLAPSE = Parameter(
+    "collapse",
+    "Leave out rows whose field, or its first N characters, equals that of the row before.",
+    matching(
+        rf"(?:{_FILTERED})(?::[1-9][0-9]{{0,3}})?",
+        f"FIELD or FIELD:N, with a field of {', '.join(_NAMES)}",
+        _collapse,
+    ),
+    is_list=True,
+)
+COLLAPSE_TIME = Parameter(
+    "collapseTime",
+    "Leave out rows whose first N digits of the time and whose status equal those of the row "
+    "before.",
+    whole_number(14, least=1),
+    otherwise="none is left out",
+)
+GZIP = Parameter(
+    "gzip",
+    "No effect: a proxy compresses answers (Accept-Encoding).",
+    SWITCH,
+    default="false",
+)
+ALLOW_FUZZY = Parameter(
+    "allowFuzzy", "No effect: no rule finds other URIs.", SWITCH, default="false"
+)
+RESOLVE_REVISITS = Parameter(
+    "resolveRevisits",
+    "Only false: rows of revisits name their own records, and /web resolves them.",
+    named({"false": False}),
+    default="false",
 )
 FIELD_LIST = Parameter(
     "fl",
@@ -218,26 +305,40 @@ SHOW_RESUME_KEY = Parameter(
 CAPTURE_PARAMETERS = (
     URI,
     OF_CAPTURES,
-    FROM,
-    TO,
+    CDX_FROM,
+    CDX_TO,
     CLOSEST,
     SORT,
     CAPTURE_FILTER,
+    COLLAPSE,
+    COLLAPSE_TIME,
     ROWS,
+    SKIP,
+    PAGE,
+    PAGE_SIZE,
+    SHOW_NUM_PAGES,
     FIELD_LIST,
     OUTPUT,
     RESUME_KEY,
     SHOW_RESUME_KEY,
+    GZIP,
+    ALLOW_FUZZY,
+    RESOLVE_REVISITS,
 )
 
 
 class RowPosition(NamedTuple):
-    """The last capture that was read; rows continue after it."""
+    """The last capture that was read; rows continue after it.
+
+    Attributes:
+        collapsed: The values of the last row that collapses compare (`Collapser.state`).
+    """
 
     surt: Surt
     timestamp: Timestamp
     original: UriR
     checksum: str
+    collapsed: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +351,10 @@ class CaptureQuery(DeclaredQuery):
         closest: Time whose nearest captures come first; None: by SURT and time.
         is_reversed: Whether the newest capture comes first.
         filters: Only captures that pass all of these.
-        limit: Most rows.
+        collapses: Fields whose repetitions are left out.
+        limit: Most rows; negative for the last ones.
+        skipped: Number of rows before the first one that are left out.
+        counts_pages: Whether the answer is the number of pages.
         fields: Names of the fields to write; empty for those of the output.
         output: Name of the output.
         after: Continue after this capture; None from the first one on.
@@ -264,7 +368,10 @@ class CaptureQuery(DeclaredQuery):
     closest: Timestamp | None
     is_reversed: bool
     filters: tuple[Filter, ...]
+    collapses: tuple[tuple[Collapse, ...], ...]
     limit: int
+    skipped: int
+    counts_pages: bool
     fields: tuple[str, ...]
     output: str
     after: RowPosition | None
@@ -277,31 +384,50 @@ class CaptureQuery(DeclaredQuery):
         if sort == "closest" and closest is None:
             raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
         is_sorted = sort != "default" or closest is not None
-        if is_sorted and links.is_range:
-            refused = SORT if sort != "default" else CLOSEST
+        if closest is not None and links.is_range:
             raise ConflictError(
-                refused.name,
-                given.text(refused),
+                CLOSEST.name,
+                given.text(CLOSEST),
                 f"cannot be used with {MATCH_TYPE.name}={links.match_type.value}",
             )
+        for without_effect in (PAGE_SIZE, GZIP, ALLOW_FUZZY, RESOLVE_REVISITS):
+            without_effect.of(given)  # only its value is checked
+        limit, page = ROWS.sure(given), PAGE.of(given)
+        if limit < 0 and (is_sorted or page is not None or SKIP.sure(given)):
+            raise ConflictError(
+                ROWS.name, given.text(ROWS), "cannot be used with sort, closest, page or offset"
+            )
+        if page is not None and SKIP.sure(given):
+            raise ConflictError(PAGE.name, given.text(PAGE), "cannot be used with offset")
         filters = CAPTURE_FILTER.all_of(given)
         if len(filters) > MOST:
             raise BadParameterError(
                 CAPTURE_FILTER.name, filters[-1].text, f"at most {MOST} filters"
             )
         key = RESUME_KEY.of(given)
-        if key and is_sorted:
-            raise ConflictError(RESUME_KEY.name, key, "cannot be used with sort or closest")
+        if key and (is_sorted or limit < 0 or page is not None or SKIP.sure(given)):
+            raise ConflictError(
+                RESUME_KEY.name,
+                key,
+                "cannot be used with sort, closest, page, offset or a negative limit",
+            )
+        of_time = COLLAPSE_TIME.of(given)
+        collapses: list[tuple[Collapse, ...]] = [(one,) for one in COLLAPSE.all_of(given)]
+        if of_time is not None:
+            collapses.append((Collapse("timestamp", of_time), Collapse("status", 0)))
         return cls(
             links=links,
-            span=span_of(given),
+            span=span_of(given, CDX_FROM, CDX_TO),
             closest=closest if sort != "reverse" else None,
             is_reversed=sort == "reverse",
             filters=filters,
-            limit=ROWS.sure(given),
+            collapses=tuple(collapses),
+            limit=limit,
+            skipped=SKIP.sure(given) if page is None else page * ROWS_OF_PAGE,
+            counts_pages=SHOW_NUM_PAGES.sure(given),
             fields=tuple(FIELD_LIST.all_of(given)),
             output=OUTPUT.sure(given),
-            after=_position(key, links) if key else None,
+            after=_position(key, links, len(collapses)) if key else None,
             shows_key=SHOW_RESUME_KEY.sure(given),
         )
 
@@ -311,27 +437,41 @@ class CaptureQuery(DeclaredQuery):
             one.passes(FIELDS[ALIASES.get(one.name, one.name)](memento)) for one in self.filters
         )
 
+    def collapser(self) -> Collapser:
+        """Return the collapser of a new answer."""
+        fields = [[(FIELDS[one.name], one.length) for one in parts] for parts in self.collapses]
+        return Collapser(fields, self.after.collapsed if self.after is not None else None)
+
 
 @dataclass(frozen=True, slots=True)
 class CaptureRows:
     """The captures that answer a query.
 
     Attributes:
-        query: The query. captures: In the order of the query. resume_key: Where the next answer
-        continues; None if there are no more captures.
+        query: The query.
+        captures: In the order of the query.
+        resume_key: Where the next answer continues; None if there are no more captures.
+        pages: Number of pages, if the query counts these.
     """
 
     query: CaptureQuery
     captures: tuple[Memento, ...]
     resume_key: str | None
+    pages: int = 0
 
     @property
     def media_type(self) -> str:
         """The media type of the rows."""
+        if self.query.counts_pages:
+            return "application/json"
         return OUTPUTS[self.query.output].media_type
 
     def lines(self) -> Iterator[bytes]:
         """Yield the rows, each with a line end."""
+        if self.query.counts_pages:  # as pywb: a block is a page here
+            counts = {"pages": self.pages, "pageSize": 1, "blocks": self.pages}
+            yield orjson.dumps(counts, option=orjson.OPT_APPEND_NEWLINE)
+            return
         line = OUTPUTS[self.query.output].line
         for memento in self.captures:
             yield line(memento, self.query.fields) + b"\n"
@@ -344,41 +484,78 @@ def answer_captures(store: Answers, query: CaptureQuery) -> CaptureRows:
     """Return the captures that answer a query; a sorted answer has no next one.
 
     Raises:
+        BadParameterError: The answer needs all rows, and there are too many.
         StoreError: The store cannot be read.
     """
-    surt = query.links.surt
-    if query.closest is not None:
-        nearest = (
-            memento
-            for memento in by_distance(store, surt, query.closest)
-            if memento.timestamp in query.span
+    if query.counts_pages:
+        return CaptureRows(query, (), None, -(-len(_all(store, query)) // ROWS_OF_PAGE))
+    if query.limit < 0:
+        return CaptureRows(query, tuple(_all(store, query, keeps=-query.limit)), None)
+    is_sorted = query.is_reversed or query.closest is not None
+    if not is_sorted:
+        return _in_order(store, query)
+    if query.collapses or query.links.is_range:
+        rows: Iterable[Memento] = _all(store, query)
+        rows = reversed(list(rows)) if query.closest is None else _nearest_first(rows, query)
+    else:
+        nearest = by_distance(store, query.links.surt, query.closest or LAST_MOMENT)
+        rows = filter(
+            query.passes,
+            islice((one for one in nearest if one.timestamp in query.span), MOST_READ),
         )
-        return CaptureRows(query, _limited(query, nearest), None)
-    if query.is_reversed:
-        newest = (
-            memento
-            for memento in by_distance(store, surt, LAST_MOMENT)
-            if memento.timestamp in query.span
-        )
-        return CaptureRows(query, _limited(query, newest), None)
-    return _in_order(store, query)
+    return CaptureRows(query, tuple(islice(rows, query.skipped, query.skipped + query.limit)), None)
 
 
-def _limited(query: CaptureQuery, captures: Iterator[Memento]) -> tuple[Memento, ...]:
-    return tuple(islice(filter(query.passes, islice(captures, MOST_READ)), query.limit))
+def _nearest_first(rows: Iterable[Memento], query: CaptureQuery) -> list[Memento]:
+    assert query.closest is not None
+    moment = moment_of(query.closest)
+    return sorted(rows, key=lambda memento: abs(moment_of(memento.timestamp) - moment))
+
+
+def _all(store: Answers, query: CaptureQuery, keeps: int | None = None) -> deque[Memento]:
+    """Return all rows in the order of the store, or the last ones.
+
+    Raises:
+        BadParameterError: The captures are too many to be read for one answer.
+    """
+    collapser = query.collapser()
+    found: deque[Memento] = deque(maxlen=keeps)
+    for count, memento in enumerate(_captures(store, query)):
+        if count == MOST_READ:
+            raise _too_many(query)
+        if query.passes(memento) and collapser.passes(memento):
+            found.append(memento)
+    return found
+
+
+def _too_many(query: CaptureQuery) -> BadParameterError:
+    return BadParameterError(
+        URI.name,
+        str(query.links.uri),
+        f"a URI with at most {MOST_READ:,} captures, for an answer that counts, sorts or skips "
+        f"rows; {RESUME_KEY.name} reads any number",
+    )
 
 
 def _in_order(store: Answers, query: CaptureQuery) -> CaptureRows:
     found: list[Memento] = []
+    collapser = query.collapser()
     last: Memento | None = None
+    skipped = 0
     for count, memento in enumerate(_captures(store, query)):
         if len(found) == query.limit or count == MOST_READ:
+            if skipped < query.skipped:
+                raise _too_many(query)
             assert last is not None
             position = (last.surt, last.timestamp, last.original, last.checksum)
-            return CaptureRows(query, tuple(found), encode_fields(["captures", *position]))
-        if query.passes(memento):
-            found.append(memento)
+            key = encode_fields(["captures", *position, collapser.state])
+            return CaptureRows(query, tuple(found), key)
         last = memento
+        if query.passes(memento) and collapser.passes(memento):
+            if skipped < query.skipped:
+                skipped += 1
+            else:
+                found.append(memento)
     return CaptureRows(query, tuple(found), None)
 
 
@@ -405,7 +582,7 @@ def _after(captures: Iterator[Memento], after: RowPosition | None) -> Iterator[M
 
 
 def _is_after(memento: Memento, position: RowPosition) -> bool:
-    return (memento.timestamp, memento.original, memento.checksum) > position[1:]
+    return (memento.timestamp, memento.original, memento.checksum) > position[1:4]
 
 
 def _links(given: Given) -> LinkQuery:
@@ -423,7 +600,7 @@ def _links(given: Given) -> LinkQuery:
     return LinkQuery.from_parameters([(name, text), *words])
 
 
-def _position(key: str, links: LinkQuery) -> RowPosition:
+def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:
     """Return the position that a key names.
 
     Raises:
@@ -431,10 +608,14 @@ def _position(key: str, links: LinkQuery) -> RowPosition:
     """
     try:
         match decode_fields(key):
-            case ["captures", str(surt), str(timestamp), str(original), str(checksum)]:
-                position = RowPosition(Surt(surt), Timestamp(timestamp), UriR(original), checksum)
+            case ["captures", str(surt), str(timestamp), str(original), str(checksum), list(last)]:
+                position = RowPosition(
+                    Surt(surt), Timestamp(timestamp), UriR(original), checksum, tuple(last)
+                )
             case _:
                 raise CursorError("a key of another query")
+        if len(last) != collapses:
+            raise CursorError("a key of another query")
         if not surt.startswith(links.stems) or (not links.is_range and surt != links.surt):
             raise CursorError("a key of another query")
     except CursorError as error:

@@ -39,7 +39,8 @@ class BadParameterError(UsageError):
         self.name = name
         self.value = value if len(value) <= 200 else value[:200] + "…"
         self.allowed = allowed
-        super().__init__(f"{name}: {self.value!r} is not allowed; expected {allowed}")
+        wrong = f"{self.value!r} is not allowed" if value else "it is missing"
+        super().__init__(f"{name}: {wrong}; expected {allowed}")
 
     @property
     def advice(self) -> str:
@@ -338,7 +339,7 @@ SWITCH: Form[bool] = Form(
 NUMBER: Form[float] = Form("a number", {"type": "number"}, float)
 TEXT: Form[str] = Form("", {"type": "string"}, str)
 PATH: Form[str] = Form("", {"type": "string", "format": "path"}, str)
-"""The path of a file or folder."""
+"""The path of a file or folder, or a URL in its place. Bytes that are not UTF-8 are allowed."""
 FILE: Form[str] = Form("", {"type": "string", "format": "file"}, str)
 FOLDER: Form[str] = Form("", {"type": "string", "format": "folder"}, str)
 

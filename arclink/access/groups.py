@@ -28,18 +28,28 @@ class Budget:
             times as much as reading a row.
         characters: Largest number of characters of the URIs and texts of links that one request
             holds in memory per direction; a URI in an archive may have 65,536 of them.
+        empty_pages: Number of pages without a link that one request reads on after, so that an
+            answer is not empty while there is more.
     """
 
     members: int = MOST_MEMBERS
     rows: int = 200_000
     look_ups: int = 10_000
     characters: int = 1 << 25
+    empty_pages: int = 4
 
 
 UNLIMITED = Budget(
-    members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize, characters=sys.maxsize
+    members=sys.maxsize,
+    rows=sys.maxsize // 2,
+    look_ups=sys.maxsize,
+    characters=sys.maxsize,
+    empty_pages=sys.maxsize,
 )
 """No limits, for callers on this machine: they can wait, an HTTP client cannot."""
+
+PATIENT = Budget(empty_pages=sys.maxsize)
+"""The limits of a page for a caller on this machine, who waits until a link is found."""
 
 
 @dataclass(frozen=True, slots=True)

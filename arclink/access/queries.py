@@ -40,7 +40,7 @@ from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.methods import key_of_answer, method_asked
-from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query, surt_or_none
+from arclink.uris.surts import QUERY_PATTERN, is_absolute, surt_of_query, surt_or_none
 
 DEFAULT_LIMIT = 1000
 MOST_MEMBERS = 10_000
@@ -364,8 +364,7 @@ class LinkQuery(DeclaredQuery):
 def absolute_uri(text: str) -> UriR:
     """Return ``text`` as an absolute URI.
 
-    Without ``://`` and without a known opaque scheme, http is assumed, as in
-    `arclink.uris.surts.surt_of_query`.
+    Without a scheme, http is assumed, as in `arclink.uris.surts.surt_of_query`.
 
     >>> absolute_uri("vancouver2010.com")
     'http://vancouver2010.com/'
@@ -376,9 +375,9 @@ def absolute_uri(text: str) -> UriR:
     >>> absolute_uri("https:/example.org/x")
     'https://example.org/x'
     """
-    written = _WRITTEN_SCHEME.match(text)
-    if written is not None and (written[2] or written[1].lower() in OPAQUE_SCHEMES):
+    if is_absolute(text):
         return UriR(text)
+    written = _WRITTEN_SCHEME.match(text)
     if written is not None and written[1].lower() in _OF_HOSTS:
         text = text[written.end() :]
         scheme = written[1].lower()

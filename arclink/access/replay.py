@@ -4,12 +4,14 @@ Without a prefix, mementos have no URI-M.
 """
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NewType
 
 from arclink.errors import UsageError
-from arclink.model import Timestamp, UriM, UriR
+from arclink.model import Memento, Timestamp, UriM, UriR
 from arclink.network.addresses import parse_server_address
+from arclink.uris.in_paths import format_in_path
 
 ReplayPrefix = NewType("ReplayPrefix", str)
 """The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
@@ -49,7 +51,12 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
     >>> uri_m(ReplayPrefix("https://web.archive.org/web/"), Timestamp("20100217101229"), UriR("http://example.org/?a=b"))
     'https://web.archive.org/web/20100217101229/http://example.org/?a=b'
     """
-    return UriM(f"{replay}{timestamp}/{original}") if replay else None
+    return UriM(f"{replay}{timestamp}/{format_in_path(original)}") if replay else None
+
+
+def uri_ms_in(replay: ReplayPrefix) -> Callable[[Memento], UriM | None]:
+    """Return the function that gives the URI-M of each memento (`uri_m`)."""
+    return lambda memento: uri_m(replay, memento.timestamp, memento.original)
 
 
 def moment_of(timestamp: Timestamp) -> datetime:

@@ -52,3 +52,12 @@ def printable_uri(uri: str) -> UriR:
     if uri.isprintable():
         return UriR(uri)
     return UriR(_NOT_PRINTABLE.sub(lambda match: percent_encoded(match[0]), uri))
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "link"), counted(2000, "link"), counted(2, "entry", "entries")
+    ('1 link', '2,000 links', '2 entries')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

@@ -84,15 +84,17 @@ def times_of(given: Given) -> tuple[Span, Timestamp | None]:
     return ALL_TIME, at
 
 
-def span_of(given: Given) -> Span:
-    """Return the range given by ``from`` and ``to``.
+def span_of(
+    given: Given, since: Parameter[Timestamp] = FROM, until: Parameter[Timestamp] = TO
+) -> Span:
+    """Return the range given by ``from`` and ``to``, as these two parameters read them.
 
     Raises:
         BadParameterError: One of them is not a time, or the range is empty.
     """
-    span = Span(FROM.of(given) or ALL_TIME.first, TO.of(given) or ALL_TIME.last)
+    span = Span(since.of(given) or ALL_TIME.first, until.of(given) or ALL_TIME.last)
     if span.first > span.last:
         raise BadParameterError(
-            "from", given.text(FROM), f"a time that is not after to={given.text(TO)}"
+            "from", given.text(since), f"a time that is not after to={given.text(until)}"
         )
     return span

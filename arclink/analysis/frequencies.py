@@ -4,12 +4,11 @@ A document is all texts of links to one target at any time; a target is a URI, a
 term is a whole text or a word of it (`arclink.analysis.words`). To count them, ArcLink reads all
 links once. The result is stored in a file next to the store and is valid until the store changes.
 
-The file has this layout::
+The file is sealed (`arclink.files.sealed`)::
 
-    first line      JSON: format, store, level, term, numbers of documents and terms
-    8 bytes each    terms, sorted: the 64-bit BLAKE2b hash of their UTF-8, little-endian
-    8 bytes each    documents that have the term
-    4 bytes         checksum of all bytes before (`arclink.store.seals`)
+    row             JSON: format, store, level, term, numbers of documents and terms
+    data            8 bytes per term, sorted: the 64-bit BLAKE2b hash of its UTF-8, little-endian
+                    8 bytes per term: the number of documents that have it
 
 Terms and targets are counted as hashes: these have equal sizes, and the file does not reveal texts
 of pages. The probability that any two of ten million terms share a hash is three in a million.
@@ -34,15 +33,15 @@ from arclink.analysis.disk_sort import ROWS, Sorter
 from arclink.analysis.slice_cache import state_of
 from arclink.analysis.slices import Level
 from arclink.analysis.words import words_of
-from arclink.errors import OperatorError, StoreError
-from arclink.files.atomic import open_whole
+from arclink.errors import OperatorError, SealError
+from arclink.files.sealed import read_sealed, write_sealed
 from arclink.model import UriR
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
-from arclink.store.seals import seal, unseal
 from arclink.uris.surts import surt_of
 
 FORMAT = "arclink document frequencies 2"
+_KIND = "document-frequencies"
 
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -204,24 +203,22 @@ class FrequencyFile:
             "level": self._level.value,
             "term": self._term.value,
         }
-        return json.dumps({**about, "documents": documents, "terms": terms}).encode() + b"\n"
+        return json.dumps({**about, "documents": documents, "terms": terms}).encode()
 
     def _read(self, state: str) -> Frequencies | None:
-        with suppress(OSError, ValueError, TypeError, KeyError, StoreError):
-            data = unseal(self.path.read_bytes(), b"", str(self.path), "the file")
-            line = data[: data.index(b"\n") + 1]
-            told = json.loads(line)
-            documents, terms = int(told["documents"]), int(told["terms"])
-            if line == self._head(state, documents, terms) and len(data) == len(line) + 16 * terms:
+        with suppress(SealError):
+            [head], data = read_sealed(self.path, _KIND)
+            about = json.loads(head)
+            documents, terms = int(about["documents"]), int(about["terms"])
+            if head == self._head(state, documents, terms):
                 return Frequencies(
                     documents,
-                    np.frombuffer(data, "<u8", terms, len(line)),
-                    np.frombuffer(data, "<i8", terms, len(line) + 8 * terms),
+                    np.frombuffer(data, "<u8", terms),
+                    np.frombuffer(data, "<i8", terms, 8 * terms),
                 )
         return None
 
     def _write(self, frequencies: Frequencies, state: str) -> None:
         head = self._head(state, frequencies.documents, len(frequencies.hashes))
         hashes, counts = frequencies.hashes.astype("<u8"), frequencies.counts.astype("<i8")
-        with open_whole(self.path) as partial:
-            partial.write_bytes(seal(head + hashes.tobytes() + counts.tobytes(), b""))
+        write_sealed(self.path, _KIND, [head], hashes.tobytes() + counts.tobytes())

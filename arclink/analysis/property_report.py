@@ -12,11 +12,11 @@ from html import escape
 import numpy as np
 
 from arclink.access.kinds import kinds_line, others_line
-from arclink.analysis.charts import Points, Series, bars, log_log, percent
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import some_of
+from arclink.charts.svg import Points, Series, bars, log_log, percent
 
 COLUMNS = (
     *(
@@ -311,7 +311,8 @@ def _table(found: Sequence[Properties]) -> str:
         *_PLACES,
     ]
     lines = ["<tr>" + "".join(f"<th>{column}</th>" for column in columns) + "</tr>"]
-    for one in [*found[1:], found[0]]:
+    windows = [one for one in found[1:] if one.nodes]
+    for one in [*windows, found[0]]:
         cells = [
             f"{number:,}"
             for number in (one.nodes, one.captured, one.edges, one.targets, one.never_captured)
@@ -327,7 +328,9 @@ def _table(found: Sequence[Properties]) -> str:
             + "".join(f"<td>{cell}</td>" for cell in cells)
             + "</tr>"
         )
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+    empty = len(found) - 1 - len(windows)
+    told = f"<p>{empty:,} windows without captures are left out.</p>" if empty else ""
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>{told}'
 
 
 def _places(found: Properties) -> tuple[int, ...]:

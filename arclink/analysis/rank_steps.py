@@ -26,7 +26,7 @@ import orjson
 
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.windows import WHOLE
-from arclink.checksums import is_reference, timestamp_of_reference
+from arclink.checksums import is_own_reference, timestamp_of_reference
 from arclink.model import (
     EMPTY_PAYLOAD,
     NO_CHECKSUM,
@@ -115,13 +115,13 @@ class RankSteps:
         rows = sorted({tuple(value.decode().split("\t")) for value in values})
         at: dict[str, list[str]] = {}
         for timestamp, checksum, reason in rows:
-            if not is_reference(Checksum(checksum)):
+            if not is_own_reference(Checksum(checksum), original):
                 at.setdefault(timestamp, []).extend(
                     [checksum] if _shows_payload(checksum, reason) else []
                 )
         shown: set[tuple[str, str]] = set()
         for timestamp, checksum, reason in rows:
-            if not is_reference(Checksum(checksum)):
+            if not is_own_reference(Checksum(checksum), original):
                 shown.update(
                     (one, timestamp) for one in [checksum] if _shows_payload(checksum, reason)
                 )

@@ -141,11 +141,18 @@ class SeedList:
         )
 
 
-def seed_list(store: Scans, query: SeedQuery) -> SeedList:
+def seed_list(
+    store: Scans, query: SeedQuery, keep_on: Callable[[], None] = lambda: None
+) -> SeedList:
     """Return the pages that answer a query.
 
     The store is read once as a whole, and again for each seed. Links of a page to itself do not
     count.
+
+    Args:
+        store: The store.
+        query: The query.
+        keep_on: Called again and again during the work; an error that it raises ends it.
 
     Raises:
         UsageError: SciPy is not installed.
@@ -154,7 +161,7 @@ def seed_list(store: Scans, query: SeedQuery) -> SeedList:
     if not sums.first or query.since > sums.last:
         return SeedList(query, (), 0)
     with TemporaryDirectory(prefix="arclink-seeds-") as folder:
-        slices = build_slices(store, query.slices, Path(folder) / "slices")
+        slices = build_slices(store, query.slices, Path(folder) / "slices", keep_on)
         one = slices.windows[0] if slices.windows else slices.whole
         hosts, pages = _linking(slices, one)
         ever = slices.captured[one.nodes]
@@ -167,6 +174,7 @@ def seed_list(store: Scans, query: SeedQuery) -> SeedList:
         for row in rows.tolist():
             if len(seeds) == query.limit:
                 break
+            keep_on()
             surt = Surt(slices.names[int(one.nodes[row])])
             seed = _described(store, query, surt, int(hosts[row]), int(pages[row]))
             if seed is None:

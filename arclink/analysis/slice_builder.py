@@ -14,7 +14,7 @@ import os
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from arclink.analysis.names import CollisionError, Hashes, NameSorter, Numbering
 from arclink.analysis.slices import SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
-from arclink.files.sums import write_sums
 from arclink.model import Outlink, Timestamp, UriR
 from arclink.store.protocols import ContentBlock, Scans
 from arclink.uris.surts import surt_of
@@ -43,7 +42,9 @@ _NO_NODE, _NOT_WANTED = -1, -2  # hashes of names are never negative
 _TARGET = np.uint64((1 << 32) - 1)
 
 
-def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
+def build_slices(
+    store: Scans, options: SliceOptions, folder: Path, keep_on: Callable[[], None] = lambda: None
+) -> Slices:
     """Write the slices of a store into a new folder, and return them.
 
     Args:
@@ -51,6 +52,7 @@ def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
             included.
         options: The options of the slices.
         folder: Folder to create. Temporary data of about 30 bytes per link is removed at the end.
+        keep_on: Called for each block that is read; an error that it raises ends the work.
 
     Raises:
         UsageError: The store has no mementos, no window has any, or there are too many windows.
@@ -68,7 +70,7 @@ def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
         folder.mkdir(parents=True)
         try:
             collected = _Collector(options, windows, work, salt)
-            collected.read(store)
+            collected.read(store, keep_on)
             numbering = collected.names.write(folder)
             break
         except CollisionError:
@@ -77,7 +79,6 @@ def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
     counts = {"without_host": collected.without_host, "other_kinds": collected.other_kinds}
     write_about(folder, options, windows, counts)
     shutil.rmtree(work)
-    write_sums(folder, [path for path in folder.rglob("*") if path.is_file()])
     return Slices(folder)
 
 
@@ -163,7 +164,7 @@ class _Collector:
         }  # fmt: skip
         self.columns = {name: _Column(folder / name, kind) for name, kind in kinds.items()}
 
-    def read(self, store: Scans) -> None:
+    def read(self, store: Scans, keep_on: Callable[[], None]) -> None:
         """Collect all data of a store."""
         for memento in store.scan_mementos():
             name = self.options.level.name_of(memento.surt)
@@ -172,6 +173,7 @@ class _Collector:
                 self.columns["captured"].extend([self.names.hash_of(name)] * len(numbers))
                 self.columns["captured_windows"].extend(numbers)
         for block in store.scan_contents():
+            keep_on()
             self._read_block(store, block)
         for column in self.columns.values():
             column.flush()

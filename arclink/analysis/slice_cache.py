@@ -11,9 +11,7 @@ from pathlib import Path
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions, Slices
 from arclink.errors import UsageError
-from arclink.files.atomic import folder_next_to, room_for
-from arclink.files.sums import NAME as SUMS
-from arclink.files.sums import damage_in
+from arclink.files.sealed import is_whole, make_sealed
 from arclink.store.filtered import FilteredStore
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
@@ -47,17 +45,9 @@ def open_slices(
         named = f"{FORMAT}\n{state_of(shown)}\n{options.as_json()}"
         name = hashlib.sha256(named.encode()).hexdigest()[:20]
         kept = folder / f"{state[:12]}-{name}"
-        if kept.exists() and (not (kept / SUMS).exists() or damage_in(kept) is not None):
-            shutil.rmtree(kept)  # slices can be created again from the store
-        if not (kept / "slices.json").exists():
+        if not is_whole(kept):  # slices can be created again from the store
             _remove_others(folder, state)
-            with room_for(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-                with folder_next_to(folder / "slices") as work:
-                    made = work / kept.name
-                    build_slices(shown, options, made)
-                    with suppress(FileExistsError):  # another process created the same
-                        made.rename(kept)
+            make_sealed(kept, lambda made: build_slices(shown, options, made))
     return Slices(kept)
 
 

@@ -11,7 +11,7 @@ of:
 ::
 
     FOLDER/slices.json         options, windows, counts
-           checksums.txt       of all files (`arclink.files.sums`), checked when slices are opened
+           checksums.txt       of all files (`arclink.files.sealed`), checked when slices are opened
            names.txt           names of all nodes, sorted by their UTF-8, each with a newline
            name_ends.npy       end of each name
            captured.npy        whether each node was ever captured

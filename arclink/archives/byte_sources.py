@@ -12,7 +12,8 @@ import stat
 from typing import BinaryIO, Protocol, cast
 
 from arclink.archives.locations import scheme_of
-from arclink.network.hdfs import HdfsBytes, uses_webhdfs
+from arclink.network.hdfs import HdfsBytes
+from arclink.network.name_nodes import uses_webhdfs
 
 
 class ByteSource(Protocol):

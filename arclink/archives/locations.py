@@ -1,7 +1,8 @@
 """Names of places where files are: paths, addresses of remote files, and entries of a WACZ.
 
 A place is a path, or an address ``scheme://…`` of another machine. A file inside a WACZ is named
-like a file in a folder whose name ends in ``!``: ``crawl.wacz!/archive/data.warc.gz``.
+like a file in a folder whose name ends in ``!``: ``crawl.wacz!/archive/data.warc.gz``. The file may
+be in a WACZ in a WACZ: ``collection.wacz!/crawl.wacz!/archive/data.warc.gz``.
 """
 
 import re
@@ -16,7 +17,9 @@ UNLISTED = frozenset({"http", "https"})
 In such an address an asterisk is a plain character, and a question mark begins a query.
 """
 
-_INSIDE = ".wacz!/"
+INSIDE_WACZ = ".wacz!/"
+"""In the name of every entry of a WACZ, in lower case."""
+
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+)://")
 _QUERY = re.compile(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
 
@@ -24,10 +27,24 @@ _QUERY = re.compile(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
 def split_entry(place: str) -> tuple[str, str] | None:
     """Return the WACZ and the name of the entry in it; None for a file outside a WACZ.
 
+    The WACZ itself may be an entry of another one.
+
     >>> split_entry("a/crawl.wacz!/archive/data.warc.gz")
     ('a/crawl.wacz', 'archive/data.warc.gz')
     """
-    where = place.lower().find(_INSIDE)
+    return _split(place, place.lower().rfind(INSIDE_WACZ))
+
+
+def split_file(place: str) -> tuple[str, str] | None:
+    """Return the outermost WACZ, which is a file, and the rest; None for a file outside a WACZ.
+
+    >>> split_file("all.wacz!/crawl.wacz!/archive/data.warc.gz")
+    ('all.wacz', 'crawl.wacz!/archive/data.warc.gz')
+    """
+    return _split(place, place.lower().find(INSIDE_WACZ))
+
+
+def _split(place: str, where: int) -> tuple[str, str] | None:
     if where < 0:
         return None
     end = where + len(WACZ_SUFFIX)
@@ -35,7 +52,7 @@ def split_entry(place: str) -> tuple[str, str] | None:
 
 
 def entry_of(wacz: str, entry: str) -> str:
-    """Return the name of an entry of a WACZ; the reverse of `split_entry`."""
+    """Return the name of an entry of a WACZ; the reverse of `split_entry` and `split_file`."""
     return f"{wacz}!/{entry}"
 
 

@@ -1,14 +1,13 @@
-"""Opening files for reading: `open_bytes` by offset, `open_stream` from the beginning.
-
-A file inside a WACZ is a range of the WACZ, because a WACZ stores archive files uncompressed.
-"""
+"""Opening files for reading: `open_bytes` by offset, `open_stream` from the beginning."""
 
 import gzip
 from typing import BinaryIO, cast
 
-from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
+from arclink.archives.byte_sources import stream_of
 from arclink.archives.locations import Location, split_entry
-from arclink.archives.wacz import ZIP_DAMAGE, find_entry, open_entry
+from arclink.archives.wacz import ZIP_DAMAGE, open_bytes, open_entry
+
+__all__ = ["BUFFER", "DAMAGE", "open_bytes", "open_members", "open_stream"]
 
 BUFFER = 256 << 10
 """Bytes that a stream reads in one step."""
@@ -19,26 +18,6 @@ DAMAGE = ZIP_DAMAGE
 A stream may be an entry of a WACZ, so these are the errors of `zipfile`. They include all those of
 `gzip`.
 """
-
-
-def open_bytes(place: str) -> ByteSource:
-    """Return a file, open for reading by offset.
-
-    Args:
-        place: A path, the address of a remote file, or an entry of a WACZ
-            (`arclink.archives.locations`).
-
-    Raises:
-        OSError: There is no such file, or it cannot be read.
-        InputError: It is an entry that cannot be read by offset, its WACZ is not a WACZ, or there
-            is no driver for its scheme.
-    """
-    entry = split_entry(place)
-    if entry is None:
-        return open_file(place)
-    wacz, name = entry
-    found = find_entry(wacz, name)
-    return RangeOf(open_file(wacz), found.start, found.size)
 
 
 def open_stream(place: str) -> BinaryIO:

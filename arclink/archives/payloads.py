@@ -42,6 +42,9 @@ __all__ = [
 
 DEFAULT_LIMIT = 16 << 20
 
+MOST_CODINGS = 5
+"""Maximum number of codings that are undone; servers use one, and two by mistake."""
+
 _InflateError = cast(type[Exception], isal_zlib.error)
 """The error of isal_zlib; its stub declares it as an exception, not as a class of exceptions."""
 
@@ -89,20 +92,18 @@ def decode_payload(record: ArchiveRecord, limit: int = DEFAULT_LIMIT) -> Decoded
         limit: Maximum bytes to return; also the maximum bytes of the recorded body to read.
 
     Raises:
-        PayloadError: The bytes confirm none of the declared codings, and are not text
-            (``PAYLOAD_CODING``).
+        PayloadError: The bytes confirm none of the declared codings, and are not text; or there are
+            more than `MOST_CODINGS` (``PAYLOAD_CODING``).
     """
     body = record.read_body(limit)
     cut = record.body_length > limit
     truncated = bool(record.truncated) or (len(body) < record.body_length and not cut)
-    headers = record.http_headers
-    if headers.fields:
-        transfer, content = codings_of(record)
-        if transfer and transfer[-1] == "chunked":
-            transfer.pop()
+    if record.http_headers.fields:
+        is_chunked, codings = codings_of(record)
+        if is_chunked:
             body, is_complete = undo_chunks(body)
             truncated = truncated or not (is_complete or cut)
-        for coding in reversed(content + transfer):
+        for coding in _outermost_first(codings):
             undone = undo_coding(body, coding, limit)
             if undone is None:
                 raise PayloadError(
@@ -114,16 +115,30 @@ def decode_payload(record: ArchiveRecord, limit: int = DEFAULT_LIMIT) -> Decoded
     return DecodedPayload(body, cut, truncated)
 
 
-def codings_of(record: ArchiveRecord) -> tuple[list[str], list[str]]:
-    """Return the transfer and the content codings that a record's HTTP headers declare.
+def codings_of(record: ArchiveRecord) -> tuple[bool, list[str]]:
+    """Return whether a record's HTTP headers declare chunks, and the other codings.
 
-    Both are in lower case, in the order they were applied. Bytes may not confirm them.
+    These are content codings, then transfer codings, in lower case, in the order they were applied.
+    Bytes may not confirm them.
     """
     headers = record.http_headers
-    return (
-        _codings(headers.all("transfer-encoding")),
-        _codings(headers.all("content-encoding")),
-    )
+    transfer = _codings(headers.all("transfer-encoding"))
+    is_chunked = transfer[-1:] == ["chunked"]
+    if is_chunked:
+        transfer.pop()
+    return is_chunked, _codings(headers.all("content-encoding")) + transfer
+
+
+def _outermost_first(codings: Sequence[str]) -> Iterator[str]:
+    """Return codings in the order in which they are undone.
+
+    Raises:
+        PayloadError: There are too many (``PAYLOAD_CODING``).
+    """
+    if len(codings) > MOST_CODINGS:
+        detail = f"{len(codings)} codings; at most {MOST_CODINGS} are undone"
+        raise PayloadError(Reason.PAYLOAD_CODING, detail)
+    return reversed(codings)
 
 
 def _codings(values: tuple[str, ...]) -> list[str]:
@@ -139,23 +154,39 @@ def undo_chunks(body: bytes) -> tuple[bytes, bool]:
     chunk is invalid, the rest is appended unchanged.
     """
     pieces: list[bytes] = []
-    position = 0
-    while line := _CHUNK_LINE.match(body, position, position + _LONGEST_CHUNK_LINE):
-        size = int(line[1], 16)
-        start, end = line.end(), line.end() + size
-        line_end = body[end : end + 2]
-        if size and line_end and not line_end.startswith((b"\r", b"\n")):
-            break
-        if size == 0:
-            return b"".join(pieces), True
-        pieces.append(body[start:end])
-        position = end + (2 if line_end == b"\r\n" else 1)
-        if position >= len(body):
-            return b"".join(pieces), False
+    position = _undo_whole_chunks(body, pieces)
+    line = _CHUNK_LINE.match(body, position, position + _LONGEST_CHUNK_LINE)
+    size = int(line[1], 16) if line else 0
+    if line and not size:
+        return b"".join(pieces), True
+    # The line ends after the last chunk may be missing, and then the last bytes of it.
+    if line and len(body) - line.end() < size + 2:
+        data = body[line.end() : line.end() + size]
+        after = body[line.end() + size :]
+        if after in (b"", b"\r", b"\n"):
+            return b"".join([*pieces, data]), False
     if not pieces:
         return body, True
-    pieces.append(body[position:])
+    if position < len(body):
+        pieces.append(body[position:])
     return b"".join(pieces), False
+
+
+def _undo_whole_chunks(data: bytes, pieces: list[bytes]) -> int:
+    """Append the chunks at the beginning of ``data`` that are there with the line ends after them.
+
+    Returns:
+        The position after them: of the last chunk, one that is incomplete or invalid, or the end.
+    """
+    position, last = 0, len(data) - 2
+    while line := _CHUNK_LINE.match(data, position, position + _LONGEST_CHUNK_LINE):
+        size, start = int(line[1], 16), line.end()
+        end = start + size
+        if not size or end > last or data[end] not in b"\r\n":
+            break
+        pieces.append(data[start:end])
+        position = end + (2 if data.startswith(b"\r\n", end) else 1)
+    return position
 
 
 def stream_without_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -165,7 +196,14 @@ def stream_without_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
     longer than that is yielded before the bytes after it are checked.
     """
     window = _Window(pieces)
-    while line := _CHUNK_LINE.match(window.view(_LONGEST_CHUNK_LINE)):
+    while True:
+        whole: list[bytes] = []
+        window.skip(_undo_whole_chunks(window.view(_STEP), whole))
+        if whole:
+            yield b"".join(whole)
+        line = _CHUNK_LINE.match(window.view(_LONGEST_CHUNK_LINE))
+        if not line:
+            break
         size = int(line[1], 16)
         if size == 0:
             return
@@ -229,23 +267,40 @@ def is_coded(start: bytes, coding: str) -> bool:
     return undone is not None and undone[0] != start[:_PROBE]
 
 
-def stream_decoded(pieces: Iterable[bytes], codings: Sequence[str]) -> Iterator[bytes]:
-    """Yield a body without its content codings, in pieces of about a megabyte or less.
+def stream_decoded(
+    pieces: Iterable[bytes], codings: Sequence[str], limit: int | None = None
+) -> Iterator[bytes]:
+    """Yield a body without its codings, in pieces of about a megabyte or less.
 
     The rules are those of `decode_payload`: a coding is undone if the bytes confirm it; a body that
     breaks off ends early.
 
     Args:
-        pieces: The body, without transfer coding.
+        pieces: The body, without chunks.
         codings: In the order they were applied, as `codings_of` returns them.
+        limit: Maximum bytes to yield; also the maximum bytes between two codings.
 
     Raises:
-        PayloadError: The bytes confirm none of the declared codings, and are not text
-            (``PAYLOAD_CODING``).
+        PayloadError: The bytes confirm none of the declared codings, and are not text, or there are
+            more than `MOST_CODINGS` (``PAYLOAD_CODING``). The body is longer than ``limit``
+            (``PAYLOAD_TOO_LONG``); after the bytes up to the limit.
     """
-    for coding in reversed(codings):
-        pieces = _undone(pieces, coding)
-    yield from pieces
+    for coding in _outermost_first(codings):
+        pieces = _limited(_undone(pieces, coding), limit)
+    yield from pieces if codings else _limited(pieces, limit)
+
+
+def _limited(pieces: Iterable[bytes], limit: int | None) -> Iterable[bytes]:
+    return pieces if limit is None else _up_to(pieces, limit)
+
+
+def _up_to(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    rest = limit
+    for piece in pieces:
+        yield piece[:rest]
+        rest -= len(piece)
+        if rest < 0:
+            raise PayloadError(Reason.PAYLOAD_TOO_LONG, f"more than {limit:,} bytes")
 
 
 def _undone(pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
@@ -275,6 +330,7 @@ def _stream_of(start: bytes, coding: str) -> Callable[[Iterator[bytes]], Iterato
 def _inflated(pieces: Iterator[bytes], wbits: int) -> Iterator[bytes]:
     """Yield decompressed bytes; consecutive gzip members are one text, as in `_inflate`."""
     inflater = zlib.decompressobj(wbits)
+    members = 1
     for piece in pieces:
         data = piece
         while data:
@@ -287,8 +343,9 @@ def _inflated(pieces: Iterator[bytes], wbits: int) -> Iterator[bytes]:
             data = inflater.unconsumed_tail
             if inflater.eof:
                 data = inflater.unused_data
-                if wbits != 31 or not b"\x1f\x8b".startswith(data[:2]):
+                if wbits != 31 or not b"\x1f\x8b".startswith(data[:2]) or members == _MOST_MEMBERS:
                     return
+                members += 1
                 inflater = zlib.decompressobj(wbits)
 
 
@@ -309,11 +366,15 @@ def _brotli_decoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _zstd_decoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
     decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    members = 1
     for piece in pieces:
         for start in range(0, len(piece), _ZSTD_STEP):
             data = piece[start : start + _ZSTD_STEP]
             while data:
                 if decoder.eof:
+                    if members == _MOST_MEMBERS:
+                        return
+                    members += 1
                     decoder = zstandard.ZstdDecompressor(
                         max_window_size=_ZSTD_WINDOW
                     ).decompressobj()

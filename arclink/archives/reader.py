@@ -21,6 +21,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from arclink.archives.continuations import (
+    NUMBER,
+    Continuations,
+    JoinedBlock,
+    continuations_in,
+    is_first_segment,
+    join_blocks,
+    joined_head,
+    joined_head_bytes,
+)
 from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
 from arclink.archives.record_heads import skim, skim_stored
@@ -54,7 +64,7 @@ from arclink.closing import Closing
 from arclink.errors import InputError, RecordError, unreadable
 from arclink.reasons import Reason
 
-__all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders"]
+__all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders", "RecordParts"]
 
 DEFAULT_LIMIT = 16 << 20
 """Maximum bytes of a block that `ArchiveFile.record_at` takes into memory."""
@@ -84,6 +94,42 @@ class StoredMember(NamedTuple):
 
     record: ArchiveRecord
     pieces: Iterator[bytes]
+
+
+class RecordParts(NamedTuple):
+    """A record, decompressed, in its parts.
+
+    Attributes:
+        record: What its heads say.
+        head: Its own head: with the empty line at its end; in ARC one line.
+        http_length: Bytes of the HTTP head, with which the block begins.
+        block_length: Bytes of the block.
+        is_length_right: Whether the head states this number.
+        block: The block in pieces; a `RecordError` (``PAYLOAD_DAMAGED``) after the last piece if it
+            breaks off.
+    """
+
+    record: ArchiveRecord
+    head: bytes
+    http_length: int
+    block_length: int
+    is_length_right: bool
+    block: Iterator[bytes]
+
+    @property
+    def is_warc(self) -> bool:
+        """Whether it is a record of a WARC file."""
+        return self.head[:5].upper() == b"WARC/"
+
+    @property
+    def length(self) -> int:
+        """Bytes of the whole record, without the line ends after it."""
+        return len(self.head) + self.block_length
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the whole record; see ``block``."""
+        yield self.head
+        yield from self.block
 
 
 class ArchiveFile(Closing):
@@ -124,6 +170,7 @@ class ArchiveFile(Closing):
             self.close()
             raise
         self.following = 0
+        self._continuations: Continuations | None = None
         self._place: _Place | None = None
         self._searched: tuple[Segment | None, int, int] = None, 0, 0
 
@@ -184,7 +231,8 @@ class ArchiveFile(Closing):
     def record_at(self, offset: int, length: int = -1, limit: int = DEFAULT_LIMIT) -> ArchiveRecord:
         """Return the complete record at an offset.
 
-        A part of a record is an error, because half a page looks like a page.
+        A part of a record is an error, because half a page looks like a page. Segments of a record
+        are joined (`arclink.archives.continuations`).
 
         Args:
             offset: From `records` or a CDX. Ascending offsets are cheapest.
@@ -201,19 +249,30 @@ class ArchiveFile(Closing):
             return plain
         segment, position, head = self._find_head(offset, length)
         start = position + head.length
-        if head.block_length > limit:
-            extent = _Extent(head.block_length, 0, "", True)
-        else:
-            extent = self._measure(segment, start, head.block_length, limit)
+        extent = self._extent(segment, start, head, offset, limit)
+        if is_first_segment(head.fields):
+            joined = self._joined(segment, start, head, extent.length)
+            return self._joined_record(joined, head, offset, length, extent.damage, limit)
         block = segment.view(start, min(extent.length, limit))
-        if not extent.is_whole or len(block) < min(extent.length, limit):
-            raise self._error(
-                Reason.PAYLOAD_DAMAGED, extent.damage or segment.damage or _CUT, offset
-            )
+        if len(block) < min(extent.length, limit):
+            raise self._error(Reason.PAYLOAD_DAMAGED, segment.damage or _CUT, offset)
         rest = (
             _Block(segment.reopened(), start, extent.length) if extent.length > len(block) else None
         )
         return make_record(head, block, extent.length, offset, length, extent.damage, rest)
+
+    def _joined(self, segment: Segment, start: int, head: Head, length: int) -> JoinedBlock:
+        """Return the blocks of all segments of a record whose first segment this is."""
+        if self._continuations is None:
+            # By another reader, because a caller may be reading this one forward.
+            with ArchiveFile(self.path) as archive:
+                self._continuations = continuations_in(archive.records(heads_only=True))
+
+        def read(address: int) -> Iterator[bytes]:
+            return self.record_at(address, limit=_FORWARD_LIMIT).body_pieces()
+
+        first = _Block(segment.reopened(), start, length)
+        return join_blocks(head, first, length, self._continuations, read)
 
     def _plain_record(self, offset: int, length: int, limit: int) -> ArchiveRecord | None:
         """Return the record of a gzip member, the usual way to store one; None for any other.
@@ -227,6 +286,8 @@ class ArchiveFile(Closing):
         head = parse_head(inflated) if inflated else None
         if inflated is None or head is None or not head.is_whole or head.block_length < 0:
             return None
+        if NUMBER in head.fields:
+            return None
         end = head.length + head.block_length
         if head.length >= LONGEST_HEAD or end > len(inflated):
             return None
@@ -236,27 +297,85 @@ class ArchiveFile(Closing):
             head, inflated, head.block_length, offset, length, "", begin=head.length, stop=end
         )
 
-    def bytes_at(self, offset: int, length: int = -1) -> tuple[int, Iterator[bytes]]:
-        """Return the decompressed bytes of the record at an offset: its length, and its pieces.
+    def parts_at(
+        self,
+        offset: int,
+        length: int = -1,
+        limit: int | None = DEFAULT_LIMIT,
+        known: ArchiveRecord | None = None,
+    ) -> RecordParts:
+        """Return the complete record at an offset in its parts. Memory holds a megabyte.
 
-        Head and block are unchanged. If the file is damaged, the pieces end early. Memory holds a
-        megabyte.
+        They are unchanged, except for a record of several segments: these are joined.
 
         Args:
             offset: See `record_at`.
             length: See `record_at`.
+            limit: The end of a longer block is not checked before its pieces are read, which then
+                may break off; None: every block is read to its end first.
+            known: The record, if `record_at` returned it before.
 
         Raises:
             RecordError: As `record_at`.
         """
         segment, position, head = self._find_head(offset, length)
+        start = position + head.length
+        own = segment.view(position, head.length)
         declared = head.block_length
-        if declared < 0 or declared <= DEFAULT_LIMIT:
-            declared = self._measure(
-                segment, position + head.length, declared, DEFAULT_LIMIT
-            ).length
-        size = head.length + declared
-        return size, chunks(segment.reopened(), position, size)
+        # Read the block first: reading the data after a long block moves the window past it.
+        block = segment.view(
+            start, _FORWARD_LIMIT if declared < 0 else min(declared, _FORWARD_LIMIT)
+        )
+        size, _, damage, _ = self._extent(segment, start, head, offset, limit)
+        record = known if known is not None and known.rest is None else None
+        if is_first_segment(head.fields):
+            joined = self._joined(segment, start, head, size)
+            record = record or self._joined_record(
+                joined, head, offset, length, damage, _FORWARD_LIMIT
+            )
+            own, size = joined_head_bytes(own, joined), joined.length
+            pieces = self._whole(joined(), size, offset)
+            return RecordParts(record, own, size - record.body_length, size, True, pieces)
+        block = block[:size]
+        rest = _Block(segment.reopened(), start, size) if size > len(block) else None
+        record = record or make_record(head, block, size, offset, length, damage, rest)
+        pieces = self._whole(rest(), size, offset) if rest else iter((block,))
+        before = size - record.body_length
+        return RecordParts(record, own, before, size, size == declared, pieces)
+
+    def _joined_record(
+        self, block: JoinedBlock, head: Head, offset: int, length: int, damage: str, limit: int
+    ) -> ArchiveRecord:
+        data = block.read_start(limit)
+        rest = block if len(data) < block.length else None
+        return make_record(
+            joined_head(head, block), data, block.length, offset, length, damage, rest
+        )
+
+    def _extent(
+        self, segment: Segment, start: int, head: Head, offset: int, limit: int | None
+    ) -> "_Extent":
+        """Return the real extent of a block of up to ``limit`` bytes, of a longer one the declared.
+
+        Raises:
+            RecordError: The block breaks off.
+        """
+        if limit is not None and head.block_length > limit:
+            return _Extent(head.block_length, 0, "", True)
+        extent = self._measure(segment, start, head.block_length, limit)
+        if not extent.is_whole:
+            raise self._error(
+                Reason.PAYLOAD_DAMAGED, extent.damage or segment.damage or _CUT, offset
+            )
+        return extent
+
+    def _whole(self, pieces: Iterator[bytes], size: int, offset: int) -> Iterator[bytes]:
+        """Yield the pieces of a block; raise an error after them if it breaks off."""
+        for piece in pieces:
+            size -= len(piece)
+            yield piece
+        if size:
+            raise self._error(Reason.PAYLOAD_DAMAGED, _CUT, offset)
 
     def member_at(
         self, offset: int, length: int = -1, *, is_checked: bool = False
@@ -264,7 +383,7 @@ class ArchiveFile(Closing):
         """Return the gzip member at an offset, as stored, if it has one whole WARC record.
 
         None if the file or the member is of another kind: ARC, a plain file, another compression,
-        a member with several records, or a record whose block differs from its head.
+        a member with several records, a record whose block differs from its head, or a segment.
 
         Args:
             offset: See `record_at`.
@@ -284,6 +403,7 @@ class ArchiveFile(Closing):
         if (
             head is None
             or not (head.is_warc and head.is_whole)
+            or NUMBER in head.fields
             or not isinstance(segment, GzipSegment)
         ):
             return None
@@ -315,6 +435,8 @@ class ArchiveFile(Closing):
         if found is None:
             return None
         head, block = found
+        if NUMBER in head.fields:
+            return None
         rest = (
             _Block(GzipSegment(self._stored, offset), head.length, head.block_length)
             if len(block) < head.block_length

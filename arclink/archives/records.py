@@ -38,6 +38,9 @@ RECORD_TYPES = frozenset(
 
 LONGEST_HEAD = 1 << 20
 
+JOINED = "joined segments"
+"""Field that the reader adds to a record of several segments: the number of those it joined."""
+
 _DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
@@ -71,7 +74,16 @@ _HEAD_END = re.compile(rb"\n\r*\n")
 _NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_STATUS_LINE = re.compile(rb"HTTP/[^ \n]*(?<![ \t])[ \t]++(\d{3})(?!\d)", re.IGNORECASE)
+_STATUS_LINE = re.compile(
+    rb"[ \t\r\n]{0,64}+(?P<line>(?P<name>(?:HTTP(?P<version>/[^ \t\r\n]*+)?+[ \t]*+)++|ICY[ \t]++)"
+    rb"(?:(?<=[ \t])(?P<status>\d{3})(?!\d))?+)",
+    re.IGNORECASE,
+)
+"""The beginning of an HTTP head, in the forms that servers sent and browsers read.
+
+Before it there may be line ends (a browser skips them). The version may be missing (servers of CERN
+and NCSA: ``HTTP 404 Not found``), or be there twice; ICY is the name that streaming servers use.
+"""
 _PLAIN_STATUS_LINE = re.compile(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
 _MIME = re.compile(r"[^\s;,]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
@@ -138,7 +150,8 @@ class ArchiveRecord(NamedTuple):
         status: Three digits of HTTP; ``-`` if the record has no status.
         http_headers: Empty if there is no HTTP.
         fields: The fields of the record's own head, by name in lower case; the first of each name.
-            For ARC, its columns under their WARC names: ``warc-date`` and ``content-type``.
+            For ARC, its columns under their WARC names: ``warc-date``, ``warc-ip-address`` and
+            ``content-type``.
         offset: Address of the record in the file. A record inside a gzip member has no address of
             its own: see `arclink.archives.reader`.
         length: Bytes of the record in the file. In a compressed file: bytes of the whole member,
@@ -201,12 +214,17 @@ class ArchiveRecord(NamedTuple):
 
     @property
     def content_type(self) -> str:
-        """The Content-Type as written: of HTTP, or of the record if there is no HTTP."""
-        return (
-            self.http_headers.first("content-type")
-            if self.http_headers.fields
-            else self.fields.get("content-type", "")
-        )
+        """The Content-Type as written: of HTTP, or of the record if there is no HTTP.
+
+        A response without header fields has the type that its writer identified, if there is one:
+        in an ARC file, that was the type of its line.
+        """
+        if self.http_headers.fields:
+            return self.http_headers.first("content-type")
+        declared = self.fields.get("content-type", "")
+        if declared[:16].lower() == "application/http":
+            return self.fields.get("warc-identified-payload-type", declared)
+        return declared
 
     @property
     def http_charset(self) -> str | None:
@@ -245,6 +263,11 @@ class ArchiveRecord(NamedTuple):
     def truncated(self) -> str:
         """Why the crawler stopped early: ``length``, ``time`` …; else empty (ISO 28500, 5.13)."""
         return self.fields.get("warc-truncated", "").lower()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its body comes from several segments (ISO 28500, 7)."""
+        return JOINED in self.fields
 
     def body_pieces(self) -> Iterator[bytes]:
         """Yield the whole body, of any length, in pieces of a megabyte; its file must be open.
@@ -321,7 +344,11 @@ def parse_head(data: bytes) -> Head | None:
         len(mime) < 4
     ):  # 5 columns: the rest is one mime type with blanks; 10 columns: the first of the rest
         mime = [line["rest"]]
-    fields = {"warc-date": line["date"].decode("latin-1"), "content-type": _decode(mime[0])}
+    fields = {
+        "warc-date": line["date"].decode("latin-1"),
+        "warc-ip-address": _decode(line["ip"]),
+        "content-type": _decode(mime[0]),
+    }
     return Head(
         False,
         clean_uri(_decode(line["uri"])),
@@ -406,6 +433,28 @@ def _plain_fields(data: bytes, begin: int, stop: int) -> tuple[list[tuple[str, s
     if end is None or _NOT_PLAIN.search(data, begin, end.start()):
         return None
     return _fields_in(data[begin : end.start()].decode().split("\n")[1:]), end.end()
+
+
+def warc_fields(head: bytes) -> list[tuple[str, bytes]]:
+    r"""Return name and lines of each field of a whole WARC head, after its first line.
+
+    A line that continues a field belongs to it; the line end after a field does not. The name is in
+    lower case; it is empty for lines without a colon.
+
+    >>> warc_fields(b"WARC/1.0\nA: b\n c\nD:e\n\n")
+    [('a', b'A: b\n c'), ('d', b'D:e')]
+    """
+    fields: list[list[bytes]] = []
+    for line in head.rstrip(b"\r\n").split(b"\n")[1:]:
+        if line.startswith((b" ", b"\t")) and fields:
+            fields[-1].append(line)
+        else:
+            fields.append([line])
+    named = ((_decode(lines[0]).partition(":"), lines) for lines in fields)
+    return [
+        (name.strip().lower() if colon else "", b"\n".join(lines).rstrip(b"\r"))
+        for (name, colon, _), lines in named
+    ]
 
 
 def _lines(text: bytes) -> list[str]:
@@ -534,28 +583,39 @@ def _parse_http(
 ) -> tuple[str, tuple[tuple[str, str], ...], int] | None:
     """Return status, header fields and position of the body; None if there is no status line.
 
-    The block from ``begin`` to ``stop`` must begin with the status line. Interim responses before
-    the final one are skipped (RFC 9110, 15.2).
+    The block from ``begin`` to ``stop`` must begin with the status line (`find_status_line`).
+    Interim responses before the final one are skipped (RFC 9110, 15.2).
     """
     plain = plain_http_head(data, begin, stop)
     if plain is not None:
         return plain
-    block, start = data[begin:stop], 0
+    block = data[begin:stop]
+    found = find_status_line(block)
+    if found is None:
+        return None
     while True:
-        first = start
-        if block[first : first + 5].upper() != b"HTTP/":
-            return None
+        status, first = found
         end = _HEAD_END.search(block, first)
         last, start = (end.start(), end.end()) if end else (len(block), len(block))
-        fields = _fields_in(_lines(block[first:last])[1:])
-        status = _STATUS_LINE.match(block, first)
-        if (
-            status is None
-            or not status[1].startswith(b"1")
-            or block[start : start + 5].upper() != b"HTTP/"
-        ):
-            break
-    return status[1].decode() if status else "-", tuple(fields), begin + start
+        found = find_status_line(block, start) if status.startswith("1") else None
+        if found is None:
+            fields = _fields_in(_lines(block[first:last])[1:])
+            return status, tuple(fields), begin + start
+
+
+def find_status_line(block: bytes, start: int = 0) -> tuple[str, int] | None:
+    r"""Return the status of the HTTP head at a position, and where its status line begins.
+
+    The status is ``-`` if it is not a number. None if no head begins there, as in HTTP/0.9; without
+    a version, only a status shows that a line is a status line.
+
+    >>> find_status_line(b"HTTP/1.1 200 OK"), find_status_line(b"\r\nHTTP 404 Not found")
+    (('200', 0), ('404', 2))
+    """
+    line = _STATUS_LINE.match(block, start)
+    if line is None or not (line["version"] or line["status"]):
+        return None
+    return line["status"].decode() if line["status"] else "-", line.start("line")
 
 
 def clean_uri(text: str) -> UriR:

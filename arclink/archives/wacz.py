@@ -2,17 +2,21 @@
 
 A WACZ stores archive files without compression, so that they can be read by range (Web Archive
 Collection Zipped 1.1.1). ArcLink reads a record at its place in the WACZ and unpacks nothing.
-Indexes may be compressed; they are read from the beginning.
+Indexes may be compressed; they are read from the beginning. A WACZ of a whole collection may have
+the WACZ files of its crawls as entries, also without compression; ArcLink reads these, one level
+deep.
 """
 
 import struct
 import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from lzma import LZMAError
 from typing import BinaryIO, cast
 
-from arclink.archives.byte_sources import open_file, stream_of
+from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
+from arclink.archives.locations import WACZ_SUFFIX, entry_of, is_wacz, split_entry
 from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
 from arclink.errors import InputError, MissingFileError, unreadable
 
@@ -50,27 +54,52 @@ class ZipEntry:
 
 
 def archives_in(wacz: str) -> list[str]:
-    """Return the names of the archive files in a WACZ, sorted.
+    """Return the names of the archive files in a WACZ and in the WACZ files in it, sorted.
+
+    A WACZ in it that cannot be used has its own name instead: calling this function for it says
+    what is wrong.
 
     Raises:
-        InputError: The file is not a zip file, or has no archive file.
+        InputError: The file is not a zip file, or has no archive file, or is a second level.
     """
     found = _names(wacz, ARCHIVE_FOLDER, ARCHIVE_SUFFIXES)
+    for inner in _waczs_in(wacz):
+        try:
+            found += [entry_of(inner, name) for name in archives_in(entry_of(wacz, inner))]
+        except InputError:
+            found.append(inner)
     if not found:
         raise InputError(
             f"{wacz} has no archive file: no entry is named {ARCHIVE_FOLDER}….warc.gz; leave "
             "it out of the input"
         )
-    return found
+    return sorted(found)
 
 
 def indexes_in(wacz: str) -> list[str]:
-    """Return the names of the CDX and CDXJ files in a WACZ, sorted; may be empty.
+    """Return the names of the CDX and CDXJ files in a WACZ and in the WACZ files in it, sorted.
+
+    May be empty. A WACZ in it that cannot be used is skipped.
 
     Raises:
-        InputError: The file is not a zip file.
+        InputError: The file is not a zip file, or is a second level.
     """
-    return _names(wacz, INDEX_FOLDER, CDX_SUFFIXES)
+    found = _names(wacz, INDEX_FOLDER, CDX_SUFFIXES)
+    for inner in _waczs_in(wacz):
+        with suppress(InputError):
+            found += [entry_of(inner, name) for name in indexes_in(entry_of(wacz, inner))]
+    return sorted(found)
+
+
+def _waczs_in(wacz: str) -> list[str]:
+    """Return the names of the WACZ files in a WACZ, which is not in one itself if it has any."""
+    found = _names(wacz, "", (WACZ_SUFFIX,))
+    if found and split_entry(wacz):
+        raise InputError(
+            f"{wacz} has WACZ files in it, but only one level of them is read; unpack the outer "
+            "file, and give the files in it"
+        )
+    return found
 
 
 def find_entry(wacz: str, name: str) -> ZipEntry:
@@ -83,9 +112,10 @@ def find_entry(wacz: str, name: str) -> ZipEntry:
     with _open(wacz) as file, _zip(wacz, file) as zipped:
         info = _info(wacz, zipped, name)
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
+            what = "WACZ" if is_wacz(name) else "archive"
             how = "encrypted" if info.flag_bits & _ENCRYPTED else "compressed once more"
             raise InputError(
-                f"{wacz}: {name} is {how} in it, but a WACZ must store archive files "
+                f"{wacz}: {name} is {how} in it, but a WACZ must store {what} files "
                 "uncompressed; pack it again (zip -0)"
             )
         header = b""
@@ -117,11 +147,33 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
 
 def _names(wacz: str, folder: str, suffixes: tuple[str, ...]) -> list[str]:
     with _open(wacz) as file, _zip(wacz, file) as zipped:
-        return sorted(
+        return [
             name
             for name in zipped.namelist()
             if name.startswith(folder) and name.lower().endswith(suffixes)
-        )
+        ]
+
+
+def open_bytes(place: str) -> ByteSource:
+    """Return a file, open for reading by offset.
+
+    A file inside a WACZ is a range of the WACZ, because a WACZ stores archive files uncompressed.
+
+    Args:
+        place: A path, the address of a remote file, or an entry of a WACZ
+            (`arclink.archives.locations`).
+
+    Raises:
+        OSError: There is no such file, or it cannot be read.
+        InputError: It is an entry that cannot be read by offset, its WACZ is not a WACZ, or there
+            is no driver for its scheme.
+    """
+    entry = split_entry(place)
+    if entry is None:
+        return open_file(place)
+    wacz, name = entry
+    found = find_entry(wacz, name)
+    return RangeOf(open_bytes(wacz), found.start, found.size)
 
 
 def _info(wacz: str, zipped: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -133,7 +185,7 @@ def _info(wacz: str, zipped: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 def _open(wacz: str) -> BinaryIO:
     try:
-        return stream_of(open_file(wacz), _BUFFER)
+        return stream_of(open_bytes(wacz), _BUFFER)
     except OSError as error:
         raise unreadable(f"{wacz}: cannot be read: {error.strerror}", error) from error
 

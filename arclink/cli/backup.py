@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, TEXT, Given, Parameter, switch
+from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
 from arclink.errors import UsageError
@@ -24,7 +25,7 @@ GRAPH = Parameter(
     "graph",
     "Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on "
     "this machine.",
-    TEXT,
+    PATH,
     metavar="FOLDER",
     see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )
@@ -45,6 +46,7 @@ def command(given: Given) -> None:
     takedowns. --graph names the folder in which builds keep these files. A further backup copies
     new batches only.
     """
+    from arclink.cli.summary import copied_line
     from arclink.store.backups import back_up
     from arclink.store.location import is_remote, path_of
 
@@ -57,8 +59,8 @@ def command(given: Given) -> None:
     done = back_up(path, Path(target), verifies=verifies)
     sums = done.sums
     click.echo(
-        f"{target}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), {done.takedowns:,} takedowns."
+        f"{target}: {copied_line(sums, is_verified=verifies)}, "
+        f"{counted(done.takedowns, 'takedown')}."
     )
     if done.problem:
         click.echo(
@@ -80,6 +82,6 @@ def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
     with open_store(store) as opened:
         done = back_up_batches(opened, graph, target)
     click.echo(
-        f"{target}: {done.batches:,} batches, {done.copied:,} of them new, "
-        f"{done.takedowns:,} takedowns."
+        f"{target}: {counted(done.batches, 'batch', 'batches')}, {done.copied:,} of them new, "
+        f"{counted(done.takedowns, 'takedown')}."
     )

@@ -1,7 +1,6 @@
 """``arclink build``: turns archive files into a store."""
 
 import shutil
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -11,13 +10,16 @@ from arclink.access.declarations import PATH, Given, Parameter, field_parameter,
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, INPUTS, QUIET, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
+from arclink.credentials import hide_credentials
 from arclink.errors import ArclinkError
 from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
+from arclink.progress import display_for
 
 CDX = Parameter(
     "cdx",
@@ -97,12 +99,13 @@ def command(given: Given) -> None:
         leave_out_foreign,
         looked_at_by_tasks,
     )
-    from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.progress import ShownProgress
     from arclink.pipeline.rows import check_names
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.location import (
         exists,
+        identity_of,
         local_path_of,
         open_store,
         remove_if_empty,
@@ -120,11 +123,16 @@ def command(given: Given) -> None:
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
     if kept := KEEP_GRAPH.of(given):
         run.kept = Path(kept)
-    with only_build(local_path_of(store)), closing(run):
+    with (
+        only_build(local_path_of(store)),
+        ended_like_interrupts(run.is_on_engine),
+        run.building(identity_of(store), local_path_of(store)),
+        closing(run),
+    ):
         looks = looked_at_by_tasks(found, run, folder / "look")
         paths, complaints = leave_out_foreign(found, marks, looks)
         for complaint in complaints:
-            click.echo(f"skipped: {complaint}", err=True)
+            click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         record = takedowns_path(store)
         if REBUILD.sure(given):
             # A wrong path must not cost the store that is there.
@@ -135,16 +143,14 @@ def command(given: Given) -> None:
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
         is_new = not exists(store)
-        progress: Progress = (
-            Silent() if QUIET.sure(given) else Live() if sys.stderr.isatty() else Lines()
-        )
+        progress = ShownProgress(display_for(is_quiet=QUIET.sure(given)))
         try:
             with open_store(store, create=True) as opened:
                 take_back(opened, record)
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
-                    click.echo(f"skipped: {complaint}", err=True)
+                    click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
                 files = describe(paths, known, known_damage(opened), marks)
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:

@@ -4,6 +4,7 @@ A command lists its parameters with `takes` and gets the values of the caller as
 view of the service. So a parameter has the same name, values, default and help wherever it is used.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
@@ -12,9 +13,11 @@ import click
 from click.core import ParameterSource
 
 from arclink.access.declarations import AnyParameter, Given
+from arclink.errors import UsageError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
+_PATHS = ("path", "file", "folder", "lines")
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 
 
@@ -102,7 +105,7 @@ def given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) -
         value = values[identifier]
         if value is not None and context.get_parameter_source(identifier) not in _NOT_GIVEN:
             several = value if isinstance(value, tuple) else (value,)
-            texts[parameter.name] = tuple(map(_text, several))
+            texts[parameter.name] = tuple(_text(one, parameter) for one in several)
     return Given(texts)
 
 
@@ -174,5 +177,24 @@ def _bound(schema: Mapping[str, Any], name: str) -> Any:  # Any: JSON Schema has
     return schema.get(name)
 
 
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _text(value: object, parameter: AnyParameter) -> str:
+    """Return a value as text.
+
+    Raises:
+        UsageError: It has bytes that are not UTF-8, and is not a path.
+    """
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if parameter.form.schema.get("format") not in _PATHS and not _is_unicode(text):
+        name = parameter.metavar if parameter.is_positional else option_names(parameter)[0]
+        shown = os.fsencode(text).decode("utf-8", "backslashreplace")
+        raise UsageError(f"{name}: '{shown}' is not UTF-8 text")
+    return text
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text has no bytes that Python could not decode (PEP 383)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import orjson
 
-from arclink.access.declarations import TEXT, Given, Parameter
+from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.declared_options import takes
 from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
 from arclink.cli.options import INPUTS
@@ -24,7 +24,7 @@ from arclink.cli.summary import show_counts, show_damage
 EXAMPLES = ("arclink extract /data/crawl --folder work",)
 
 STORE = Parameter(
-    "store", "Skip the payloads that this store already has.", TEXT, metavar="PATH|URL"
+    "store", "Skip the payloads that this store already has.", PATH, metavar="PATH|URL"
 )
 
 

@@ -1,8 +1,6 @@
 """``arclink fetch``: downloads captures of a Wayback Machine as WARC files."""
 
 import shlex
-import sys
-import time
 from pathlib import Path
 
 import click
@@ -23,16 +21,15 @@ from arclink.cli.options import QUIET
 from arclink.cli.rules import NO_REDIRECTS, RULES, rules_from
 from arclink.cli.sizes import size, size_text
 from arclink.errors import InputError, UsageError, WaybackError
+from arclink.progress import display_for
 from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
 from arclink.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 
-SECONDS_BETWEEN_LINES = 30.0
-
 ENTRIES = Parameter(
     "entries",
     "Lists of entries, or entries.",
-    TEXT,
+    PATH,
     is_required=True,
     is_list=True,
     is_positional=True,
@@ -128,9 +125,14 @@ def command(given: Given) -> None:
         CONTACT.of(given) or "",
     )
     wanted, folder = read_entries(ENTRIES.all_of(given)), INTO.sure(given)
-    progress = _Told(is_silent=QUIET.sure(given))
+    display = display_for(is_quiet=QUIET.sure(given))
     with Client(archive.origins, manners) as client:
-        report = fetch(wanted, archive, Path(folder), client, settings, progress)
+
+        def told(line: str) -> None:
+            display.show(lambda: line)
+
+        report = fetch(wanted, archive, Path(folder), client, settings, told)
+    display.close()
     build = ["arclink", "build", folder, "--cdx", str(Path(folder, INDEX)), "--store", "links.db"]
     build += ["--rules", rules] if (rules := RULES.of(given)) else []
     build += ["--no-redirects"] if NO_REDIRECTS.sure(given) else []
@@ -197,17 +199,3 @@ def _show(report: FetchReport, build: str) -> None:
             f"{report.entries_left:,} entries and {report.captures_left:,} captures are "
             "left; run the same command again to fetch them"
         )
-
-
-class _Told:
-    """Prints the progress of a run to standard error, at intervals."""
-
-    def __init__(self, *, is_silent: bool) -> None:
-        self._pause = 1.0 if sys.stderr.isatty() else SECONDS_BETWEEN_LINES
-        self._is_silent = is_silent
-        self._shown = time.monotonic()
-
-    def __call__(self, line: str) -> None:
-        if not self._is_silent and time.monotonic() - self._shown > self._pause:
-            self._shown = time.monotonic()
-            click.echo(line, err=True)

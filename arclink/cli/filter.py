@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, TEXT, Given, Parameter
+from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.declared_options import takes
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
@@ -27,7 +27,7 @@ CDX = Parameter(
     keeps_empty=True,
 )
 STORE = Parameter(
-    "store", "Leave out the captures that were forgotten in this store.", TEXT, metavar="PATH|URL"
+    "store", "Leave out the captures that were forgotten in this store.", PATH, metavar="PATH|URL"
 )
 TAKEDOWNS = Parameter(
     "takedowns",

@@ -1,17 +1,21 @@
 """``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
+from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
-from arclink.errors import StoreError, UriError, UsageError
-from arclink.model import Forgotten, Surt
-from arclink.store.protocols import Answers, Removed, Takedown
+from arclink.errors import OperatorError, StoreError, UriError, UsageError
+from arclink.model import Forgotten, Memento, Surt
+from arclink.store.protocols import Answers, GraphStore, Removed, Takedown
+from arclink.uris.hosts import host_of, is_public_suffix
+from arclink.uris.surts import OF_PAGE
 
 EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
 
@@ -26,6 +30,9 @@ PREFIXES = Parameter(
 )
 TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
 REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
+WHOLE_SUFFIX = switch(
+    "whole-suffix", "Also forget all sites below a public suffix, such as 'com' or 'uk,co'."
+)
 DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
 CLEAN = Parameter(
     "clean",
@@ -46,19 +53,33 @@ IMPORT_FILE = Parameter(
 
 
 @click.command()
-@takes(PREFIXES, STORE, FROM, TO, TARGETS, REASON, DRY_RUN, CLEAN, LIST, EXPORT_FILE, IMPORT_FILE)
+@takes(
+    PREFIXES,
+    STORE,
+    FROM,
+    TO,
+    TARGETS,
+    REASON,
+    WHOLE_SUFFIX,
+    DRY_RUN,
+    CLEAN,
+    LIST,
+    EXPORT_FILE,
+    IMPORT_FILE,
+)
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
 
     SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
     all pages of it that begin with /a, and 'org,example' the site with all its ports and
-    subdomains. Later builds leave out these captures, even if they read the same files again or use
-    --rebuild.
+    subdomains. Records about these pages, such as their text and pictures (urn:text:URI), are
+    removed with them. Later builds leave out these captures, even if they read the same files again
+    or use --rebuild.
     """
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
     from arclink.store.location import exists, local_path_of, open_store
-    from arclink.store.takedown_files import format_takedowns, read_takedowns
+    from arclink.store.takedown_files import format_takedowns, import_takedowns
 
     store, prefixes, is_trial = STORE.sure(given), PREFIXES.all_of(given), DRY_RUN.sure(given)
     cleans, lists = CLEAN.of(given), LIST.sure(given)
@@ -68,18 +89,21 @@ def command(given: Given) -> None:
             "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
             "or --clean"
         )
-    takedowns = _takedowns(given)
-    if import_path:
-        takedowns += read_takedowns(Path(import_path))
+    named = _takedowns(given)
+    takedowns = [*named, *(import_takedowns(Path(import_path)) if import_path else ())]
     if takedowns or cleans:
         if not exists(store) and not (import_path and not is_trial):
             raise StoreError(
                 f"no store at {store}. Build one: arclink build INPUT... --store {store}"
             )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
+            _check_matches(opened, [takedown.what for takedown in named])
             for takedown in takedowns:
+                about_pages = _records_about_pages(opened, takedown.what)
                 removed = opened.forget(takedown, is_trial=is_trial)
-                click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
+                click.echo(
+                    _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
+                )
             if not is_trial:
                 from arclink.analysis.slice_cache import remove_slices
                 from arclink.subsets.catalog import SubsetCatalog
@@ -112,18 +136,82 @@ def _takedowns(given: Given) -> list[Takedown]:
             "--targets cannot be used with --from or --to: a link leads to a page, not to a "
             "time of it"
         )
+    is_captured = _captured_in(STORE.sure(given))
+    prefixes = [surt_prefix(prefix, is_captured) for prefix in PREFIXES.all_of(given)]
+    suffixes = [] if WHOLE_SUFFIX.sure(given) or DRY_RUN.sure(given) else prefixes
+    for prefix in filter(_is_suffix, suffixes):
+        raise UsageError(
+            f"{prefix!r}: a public suffix, with the sites of many owners. Name a site such as "
+            f"'{prefix.rstrip(',')},example)/', or use --whole-suffix to forget all of them; "
+            "--dry-run shows how much that is"
+        )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
-        Takedown(Forgotten(surt_prefix(prefix), span, has_targets), REASON.of(given) or "", now)
-        for prefix in PREFIXES.all_of(given)
+        Takedown(Forgotten(prefix, span, has_targets), REASON.of(given) or "", now)
+        for prefix in prefixes
     ]
 
 
-def surt_prefix(text: str) -> Surt:
-    """Return the text if it is a SURT prefix.
+def _is_suffix(prefix: Surt) -> bool:
+    """Return whether a prefix selects all names below a public suffix, or a part of these names."""
+    host = host_of(Surt(prefix.rstrip(",") + ")/"))
+    return bool(host) and ")" not in prefix and is_public_suffix(host)
+
+
+def _captured_in(where: str) -> Callable[[Surt], bool]:
+    """Return a function that says whether a store has captures below a SURT prefix."""
+    from arclink.store.location import exists, open_store
+
+    def is_captured(prefix: Surt) -> bool:
+        if not exists(where):
+            return False
+        with open_store(where) as store:
+            return next(_captures(store, Forgotten(prefix)), None) is not None
+
+    return is_captured
+
+
+def _captures(store: Answers, what: Forgotten) -> Iterator[Memento]:
+    """Yield the captures of a store that a takedown has."""
+    for surt in store.captured_surts(what.prefix):
+        if what.has(surt):
+            yield from store.mementos(surt, what.span)
+
+
+def _records_about_pages(store: Answers, what: Forgotten) -> int:
+    """Return the number of captures to forget that are records about a page."""
+    return sum(OF_PAGE in memento.surt for memento in _captures(store, what))
+
+
+def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
+    """Check that each takedown has a capture, or a link if it is about links, or is recorded.
 
     Raises:
-        UsageError: It is empty, or a URL; the message names the prefix that was probably meant.
+        OperatorError: One of them has none.
+    """
+    recorded = {takedown.what for takedown, _ in store.forgotten()}
+    for what in subjects:
+        surts = store.surts(what.prefix) if what.has_targets else iter(())
+        is_target = any(map(what.has, surts))
+        if what in recorded or is_target or next(_captures(store, what), None):
+            continue
+        raise OperatorError(
+            f"{_name(what)}: no capture matches, so nothing was forgotten. `arclink timemap URI` "
+            "shows the captures of a page; a list for --import may name captures of later builds"
+        )
+
+
+def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: True) -> Surt:
+    """Return the text if it is a SURT prefix.
+
+    Args:
+        text: As a user wrote it.
+        is_captured: Returns whether there are captures below a prefix. The message of an error
+            names no other prefixes.
+
+    Raises:
+        UsageError: It is empty, or a URL; the message names the prefixes that were probably meant.
+        OperatorError: It is a URL, and none of these prefixes has captures.
 
     >>> surt_prefix("org,example)/")
     'org,example)/'
@@ -148,30 +236,43 @@ def surt_prefix(text: str) -> Surt:
                     f"{text!r}: neither a SURT prefix such as 'org,example)/' nor a URL: {error}"
                 ) from error
             if surt != text:
-                raise UsageError(_corrected_prefix(text, surt))
+                raise _is_a_url(text, surt, is_captured)
     elif surt_itself != surt_itself.lower():
         raise UsageError(f"{text!r}: SURTs are in lower case; write {text.lower()!r}")
     return Surt(text)
 
 
-def _corrected_prefix(text: str, surt: str) -> str:
+def _is_a_url(
+    text: str, surt: Surt, is_captured: Callable[[Surt], bool]
+) -> OperatorError | UsageError:
+    """Return the error about a text that is a URL and no SURT prefix."""
     host, bracket, path = surt.partition(")")
-    if not bracket:
-        return f"{text!r}: not a SURT prefix; write {surt!r}"
-    domain = host.partition(":")[0]
-    page = f"{surt!r} for this page and all that begin like it, " if path != "/" else ""
-    return (
-        f"{text!r}: a URL, not a SURT prefix; write {page}'{host})/' for the site, or "
-        f"{domain!r} with its ports and subdomains"
-    )
+    domain = Surt(host.partition(":")[0])
+    prefixes = {
+        surt: "for this page and all that begin like it" if path != "/" else "for the site",
+        Surt(f"{host})/"): "for the site" if bracket else "",
+        domain: "with its ports and subdomains" if bracket and not _is_suffix(domain) else "",
+    }
+    choices = [
+        f"{prefix!r} {use}" for prefix, use in prefixes.items() if use and is_captured(prefix)
+    ]
+    if not choices:
+        return OperatorError(
+            f"{text!r}: a URL, of which there is no capture (its SURT is {surt!r})"
+        )
+    return UsageError(f"{text!r}: a URL, not a SURT prefix; write {', or '.join(choices)}")
 
 
-def _sentence(store: Answers, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
+def _sentence(
+    store: Answers, what: Forgotten, removed: Removed, about_pages: int, *, is_trial: bool
+) -> str:
     counts = (
-        f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} "
-        f"contents, {removed.links:,} links"
+        f"{counted(removed.mementos, 'memento')}, {counted(removed.payloads, 'payload')}, "
+        f"{counted(removed.contents, 'content')}, {counted(removed.links, 'link')}"
     )
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
+    if about_pages:
+        sentence += f", {about_pages:,} of the mementos are records about pages (urn:text:URI)"
     if what.has_targets:
         return f"{sentence}, {removed.inlinks:,} of these links are from other pages."
     if is_trial:
@@ -198,8 +299,8 @@ def _show(known: list[tuple[Takedown, Removed]]) -> None:
     for takedown, removed in known:
         what = takedown.what
         counts = (
-            f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, "
-            f"{removed.contents:,} contents, {removed.links:,} links"
+            f"{counted(removed.mementos, 'memento')}, {counted(removed.payloads, 'payload')}, "
+            f"{counted(removed.contents, 'content')}, {counted(removed.links, 'link')}"
         )
         targets = f", links to it included ({removed.inlinks:,})" if what.has_targets else ""
         click.echo(f"{takedown.time}  {_name(what)}{targets}  {counts}  {takedown.reason or '-'}")

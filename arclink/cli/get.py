@@ -73,7 +73,8 @@ def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes
     from arclink.pages.text import read_text
 
     if form == "record":
-        yield from reader.record(memento)[1]
+        with reader.record(memento) as record:
+            yield from record.parts.pieces()
         return
     if form == "headers":
         yield reader.http_head(memento)

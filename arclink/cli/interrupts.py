@@ -6,8 +6,11 @@ it and ends its workers; the workers ignore it.
 
 import os
 import signal
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from types import FrameType
 from typing import Final
 
 _REPEAT: Final = "Run the same command again."
@@ -34,6 +37,31 @@ def hint_after(arguments: list[str]) -> str:
     'Run the same command again.'
     """
     return _HINTS.get(arguments[0], _REPEAT) if arguments else ""
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM."""
+
+
+@contextmanager
+def ended_like_interrupts(is_asked: bool) -> Iterator[None]:
+    """In the block, let SIGTERM raise `Terminated`, so that files and jobs on engines are removed.
+
+    Args:
+        is_asked: Whether it has this effect at all.
+    """
+
+    def end_block(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    if not is_asked or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end_block)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @cache

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -99,6 +100,19 @@ class LazyCommands(click.Group):
                 ("\b", "Examples:", *(f"  {call}" for call in module.EXAMPLES))
             )
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the error for an unknown one names those with a similar name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            similar = get_close_matches(args[0], self._short_helps, n=3)
+            if not similar:
+                raise
+            text = f"{error.message} Did you mean {' or '.join(similar)}?"
+            raise click.UsageError(text, ctx) from error
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; if the reader of its output leaves, as ``head`` does, end at once.

@@ -9,6 +9,7 @@ from arclink.access.declarations import ConflictError, Given
 from arclink.access.formats import FIELDS, FORM, FORMAT, chosen_format
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.groups import PATIENT
 from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
 from arclink.access.parameters import BY_PERIOD
 from arclink.access.queries import LINK_PARAMETERS, LinkQuery
@@ -41,7 +42,7 @@ def command(given: Given) -> None:
     form = chosen_format(FORMAT.sure(given), given)
     form.check(query)
     with open_graph_asked(given) as graph:
-        for piece in form.write(answer_link_query(graph, query, replay=prefix)):
+        for piece in form.write(answer_link_query(graph, query, PATIENT, prefix)):
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
 

@@ -2,14 +2,18 @@
 
 import errno
 import os
+import re
 import sys
+import warnings
 from tempfile import gettempdir
 
 import click
 
-from arclink.cli.interrupts import end, hint_after, ignore_in_children
+from arclink.cli.interrupts import Terminated, end, hint_after, ignore_in_children
 from arclink.cli.lazy_group import LazyCommands
 from arclink.errors import ArclinkError, UsageError
+from arclink.progress import show_on_terminal
+from arclink.terminal import note_width
 from arclink.version import VERSION
 
 SECTIONS = {
@@ -105,8 +109,11 @@ def main() -> None:
     # work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ignore_in_children()
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
     try:
-        code = group.main(standalone_mode=False)
+        note_width()
+        with show_on_terminal():
+            code = group.main(standalone_mode=False)
         if isinstance(
             code, int
         ):  # the code of a `click.exceptions.Exit`, which is returned here and not raised
@@ -114,12 +121,12 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
         end()  # a second Ctrl-C changes nothing
         click.echo(f"arclink: interrupted. {hint_after(sys.argv[1:])}".rstrip(), err=True)
-        sys.exit(130)
+        sys.exit(143 if isinstance(error.__cause__ or error, Terminated) else 130)
     except UsageError as error:
-        _complain(str(error))
+        _complain(_with_option(str(error)))
         sys.exit(2)
     except ArclinkError as error:
         _complain(str(error))
@@ -135,6 +142,19 @@ def main() -> None:
         )
         sys.exit(1)
     end()
+
+
+def _with_option(text: str) -> str:
+    """Return a message that begins with the name of a parameter, with the option instead.
+
+    >>> _with_option("matchType must be exact with level=host")
+    '--match-type must be exact with level=host'
+    """
+    return re.sub(
+        "^[a-z]+[A-Z][A-Za-z]*(?=[ :])",
+        lambda name: "--" + re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name[0]),
+        text,
+    )
 
 
 def _advice(error: OSError) -> str:

@@ -19,7 +19,7 @@ STORE = Parameter(
     "store",
     "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
     "cassandra://node1,node2/links.",
-    TEXT,
+    PATH,
     is_required=True,
     metavar="PATH|URL",
     envvar="ARCLINK_STORE",
@@ -91,7 +91,7 @@ ARCHIVES = Parameter(
     "archives",
     "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
     "with a name and a path on each line, separated by a tab.",
-    TEXT,
+    PATH,
     is_list=True,
     metavar="FOLDER|INDEX",
     keeps_empty=True,

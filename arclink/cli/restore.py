@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
 from arclink.errors import StoreError
@@ -48,6 +49,7 @@ def command(given: Given) -> None:
     first, then the batches that the store lacks are loaded.
     """
     from arclink.analysis.slice_cache import remove_slices
+    from arclink.cli.summary import copied_line
     from arclink.pipeline.build import only_build
     from arclink.store.backups import restore
     from arclink.store.location import is_remote, path_of, takedowns_path, work_folder
@@ -71,14 +73,11 @@ def command(given: Given) -> None:
         remove_slices(store)
         shutil.rmtree(work_folder(store), ignore_errors=True)
     sums = done.sums
-    click.echo(
-        f"{store}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), from {backup}."
-    )
+    click.echo(f"{store}: {copied_line(sums, is_verified=verifies)}, from {backup}.")
     if done.applied:
         click.echo(
-            f"{len(done.applied):,} takedowns are newer than the backup: "
-            f"{done.mementos:,} mementos were forgotten again."
+            "Takedowns newer than the backup were applied again: "
+            f"{len(done.applied):,}, of {counted(done.mementos, 'memento')}."
         )
     click.echo("Build again with the same inputs to add files that the backup lacks.")
 

@@ -3,6 +3,7 @@
 import click
 
 from arclink.access.declarations import TEXT, Given, Parameter, switch
+from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
 
@@ -55,4 +56,4 @@ def command(given: Given) -> None:
             subset = subset_of(store, catalog.define(selection))
             count = sum(1 for _ in subset.scan_mementos())
     click.echo(f"{name}: {stored.text}")
-    click.echo(f"{count:,} captures{' in a stored list' if stored.is_kept else ' now'}")
+    click.echo(f"{counted(count, 'capture')}{' in a stored list' if stored.is_kept else ' now'}")

@@ -26,7 +26,7 @@ from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix
 from arclink.errors import UsageError
 from arclink.federation.instances import parse_instances, parse_name
-from arclink.service.connections import Connections, parse_network
+from arclink.service.clients import Connections, parse_network
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 

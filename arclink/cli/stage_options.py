@@ -11,7 +11,9 @@ import orjson
 
 from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
 from arclink.cli.engine_options import ENGINE, runner_of
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES
+from arclink.credentials import hide_credentials
 from arclink.errors import InputError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
@@ -51,7 +53,12 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     run = runner_of(given, CORES.of(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
-    with closing(run), room_in(folder, name), run.visiting(name):
+    with (
+        ended_like_interrupts(run.is_on_engine),
+        room_in(folder, name),
+        run.visiting(name),
+        closing(run),
+    ):
         yield run
         for relation in RELATIONS[name]:
             run.fetch(folder / relation)
@@ -127,7 +134,7 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
     marks: FileMarks = {}
     paths, complaints = leave_out_foreign(find_archives(inputs), marks)
     for complaint in complaints:
-        click.echo(f"skipped: {complaint}", err=True)
+        click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
     return describe(paths, known, marks=marks)
 
 

@@ -9,6 +9,7 @@ from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, STORE, open_graph_asked
+from arclink.progress import hide_from_output
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
@@ -65,6 +66,7 @@ def command(given: Given) -> None:
                 captures = sum(write_pointers(stream, Path(folder)))
                 click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
                 return
+            hide_from_output()
             for piece in write_stream(stream, query.form):
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()

@@ -4,13 +4,22 @@ from collections.abc import Sequence
 
 import click
 
+from arclink.access.texts import counted
 from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
-from arclink.store.protocols import OpenStore
+from arclink.store.protocols import OpenStore, StoreSums
 
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
+
+
+def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
+    """Return what a copy of a store has, for `backup` and `restore`."""
+    return (
+        f"{counted(sums.batches, 'batch', 'batches')}, {counted(sums.contents, 'content')}, "
+        f"{counted(sums.links, 'link')} ({sums.bytes:,} bytes{', verified' if is_verified else ''})"
+    )
 
 
 def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
@@ -24,8 +33,8 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
-        f"\n{where} holds {sums.links:,} links (repeats on a page count) of "
-        f"{sums.contents:,} contents{time} ({sums.bytes:,} bytes)."
+        f"\n{where} holds {counted(sums.links, 'link')} (repeats on a page count) of "
+        f"{counted(sums.contents, 'content')}{time} ({sums.bytes:,} bytes)."
     )
     if report.seconds:
         click.echo(

@@ -7,7 +7,7 @@ import click
 from arclink.access.declarations import Given, Parameter, named
 from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
 from arclink.access.queries import URI
-from arclink.access.replay import NO_REPLAY
+from arclink.access.replay import NO_REPLAY, uri_ms_in
 from arclink.access.timemaps import read_timemap
 from arclink.access.times import FROM
 from arclink.cli.declared_options import takes
@@ -41,7 +41,7 @@ def command(given: Given) -> None:
     start = FROM.of(given) or ALL_TIME.first
     with open_graph_asked(given) as graph:
         found = read_timemap(graph, given.text(URI), start)
-    for piece in write(found, prefix):
+    for piece in write(found, uri_ms_in(prefix)):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
     if found.following is not None:

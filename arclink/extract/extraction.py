@@ -6,7 +6,6 @@ pointer ends in exactly one ``payloads`` reason, or in a retry from another capt
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from arclink.archives.payloads import decode_payload, payload_checksum, redirect
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.records import HttpHeaders
 from arclink.archives.wat import Described, describe, is_described
-from arclink.checksums import EMPTY_CHECKSUMS, checksum_of_reference
+from arclink.checksums import EMPTY_CHECKSUMS, is_own_reference, is_reference
 from arclink.errors import InputError, MissingFileError, PayloadError, RecordError
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
@@ -27,16 +26,18 @@ from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLink
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
 from arclink.extract.wat_links import wat_links
-from arclink.extract.xhtml import XML_MIMES, with_end_tags
+from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.filter.rules import DEFAULT_RULES, Rules
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt, Timestamp
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
 from arclink.rows.pointers import (
     ABSENT,
+    NAMED,
     NO_FILE,
+    REFERRING,
     RETRIES,
     WAITING,
     Pointer,
@@ -46,8 +47,8 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
+from arclink.rows.references import reference_of, reference_to
 from arclink.rows.relations import DIGESTED, MEMENTOS, Row, format_memento, parse_memento
-from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
 
@@ -59,6 +60,8 @@ PAGES = b"pages"
 _WAYBACK_HEADERS = frozenset({"link", "refresh"})
 _ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
 """Names under which a Wayback Machine repeats the headers of the original server."""
+
+_LOCATION = "http@location"
 
 _BY_CHECKSUM = frozenset(
     {
@@ -99,8 +102,9 @@ def extract_pointers(
     Yields:
         ``pages`` rows (SURT of the first original, tab, page); ``mementos`` rows of captures whose
         CDX row did not name their payload; ``retries`` (pointers to the next capture of a payload),
-        ``waiting`` and ``absent`` (pointers without a further capture); at the end ``findings``
-        (how much of each file was read).
+        ``waiting``, ``named`` and ``absent`` (pointers without a further capture); ``referring``
+        (pointers to captures that records of revisits name); at the end ``findings`` (how much of
+        each file was read).
     """
     with _Extraction(
         settings, counts, is_isolated=is_isolated, is_skipped=is_skipped, rules=rules
@@ -202,11 +206,11 @@ class _Extraction:
         elif not rows:
             self._counts[Reason.PAYLOAD_NOT_A_CAPTURE] += 1
         elif pointer.chunk == 0:
-            is_reference = pointer.kind in (
-                PointerKind.NOT_MODIFIED,
-                PointerKind.REDIRECT,
-            ) and _is_reference(rows)
-            self._counts[Reason.PAYLOAD_NOT_MODIFIED if is_reference else Reason.PAYLOAD_READ] += 1
+            relations = {relation for relation, _ in rows}
+            if PAGES in relations:
+                self._counts[Reason.PAYLOAD_READ] += 1
+            elif REFERRING not in relations:  # else the pointer in it is counted
+                self._counts[Reason.PAYLOAD_NOT_MODIFIED] += 1
             self._counts[Reason.NOTE_FALL_BACK] += bool(pointer.reason)
         return rows
 
@@ -246,7 +250,11 @@ class _Extraction:
             PayloadError: The payload of the record cannot be used.
         """
         if pointer.kind is PointerKind.NOT_MODIFIED and pointer.refers_to_timestamp:
-            return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
+            reference = reference_to(
+                pointer.original, pointer.refers_to_uri, pointer.refers_to_timestamp
+            )
+            if reference is not None:
+                return _referring(pointer, reference)
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         archive = self._open(path, pointer)
@@ -264,11 +272,11 @@ class _Extraction:
                 Reason.PAYLOAD_NOT_A_CAPTURE, "", pointer.file, pointer.offset
             )  # its memento is written already
         if pointer.kind is PointerKind.NOT_MODIFIED:
-            return [_referring(pointer, record.refers_to_uri, record.refers_to_timestamp)]
+            return _referring(pointer, _reference_in(record, pointer))
         if pointer.kind is PointerKind.REDIRECT:
             refresh = PageLinks() if record.location else links_in_headers(record)
             if record.record_type == REVISIT and not record.location and not refresh.written:
-                return [_redirected_as(record, pointer)]
+                return _referring(pointer, _reference_in(record, pointer))
             return self._redirect(
                 parse_memento(pointer.memento), record.location, pointer, refresh.written
             )
@@ -276,6 +284,8 @@ class _Extraction:
             return [self._recorded_page(record, pointer)]
         if pointer.kind is PointerKind.REPEATED and not self._passes_the_rules(record):
             raise PayloadError(Reason.PAYLOAD_LEFT_OUT, "", pointer.file, pointer.offset)
+        if is_reference(pointer.checksum) and record.location:
+            return [self._redirect_page(record, pointer)]
         if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
         memento = parse_memento(pointer.memento)
@@ -436,7 +446,7 @@ class _Extraction:
         html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
         is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
-        return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
+        return self._extract(as_html(html.text) if is_xhtml else html.text), html.charset
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.
@@ -472,7 +482,7 @@ class _Extraction:
         if self._unwrapper is not None:
             location = self._unwrapper.link(location)
         checksum = redirect_checksum(memento.status, location, "\n".join(refresh))
-        links = [format_link(("http@location", location, "", None))] if location else refresh
+        links = [format_link((_LOCATION, location, "", None))] if location else refresh
         page = Page(
             checksum, 0, pointer.file, pointer.offset, "utf-8", None, [pointer.original], links, {}
         )
@@ -482,6 +492,12 @@ class _Extraction:
             (PAGES, checksum.encode() + b"\t" + format_page(page)),
         ]
 
+    def _redirect_page(self, record: ArchiveRecord, pointer: Pointer) -> Row:
+        """Return the page of a redirect that a revisit of another URI names."""
+        links = PageLinks(written=[format_link((_LOCATION, record.location, "", None))])
+        page = self._page_with(links, "utf-8", pointer, pointer.checksum)
+        return PAGES, _page_row(page, surt_of(pointer.original), pointer.part)
+
     def _give_up(self, pointer: Pointer, reason: Reason) -> Row:
         if pointer.fall_backs:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
@@ -490,7 +506,10 @@ class _Extraction:
         if pointer.kind is PointerKind.REPEATED:  # then the revisits are all that the batch has
             why = "" if reason is Reason.PAYLOAD_FILE_MISSING else reason.name
             nowhere = replace(pointer, file=NO_FILE, offset=0, length=-1, reason=why)
-            return ABSENT, format_absent(replace(nowhere, kind=PointerKind.UNREAD))
+            nowhere = replace(nowhere, kind=PointerKind.UNREAD)
+            if pointer.names:
+                return NAMED, format_pointer(nowhere)
+            return ABSENT, format_absent(nowhere)
         if pointer.kind in _BY_CHECKSUM:
             is_last = pointer.kind is PointerKind.LAST_RESORT
             kind = PointerKind.PASSED if is_last else PointerKind.UNREAD
@@ -544,43 +563,50 @@ def _is_indexed_capture(record: ArchiveRecord, pointer: Pointer) -> bool:
     return record.checksum == pointer.checksum or payload_checksum(record) == pointer.checksum
 
 
-def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
-    """Return the memento of a revisit that refers to an earlier capture of its original.
-
-    A reference to another URI does not count: a server says "not modified" about the requested URI.
-    """
-    when: Timestamp | None = None
-    if uri in ("", pointer.original):
-        with suppress(TimestampError):
-            when = normal_timestamp(timestamp)[0]
-    return MEMENTOS, format_memento(
-        parse_memento(pointer.memento)._replace(
-            checksum=checksum_of_reference(pointer.original, when)
-        )
-    )
-
-
-def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
-    """Return the memento of a redirect's revisit without ``Location``.
-
-    The capture that it refers to has the ``Location``.
+def _reference_in(record: ArchiveRecord, pointer: Pointer) -> Checksum:
+    """Return the reference of a revisit to the capture that it repeats.
 
     Raises:
-        PayloadError: It refers to no capture, or to a capture of another URI.
+        PayloadError: It refers to no capture.
     """
-    if not record.refers_to_timestamp or record.refers_to_uri not in ("", pointer.original):
+    reference = reference_of(
+        pointer.original,
+        record.refers_to_uri,
+        record.refers_to_timestamp,
+        record.profile,
+        record.status,
+    )
+    if reference is None:
         raise PayloadError(
             Reason.PAYLOAD_NOT_AT_HAND,
-            "a redirect's revisit without Location",
+            "a revisit that names no capture",
             pointer.file,
             pointer.offset,
         )
-    return _referring(pointer, record.refers_to_uri, record.refers_to_timestamp)
+    return reference
 
 
-def _is_reference(rows: Sequence[Row]) -> bool:
-    """Return whether the rows are only a reference to an earlier capture: a memento, no page."""
-    return not any(relation == PAGES for relation, _ in rows)
+def _referring(pointer: Pointer, reference: Checksum) -> list[Row]:
+    """Return the memento of a revisit with a reference, and a pointer to look for the capture.
+
+    A capture of the same original has the same links, so a store finds them when it answers.
+    """
+    memento = parse_memento(pointer.memento)._replace(checksum=reference)
+    rows = [(MEMENTOS, format_memento(memento))]
+    if not is_own_reference(reference, pointer.original):
+        sought = Pointer(
+            PointerKind.REVISIT_ONLY,
+            reference,
+            NO_FILE,
+            0,
+            -1,
+            pointer.timestamp,
+            pointer.original,
+            originals=(pointer.original,),
+            names=(reference,),
+        )
+        rows.append((REFERRING, format_pointer(sought)))
+    return rows
 
 
 def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:

@@ -33,7 +33,6 @@ import ada_url
 
 from arclink.archives.payloads import DecodedPayload, undo_coding
 from arclink.extract.html import (
-    C0_OR_SPACE,
     DEFAULT_KINDS,
     NO_TAB_NEWLINE,
     Limits,
@@ -43,6 +42,7 @@ from arclink.extract.html import (
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link
+from arclink.uris.resolution import C0_OR_SPACE
 
 _SNIFFED: Final = 4096
 _ROOT: Final = re.compile(

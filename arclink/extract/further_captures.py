@@ -14,27 +14,39 @@ result within one batch: it joins the waiting pointers with the mementos of the 
 round in which a payload still waits. With ``--heritrix-outlinks``, payloads for which no capture is
 left get the links that the crawler recorded next to their revisits.
 
-`places` makes the sorted values of a checksum, and `further_pointers` reads them in one pass, in
-memory that does not grow with the number of captures, revisits or originals of a payload.
+If no capture has the checksum of a revisit, the capture that the revisit names is looked for, by
+the SURT of its URI and its time. Each capture that revisits of a payload name takes one pass.
+
+`places` makes the sorted values of a checksum or of a named capture, and `further_pointers` reads
+them in one pass, in memory that does not grow with the number of captures, revisits or originals of
+a payload.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby, islice
 from operator import itemgetter
 
 import orjson
 
-from arclink.checksums import is_of_page
-from arclink.model import Memento, Payload, Timestamp, UriR
+from arclink.checksums import (
+    is_of_page,
+    name_of_payload,
+    timestamp_of_reference,
+    uri_of_reference,
+)
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento, Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.pointers import (
     ABSENT_KEY,
     LAST_RESORTS,
+    NAMED,
     POINTERS,
+    SOUGHT_BY_NAME,
     UNREADABLE,
+    WAITING,
     FallBack,
     Pointer,
     PointerKind,
@@ -43,6 +55,7 @@ from arclink.rows.pointers import (
     parse_pointer,
 )
 from arclink.rows.relations import PAYLOADS, Row, format_payload, parse_memento
+from arclink.uris.surts import surt_of
 
 RECORDED = b"recorded"
 """Name of the relation of pointers to the links that crawlers recorded."""
@@ -57,6 +70,9 @@ their revisits; the waiting pointers.
 _WANTED, _REVISIT = "0", "1"
 """After an original: that it waits, or that it was revisited."""
 
+_OF_CAPTURE = "\x02"
+"""First character of the keys of captures; no checksum begins with it."""
+
 _BETWEEN = b"\x01"
 """Between the parts of a value by which it is sorted; it sorts before any character of a row."""
 
@@ -67,24 +83,35 @@ _AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
 """Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
 
-def places(line: bytes, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the pairs (checksum, value) of a row; values sort as `further_pointers` needs them.
+def places(line: bytes, *, recorded: bool, by_name: bool = False) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the pairs (key, value) of a row; values sort as `further_pointers` needs them.
 
     Args:
-        line: A waiting or absent pointer, a pointer that filter wrote, or a memento. A memento has
-            tabs; a pointer does not.
+        line: A waiting, named or absent pointer, a pointer that filter wrote, or a memento. A
+            memento has tabs; a pointer does not.
         recorded: Whether revisits may lead to recorded links.
+        by_name: Whether some pointers wait for a capture that is named.
+
+    Yields:
+        Keys are checksums, or SURT and time of a capture that may be named.
     """
     if line.startswith(ABSENT_KEY):
         line = _after_tab(line)
     if b"\t" in line:
         memento = parse_memento(line)
-        if memento.reason == "-" and is_of_page(memento.checksum):
+        if memento.reason != "-":
+            return
+        if is_of_page(memento.checksum):
             yield from _places_of_memento(memento, recorded=recorded)
+        if by_name and may_be_named(memento):
+            yield _key_of_capture(memento.surt, memento.timestamp), _capture_in(memento)
         return
     pointer = parse_pointer(line)
     key = pointer.checksum.encode()
-    if pointer.kind in UNREADABLE:
+    if pointer.kind in SOUGHT_BY_NAME:
+        yield _key_of_reference(pointer.names[0]), b"%b\t" % _WAITS + line
+        yield _key_of_reference(pointer.names[0]), b"%b%09d\t%b" % (_LINE, pointer.chunk, line)
+    elif pointer.kind in UNREADABLE:
         head = format_pointer(replace(pointer, originals=()))
         yield key, b"%b%09d\t%b" % (_WAITS, pointer.chunk, head)
         if recorded:
@@ -96,15 +123,38 @@ def places(line: bytes, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
         yield key, _TRIED + b"\t" + orjson.dumps(tried)
 
 
-def _places_of_memento(memento: Memento, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
+def may_be_named(memento: Memento) -> bool:
+    """Return whether a memento can be the one that a revisit names: it has a page or a redirect."""
+    return (
+        memento.reason == "-"
+        and memento.record_type != REVISIT
+        and memento.checksum not in (NO_CHECKSUM, EMPTY_PAYLOAD)
+    )
+
+
+def _key_of_capture(surt: str, timestamp: str) -> bytes:
+    """Return the key at which a capture and the revisits that name it meet."""
+    return f"{_OF_CAPTURE}{timestamp} {surt}".encode()
+
+
+def _key_of_reference(reference: Checksum) -> bytes:
+    surt = surt_of(uri_of_reference(reference))
+    return _key_of_capture(surt, timestamp_of_reference(reference) or "")
+
+
+def _capture_in(memento: Memento) -> bytes:
     place = memento.file, f"{memento.offset:020d}"
+    value = _sorted(_CAPTURE, memento.timestamp, memento.original, *place)
+    return b"%b\t%d" % (value, memento.length)
+
+
+def _places_of_memento(memento: Memento, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
     if memento.record_type != REVISIT:
-        value = _sorted(_CAPTURE, memento.timestamp, memento.original, *place)
+        yield memento.checksum.encode(), _capture_in(memento)
     elif recorded:
+        place = memento.file, f"{memento.offset:020d}"
         value = _sorted(_ORIGINAL, memento.original, _REVISIT, memento.timestamp, *place)
-    else:
-        return
-    yield memento.checksum.encode(), b"%b\t%d" % (value, memento.length)
+        yield memento.checksum.encode(), b"%b\t%d" % (value, memento.length)
 
 
 def _sorted(first: bytes, *parts: str) -> bytes:
@@ -115,21 +165,28 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
     """Yield what is to be read for a payload that waits; nothing for any other payload.
 
     Args:
-        values: All values of the payload's checksum from `places`, sorted.
+        values: All values of a key from `places`, sorted.
         counts: Gets the reason of a payload that cannot be read.
 
     Yields:
-        `POINTERS` to captures that were not tried yet; if none is left, `RECORDED` pointers to the
-        revisits of the waiting originals; without these, a row of ``payloads`` with the reason. A
-        payload has only one of the three.
+        `POINTERS` to captures that were not tried yet; if none is left, `NAMED` pointers to look
+        for the capture that revisits name; if they name none, `RECORDED` pointers to the revisits
+        of the waiting originals; without these, a row of ``payloads`` with the reason. A payload
+        has only one of the four.
     """
     first: Pointer | None = None
     tried: set[tuple[str, int]] = set()
     captures: list[FallBack] = []
     is_recorded = False
-    for step, some in groupby(values, itemgetter(slice(1))):
+    groups = groupby(values, itemgetter(slice(1)))
+    for step, some in groups:
         if step == _WAITS:
             first = parse_pointer(_after_tab(next(some)))
+            if first.kind in SOUGHT_BY_NAME:
+                waiting = (first, *map(parse_pointer, map(_after_tab, some)))
+                of_batch = {one.checksum for one in waiting if one.kind is PointerKind.NAMED}
+                yield from _named_pointers(groups, of_batch, counts)
+                return
         elif first is None:
             return
         elif step == _TRIED:
@@ -140,7 +197,7 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
             if first.kind is not PointerKind.GIVEN_UP:
                 captures = list(islice(_untried(some, first, tried), LAST_RESORTS))
         elif step == _ORIGINAL:
-            if not captures and _may_be_recorded(first):
+            if not captures and not first.names and _may_be_recorded(first):
                 for number, (original, revisits) in enumerate(_revisits(some)):
                     is_recorded = True
                     pointer = directed(first, PointerKind.RECORDED, revisits)
@@ -158,8 +215,74 @@ def _resolved(
         pointer = parse_pointer(line)
         if captures:
             yield POINTERS, format_pointer(directed(pointer, PointerKind.LAST_RESORT, captures))
+        elif pointer.names:
+            yield NAMED, format_pointer(replace(pointer, kind=PointerKind.NAMED))
         else:
             yield from unread(pointer, counts)
+
+
+def _named_pointers(
+    groups: Iterable[tuple[bytes, Iterator[bytes]]],
+    of_batch: Collection[Checksum],
+    counts: Counter[Reason],
+) -> Iterator[Row]:
+    """Yield the rows for the pointers that wait for one named capture.
+
+    Pointers of one payload come from several revisits, so their chunks get new numbers.
+
+    Args:
+        groups: The values by their first byte, after those that only say what waits.
+        of_batch: Payloads of revisits of this batch. Their pointers have all originals, so those
+            for revisits of earlier batches are not needed.
+        counts: As in `further_pointers`.
+    """
+    captures: list[FallBack] = []
+    chunks: Counter[Checksum] = Counter()
+    for step, some in groups:
+        if step == _CAPTURE:
+            captures = list(islice(_captures_in(some), LAST_RESORTS))
+        elif step == _LINE:
+            for pointer in map(parse_pointer, map(_after_tab, some)):
+                if pointer.kind is PointerKind.AWAITED and pointer.checksum in of_batch:
+                    continue
+                if captures:
+                    chunk = chunks[pointer.checksum]
+                    chunks[pointer.checksum] += 1
+                    found = directed_by_name(replace(pointer, chunk=chunk), captures)
+                    yield POINTERS, format_pointer(found)
+                else:
+                    yield from _not_named(pointer, chunks, counts)
+
+
+def directed_by_name(pointer: Pointer, captures: Iterable[FallBack]) -> Pointer:
+    """Return a pointer that reads one of the captures that its first name refers to.
+
+    Those of the very URI that is named come first, then those of its variants.
+    """
+    uri = uri_of_reference(pointer.names[0])
+    exact_first = sorted(captures, key=lambda capture: capture.original != uri)
+    pointer = replace(pointer, names=pointer.names[1:])
+    return directed(pointer, PointerKind.LAST_RESORT, exact_first)
+
+
+def _not_named(
+    pointer: Pointer, chunks: Counter[Checksum], counts: Counter[Reason]
+) -> Iterator[Row]:
+    """Yield the rows for a pointer if this batch does not have the capture that it names."""
+    if pointer.kind is PointerKind.AWAITED:
+        return
+    reference, *others = pointer.names
+    is_first = not chunks[pointer.checksum]
+    chunks[pointer.checksum] += 1
+    name = name_of_payload(pointer.checksum, reference)
+    if is_first and name != pointer.checksum:  # the reference of a payload is its row
+        yield PAYLOADS, format_payload(unread_payload(replace(pointer, checksum=name)))
+    if others:
+        yield NAMED, format_pointer(replace(pointer, names=others))
+    elif name != pointer.checksum:
+        yield WAITING, format_pointer(replace(pointer, kind=PointerKind.UNREAD, names=()))
+    elif is_first:
+        yield from unread(replace(pointer, chunk=0), counts)
 
 
 def unread(pointer: Pointer, counts: Counter[Reason]) -> Iterator[Row]:
@@ -170,10 +293,15 @@ def unread(pointer: Pointer, counts: Counter[Reason]) -> Iterator[Row]:
         counts: Gets the reason.
     """
     if pointer.chunk == 0:
-        reason = pointer.reason or Reason.PAYLOAD_NOT_AT_HAND.name
-        counts[Reason[reason]] += 1
-        payload = Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason)
+        payload = unread_payload(pointer)
+        counts[Reason[payload.reason]] += 1
         yield PAYLOADS, format_payload(payload)
+
+
+def unread_payload(pointer: Pointer) -> Payload:
+    """Return the payload of a pointer that leads to no readable capture."""
+    reason = pointer.reason or Reason.PAYLOAD_NOT_AT_HAND.name
+    return Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason)
 
 
 def _untried(
@@ -183,15 +311,20 @@ def _untried(
     passed: tuple[str, str, str, int] | None = None
     if first.kind is PointerKind.PASSED:
         passed = first.timestamp, first.original, first.file, first.offset
+    for capture in _captures_in(values):
+        if (capture.file, capture.offset) in tried:
+            continue
+        place = capture.timestamp, capture.original, capture.file, capture.offset
+        if passed is None or place > passed:
+            yield capture
+
+
+def _captures_in(values: Iterable[bytes]) -> Iterator[FallBack]:
+    """Yield the captures in sorted values, each once, earliest first."""
     for _, same in groupby(values, lambda value: value.partition(b"\t")[0]):
         place, _, length = next(same)[1:].partition(b"\t")
         timestamp, original, file, offset = place.decode().split(_BETWEEN.decode())
-        when, where = Timestamp(timestamp), UriR(original)
-        capture = FallBack(file, int(offset), int(length), when, where)
-        if (file, capture.offset) in tried:
-            continue
-        if passed is None or (timestamp, original, file, capture.offset) > passed:
-            yield capture
+        yield FallBack(file, int(offset), int(length), Timestamp(timestamp), UriR(original))
 
 
 def _may_be_recorded(first: Pointer) -> bool:

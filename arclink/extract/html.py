@@ -16,8 +16,12 @@ These rules decide:
   ``<noscript>`` it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
 - *Broken markup.* An ``a`` without an end tag, or around blocks in a paragraph, is split as in a
   browser. Each part is a link, perhaps without text.
-- *SVG.* ``a`` and ``image`` count, with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind
-  says ``href`` for both.
+- *Namespaces.* An element in SVG or MathML is not the element of HTML with that name: a ``base`` in
+  ``<svg>`` changes no link. In SVG, ``a``, ``image``, ``use``, ``feImage`` and ``script`` count,
+  with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
+- *Not read*: ``ping`` (``a``, ``area``), to which browsers only report a click; addresses in style
+  sheets, scripts and ``style`` attributes; ``usemap``, ``profile``, ``longdesc``, ``manifest`` and
+  ``archive``, which browsers ignore or which lead to a place in the page.
 - *References that are not addresses.* `PageLinks.counts` counts those that are recognised without
   the page's URI. The others are counted when links are resolved.
 - *Text.* An ``a`` has the text that a reader sees; images, image maps and image buttons have their
@@ -41,6 +45,7 @@ from arclink.extract.plain_links import but_plain_links
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link, parse_link
+from arclink.uris.resolution import C0_OR_SPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,11 @@ class PageLinks:
 _RESOURCE: Final = 0  # nothing is fetched: an empty source (HTML, "If src is the empty string, …")
 _HYPERLINK: Final = 1  # the page itself, or its base
 _ACTION: Final = 2  # the page itself even where it has a base (HTML, form submission)
-_SRCSET: Final = 3  # a list of candidates
-_REFRESH: Final = 4  # a declarative refresh, if http-equiv says so
-_BUTTON: Final = 5  # a resource if the input's type is image
+_USE: Final = 3  # a resource; a fragment alone is in the page even where it has a base (SVG)
+_SUBMIT: Final = 4  # as an action, if the element submits its form
+_SRCSET: Final = 5  # a list of candidates
+_REFRESH: Final = 6  # a declarative refresh, if http-equiv says so
+_BUTTON: Final = 7  # a resource if the input's type is image
 
 _LINKS: Final[dict[str, dict[str, int]]] = {
     "a": {"href": _HYPERLINK},
@@ -108,13 +115,28 @@ _LINKS: Final[dict[str, dict[str, int]]] = {
     "audio": {"src": _RESOURCE},
     "source": {"src": _RESOURCE, "srcset": _SRCSET},
     "track": {"src": _RESOURCE},
-    "input": {"src": _BUTTON},
+    "input": {"src": _BUTTON, "formaction": _SUBMIT},
+    "button": {"formaction": _SUBMIT},
     "body": {"background": _RESOURCE},
-    "image": {"href": _RESOURCE},  # of SVG; the parser turns HTML's own <image> into <img>
+    "table": {"background": _RESOURCE},
+    "thead": {"background": _RESOURCE},
+    "tbody": {"background": _RESOURCE},
+    "tfoot": {"background": _RESOURCE},
+    "tr": {"background": _RESOURCE},
+    "td": {"background": _RESOURCE},
+    "th": {"background": _RESOURCE},
     "blockquote": {"cite": _HYPERLINK},
     "q": {"cite": _HYPERLINK},
     "del": {"cite": _HYPERLINK},
     "ins": {"cite": _HYPERLINK},
+}
+
+_SVG_LINKS: Final[dict[str, dict[str, int]]] = {
+    "a": {"href": _HYPERLINK},
+    "image": {"href": _RESOURCE},  # the parser turns HTML's own <image> into <img>
+    "use": {"href": _USE},
+    "feimage": {"href": _USE},
+    "script": {"href": _RESOURCE},
 }
 
 # Attributes that scripts use for lazy loading; no standard defines them.
@@ -156,7 +178,7 @@ def _kinds(links: dict[str, dict[str, int]]) -> frozenset[Kind]:
     )
 
 
-DEFAULT_KINDS: Final = _kinds(_LINKS)
+DEFAULT_KINDS: Final = _kinds(_LINKS) | _kinds(_SVG_LINKS)
 """Kinds of links that are extracted by default."""
 
 OPTIONAL_KINDS: Final = _kinds(_OPTIONAL_LINKS)
@@ -190,25 +212,36 @@ _WITH_ALT: Final = {"area", "img", "input"}
 _WITH_REL: Final = {"a", "area", "link", "form"}
 _ALL_LINKS: Final = {
     element: _LINKS.get(element, {})
+    | _SVG_LINKS.get(element, {})
     | _OPTIONAL_LINKS.get(element, {})
     | _HEADER_LINKS.get(element, {})
-    for element in _LINKS | _OPTIONAL_LINKS | _HEADER_LINKS
+    for element in _LINKS | _SVG_LINKS | _OPTIONAL_LINKS | _HEADER_LINKS
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """The attributes to read from one element: (name, kind, how), in the order of links."""
+    """The attributes to read from one element: (name, kind, how), in the order of links.
+
+    Attributes:
+        attributes: If it is of HTML.
+        in_svg: If it is of SVG.
+        needs: The attribute without which the element has no link; empty if there is no such one.
+    """
 
     attributes: tuple[tuple[str, Kind, int], ...]
+    in_svg: tuple[tuple[str, Kind, int], ...] = ()
+    needs: str = ""
     has_text: bool = False
     has_alt: bool = False
     has_rel: bool = False
 
 
-_A: Final = _Element((("href", Kind("a@href"), _HYPERLINK),), has_text=True, has_rel=True)
+_HREF_OF_A: Final = (("href", Kind("a@href"), _HYPERLINK),)
+_A: Final = _Element(_HREF_OF_A, _HREF_OF_A, has_text=True, has_rel=True)
 _TEMPLATE: Final = _Element(())
 _BASE: Final = _Element(())
+_FOREIGN: Final = _Element(())
 
 _document = LexborHTMLParser("")
 
@@ -223,6 +256,7 @@ def _tag_ids(tags: str) -> frozenset[int]:
 
 
 _NOSCRIPT: Final = _tag_id("noscript")
+_BUTTON_ELEMENT: Final = _tag_id("button")
 _IMAGES: Final = _tag_ids("img input area")
 NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
 """Elements whose text no reader sees, by lexbor's numbers."""
@@ -234,13 +268,28 @@ BREAKS: Final = _tag_ids(
 """Elements that begin a new line of text, by lexbor's numbers."""
 
 
+_UNNUMBERED: Final = -1
+"""Number of ``use``, for which lexbor chooses another number in each document."""
+
+_SVG: Final = _tag_id("svg")
+_MATH: Final = _tag_id("math")
+_ANNOTATION: Final = _tag_id("annotation-xml")
+_HTML_IN_SVG: Final = _tag_ids("foreignobject desc title")
+_HTML_IN_MATH: Final = _tag_ids("mi mo mn ms mtext")
+
+
 @lru_cache(maxsize=16)
 def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _Element]:
     """Return the attributes to read, by element number; ``is_inert``: in a template."""
-    elements = {_tag_id("template"): _TEMPLATE, _tag_id("base"): _BASE}
-    for tag in _LINKS | _OPTIONAL_LINKS:
-        attributes = _LINKS.get(tag, {}) | _OPTIONAL_LINKS.get(tag, {})
-        wanted = tuple(
+    elements = {
+        _tag_id("template"): _TEMPLATE,
+        _tag_id("base"): _BASE,
+        _SVG: _FOREIGN,
+        _MATH: _FOREIGN,
+    }
+
+    def wanted(tag: str, attributes: dict[str, int]) -> tuple[tuple[str, Kind, int], ...]:
+        return tuple(
             (
                 "content" if how == _REFRESH else name,
                 Kind(f"{'template' if is_inert else tag}@{name}"),
@@ -249,9 +298,23 @@ def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _E
             for name, how in attributes.items()
             if f"{tag}@{name}" in kinds
         )
-        if wanted:
-            element = _Element(wanted, tag == "a", tag in _WITH_ALT, tag in _WITH_REL)
-            elements[_tag_id(tag)] = _A if element == _A else element
+
+    for tag in _LINKS | _SVG_LINKS | _OPTIONAL_LINKS:
+        in_html = wanted(tag, _LINKS.get(tag, {}) | _OPTIONAL_LINKS.get(tag, {}))
+        in_svg = wanted(tag, _SVG_LINKS.get(tag, {}))
+        if in_html or in_svg:
+            single = in_html[0][0] if len(in_html) == 1 and not in_svg else ""
+            element = _Element(
+                in_html,
+                in_svg,
+                single if single != "href" else "",
+                tag == "a",
+                tag in _WITH_ALT,
+                tag in _WITH_REL,
+            )
+            elements[_tag_id(tag) if tag != "use" else _UNNUMBERED] = (
+                _A if element == _A else element
+            )
     return elements
 
 
@@ -260,9 +323,6 @@ def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _E
 # would grow with the square of the depth where links nest.
 _TEXT_BUDGET: Final = 1_000_000
 _BLOCK: Final = 64
-
-C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
-"""Characters that a URL loses at both ends; it keeps other blanks (URL Standard, section 4.4)."""
 
 NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
 """Removes the characters that a URL loses everywhere."""
@@ -331,6 +391,7 @@ class _Page:
     __slots__ = (
         "budget",
         "came_base_late",
+        "foreign",
         "found",
         "has_base_element",
         "is_in_document",
@@ -344,6 +405,7 @@ class _Page:
         self.found = PageLinks(base)
         self.limits = limits
         self.budget = _TEXT_BUDGET
+        self.foreign: dict[int, int] = {}  # memory of elements of SVG and MathML → which of both
         self.is_in_document = True  # False in a template or shadow root
         self.repeated = 0
         self.is_refreshed = False
@@ -358,12 +420,14 @@ class _Page:
         found = self.found
         # Pairs of nodes and ``is_inert``: whether browsers hide their content.
         walks: list[tuple[Iterator[LexborNode], bool]] = [(parser.root.traverse(), False)]
+        # Copies: `note_foreign` adds to them.
+        elements = tuple(dict(_elements(kinds, is_inert=is_inert)) for is_inert in (False, True))
         while walks:
             nodes, is_inert = walks[-1]
             self.is_in_document = len(walks) == 1
             closer = but_plain_links(
                 nodes,
-                _elements(kinds, is_inert=is_inert),
+                elements[is_inert],
                 _A,
                 _CLOSER_LOOK,
                 found.written,
@@ -379,12 +443,64 @@ class _Page:
                         (fragment.traverse(), is_inert) for fragment in node.template_fragments()
                     )
                     break
-                if element is not _BASE:
+                if element is _FOREIGN:
+                    self.note_foreign(parser, node, elements[is_inert])
+                elif element is not _BASE:
                     self.read(node, element, attributes)
-                elif self.is_in_document:
+                elif self.is_in_document and node.mem_id not in self.foreign:
                     self.read_base(attributes)
             else:
                 walks.pop()
+
+    def note_foreign(
+        self, parser: LexborHTMLParser, root: LexborNode, elements: dict[int, _Element]
+    ) -> None:
+        """Note the elements below ``<svg>`` or ``<math>`` that are not of HTML.
+
+        Args:
+            parser: Has parsed the page.
+            root: The ``<svg>`` or ``<math>``.
+            elements: Gets the number that ``use`` has in this document.
+        """
+        if root.mem_id in self.foreign:
+            return  # it is below another one, and so was noted
+        if _UNNUMBERED in elements:
+            elements[parser.create_node("use").tag_id] = elements.pop(_UNNUMBERED)
+        for node in root.traverse():
+            if node.tag_id in elements:
+                namespace = self.namespace_of(node)
+                if namespace:
+                    self.foreign[node.mem_id] = namespace
+
+    def namespace_of(self, node: LexborNode) -> int:
+        """Return the number of ``svg`` or ``math`` for their elements; 0 for an element of HTML.
+
+        Assumed to be of HTML if the page nests too deep.
+
+        Source:
+            HTML Standard, 13.2.6 (adjusted current node, integration points).
+        """
+        if node.tag_id in (_SVG, _MATH):
+            return node.tag_id
+        may_be_html = False  # in SVG, but not in MathML
+        above = node.parent
+        while above is not None and self.budget > 0:
+            self.budget -= 1
+            tag_id = above.tag_id
+            if tag_id == _SVG:
+                return 0 if may_be_html else _SVG
+            if tag_id == _MATH:
+                return _MATH
+            if tag_id in _HTML_IN_SVG:
+                may_be_html = True
+            elif tag_id in _HTML_IN_MATH or (
+                tag_id == _ANNOTATION
+                and (above.attributes.get("encoding") or "").lower()
+                in ("text/html", "application/xhtml+xml")
+            ):
+                return 0
+            above = above.parent
+        return 0
 
     def read_base(self, attributes: dict[str, str | None]) -> None:
         """Take the base of the first ``base`` that has an ``href``, usable or not (HTML, 4.2.3)."""
@@ -406,7 +522,10 @@ class _Page:
     def read(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> None:
         """Collect the links of an element; count references that are not kept."""
         text = rel = None  # read once for all candidates of a srcset
-        for name, kind, how in element.attributes:
+        wanted = element.attributes
+        if self.foreign and (namespace := self.foreign.get(node.mem_id)):
+            wanted = element.in_svg if namespace == _SVG else ()
+        for name, kind, how in wanted:
             if name not in attributes:
                 if name != "href" or "xlink:href" not in attributes:
                     continue
@@ -415,8 +534,10 @@ class _Page:
             if how == _REFRESH:
                 self.read_refresh(node, attributes, value)
                 continue
+            if how == _SUBMIT and not _submits(node, attributes):
+                continue
             for reference in (
-                (value,) if how <= _ACTION else self.references(value, how, attributes)
+                (value,) if how <= _SUBMIT else self.references(value, how, attributes)
             ):
                 if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
                     continue
@@ -513,11 +634,12 @@ class _Page:
     def reason_against(self, cleaned: str, how: int) -> Reason | None:
         """Return the reason why a reference is not a link; None if it may be one."""
         if not cleaned:
-            if how not in (_HYPERLINK, _ACTION, _REFRESH):
+            if how not in (_HYPERLINK, _ACTION, _SUBMIT, _REFRESH):
                 return Reason.LINK_EMPTY
-            return Reason.LINK_SAME_PAGE if how == _ACTION or self.found.base is None else None
+            is_own = how in (_ACTION, _SUBMIT) or self.found.base is None
+            return Reason.LINK_SAME_PAGE if is_own else None
         if cleaned[0] == "#":
-            return Reason.LINK_SAME_PAGE if self.found.base is None else None
+            return Reason.LINK_SAME_PAGE if how == _USE or self.found.base is None else None
         start = cleaned[:11].lower()
         return next((reason for scheme, reason in _NO_ADDRESS if start.startswith(scheme)), None)
 
@@ -614,6 +736,14 @@ class WrittenLink:
     rel: str = ""
 
 
+def _submits(node: LexborNode, attributes: dict[str, str | None]) -> bool:
+    """Return whether a ``button`` or ``input`` submits its form (HTML, 4.10.18.6)."""
+    kind = (attributes.get("type") or "").lower()
+    if node.tag_id == _BUTTON_ELEMENT:
+        return kind not in ("button", "reset")
+    return kind in ("submit", "image")
+
+
 def _is_shadow_root(attributes: dict[str, str | None]) -> bool:
     """Return whether a template is a declarative shadow root (HTML, 4.12.3)."""
     return (attributes.get("shadowrootmode") or "").lower() in ("open", "closed")
@@ -652,7 +782,7 @@ def collect_links(
             continue
         # The program that found the link has checked that its input is an image button.
         references = (
-            (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image"})
+            (link.value,) if how <= _SUBMIT else page.references(link.value, how, {"type": "image"})
         )
         text, rel = link.text, link.rel
         for number, reference in enumerate(references):

@@ -5,14 +5,21 @@ variables.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from selectolax.lexbor import LexborNode
 
 from arclink.native import native
 from arclink.rows.pages import PART
 
-_Element = TypeVar("_Element")
+
+class _Needy(Protocol):
+    @property
+    def needs(self) -> str:
+        """The attribute without which an element has no link; empty if there is no such one."""
+
+
+_Element = TypeVar("_Element", bound=_Needy)
 
 
 @native("plain_links")
@@ -50,6 +57,8 @@ def but_plain_links(
         if element is None:
             continue
         attributes = node.attributes
+        if element.needs and element.needs not in attributes:
+            continue
         if element is a and len(links) < most:
             reference = attributes.get("href")
             if reference and reference[0] not in closer_look and PART not in reference:

@@ -1,13 +1,17 @@
-"""XHTML for a parser of HTML: `with_end_tags`.
+"""XHTML for a parser of HTML: `as_html`.
 
-A page served as XML may close any element in its start tag: ``<script src="a.js"/>``. An HTML
-parser ignores the slash: to it, the script ends at the next ``</script>``, and the links between
-are lost. Browsers read such pages as XML. Here, the missing end tags are added, and the page is
-then read like any other.
+Browsers read a page that is served as XML by the rules of XML: any element may be closed in its
+start tag (``<script src="a.js"/>``), names may have a prefix (``<h:a>``), and a CDATA section ends
+at ``]]>`` only. An HTML parser ignores all of this and loses links. So a page that is well-formed
+XML is written again as HTML with the same elements. If it is not well-formed, browsers show an
+error; its links are then found as in HTML, after missing end tags were added.
 """
 
 import re
+from html import escape
+from html.entities import html5
 from typing import Final
+from xml.parsers import expat
 
 XML_MIMES: Final = frozenset(
     {"application/xhtml+xml", "application/vnd.wap.xhtml+xml", "application/xml", "text/xml"}
@@ -30,17 +34,105 @@ _TAG: Final = re.compile(
     re.DOTALL,
 )
 
+_NAMESPACES: Final = frozenset(
+    {
+        "",  # a mistake: browsers find no links in such a page, but it was written with them
+        "http://www.w3.org/1999/xhtml",
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1998/Math/MathML",
+    }
+)
+_ENTITY: Final = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
+_OF_XML: Final = frozenset({"amp;", "apos;", "gt;", "lt;", "quot;"})
+_PREFIXES: Final = {"": "", "http://www.w3.org/1999/xlink": "xlink:"}
+_TEXT: Final = frozenset({"plaintext", "xmp"})
+_OTHER: Final = "x-other"
+"""The element of HTML for one of another namespace, or of `_TEXT`, which holds text in HTML."""
 
-def with_end_tags(page: bytes | str) -> str:
-    """Return an XHTML page with end tags for the elements that are closed in their start tag.
+
+class _RefusedError(Exception):
+    """The document declares entities, which might expand without end, or uses an unknown one."""
+
+
+def as_html(page: bytes | str) -> str:
+    """Return a page that is served as XML as HTML with the same elements.
 
     Args:
         page: Decoded; bytes are UTF-8.
 
-    >>> with_end_tags('<p><a name="x"/><br/>')
-    '<p><a name="x"></a><br/>'
+    >>> as_html('<h:p xmlns:h="http://www.w3.org/1999/xhtml"><h:a href="x&amp;y"/><h:br/></h:p>')
+    '<p><a href="x&amp;y"></a><br></p>'
+    >>> as_html('<p><a name="x"/><br>')
+    '<p><a name="x"></a><br>'
     """
-    return _TAG.sub(_ended, page.decode("utf-8", "replace") if isinstance(page, bytes) else page)
+    text = page.decode("utf-8", "replace") if isinstance(page, bytes) else page
+    try:
+        return _Writer().written(text)
+    except (expat.ExpatError, UnicodeEncodeError, _RefusedError):
+        return _with_end_tags(text)
+
+
+class _Writer:
+    """Writes what a parser of XML reads as HTML."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        parser = expat.ParserCreate("utf-8", namespace_separator=" ")
+        parser.buffer_text = True
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = lambda text: self._parts.append(escape(text, quote=False))
+        parser.EntityDeclHandler = self._refuse
+        self._parser = parser
+
+    def written(self, text: str) -> str:
+        """Return a document as HTML.
+
+        Raises:
+            ExpatError: It is not well-formed.
+            UnicodeEncodeError: It has a lone surrogate.
+            _RefusedError: It declares entities, or uses one that HTML does not have.
+        """
+        text = _ENTITY.sub(_character, text.lstrip("\ufeff \t\r\n"))
+        self._parser.Parse(text, True)
+        return "".join(self._parts)
+
+    def _refuse(self, *_: object) -> None:
+        raise _RefusedError
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        values = []
+        for written, value in attributes.items():
+            namespace, _, name = written.rpartition(" ")
+            if namespace in _PREFIXES:
+                values.append(f' {_PREFIXES[namespace]}{name}="{escape(value)}"')
+        self._parts.append(f"<{_name(tag)}{''.join(values)}>")
+
+    def _end(self, tag: str) -> None:
+        name = _name(tag)
+        if name not in _VOID:
+            self._parts.append(f"</{name}>")
+
+
+def _character(entity: re.Match[str]) -> str:
+    """Return an entity of HTML as numbers of its characters; one of XML unchanged."""
+    if entity[1] in _OF_XML:
+        return entity[0]
+    if entity[1] not in html5:
+        raise _RefusedError
+    return "".join(f"&#{ord(sign)};" for sign in html5[entity[1]])
+
+
+def _name(tag: str) -> str:
+    """Return the name in HTML of an element."""
+    namespace, _, name = tag.rpartition(" ")
+    return name if namespace in _NAMESPACES and name not in _TEXT else _OTHER
+
+
+def _with_end_tags(page: str) -> str:
+    """Return a page with end tags for the elements that are closed in their start tag."""
+    return _TAG.sub(_ended, page)
 
 
 def _ended(tag: re.Match[str]) -> str:

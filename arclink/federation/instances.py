@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from arclink.access.formats.timemaps import ascii_uri
 from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
 from arclink.network.addresses import parse_server_address
+from arclink.uris.in_paths import format_in_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:\[\]/-]{0,99}")
 _URL = re.compile(r"[!-~]{1,2000}")
@@ -110,6 +112,11 @@ def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
     if cursor:
         asked.append(("cursor", cursor))
     return f"{instance.url}{PATH}?{urlencode(asked)}"
+
+
+def timemap_question(instance: Instance, uri: str) -> str:
+    """Return the URL of the TimeMap of a URI at an instance that is an ArcLink service."""
+    return f"{instance.url}/timemap/json/{ascii_uri(format_in_path(uri))}"
 
 
 def plain_question(instance: Instance, query: LinkQuery) -> str:

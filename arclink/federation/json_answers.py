@@ -8,7 +8,9 @@ from arclink.access.queries import Direction
 from arclink.access.reader import MementoSummary
 from arclink.errors import InstanceError
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedInForce, ReceivedLink
-from arclink.model import Timestamp
+from arclink.federation.merge import Captured
+from arclink.model import Timestamp, UriR
+from arclink.timestamps import TimestampError, normal_timestamp
 
 
 def parse_json_answer(body: bytes) -> ReceivedAnswer:
@@ -44,6 +46,29 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
                 "its answer is JSON, but not the answer to a link query: uri, outlinks or "
                 "inlinks are missing"
             )
+
+
+def parse_timemap(body: bytes) -> frozenset[Captured] | None:
+    """Return the captures in a TimeMap as JSON; None if it is none, or not all of it."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    match document:
+        case {"mementos": {"list": list(members)}, "next_from": None}:
+            found = set()
+            for member in members:
+                match member:
+                    case {"original": str(uri), "timestamp": str(text)}:
+                        try:
+                            found.add((UriR(uri), normal_timestamp(text)[0]))
+                        except TimestampError:
+                            return None
+                    case _:
+                        return None
+            return frozenset(found)
+        case _:
+            return None
 
 
 def _links(members: list[object], direction: Direction) -> Iterator[ReceivedLink]:

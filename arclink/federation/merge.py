@@ -5,14 +5,18 @@ is a union: the order of archives and repetitions do not matter, and an answer m
 does not change.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from arclink.access.reader import MementoSummary
-from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.model import Kind, Span, Surt, Timestamp, UriR
 
 LinkKey = tuple[Surt, Surt, Kind, str]
 """The key of a link: source SURT, target SURT, kind, text."""
+
+
+Captured = tuple[UriR, Timestamp]
+"""A capture: two archives that have the same URI and time have the same capture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,13 @@ class Findings:
         links: The links by key.
         mementos: The counts of mementos, by archive.
         in_force: The mementos in force.
+        captures: All captures, by archive; an archive that did not list them is missing.
     """
 
     links: Mapping[LinkKey, SeenLink] = field(default_factory=dict)
     mementos: Mapping[str, MementoSummary] = field(default_factory=dict)
     in_force: frozenset[SeenInForce] = frozenset()
+    captures: Mapping[str, frozenset[Captured]] = field(default_factory=dict)
 
 
 def merge(found: Iterable[Findings]) -> Findings:
@@ -62,6 +68,7 @@ def merge(found: Iterable[Findings]) -> Findings:
     links: dict[LinkKey, SeenLink] = {}
     mementos: dict[str, MementoSummary] = {}
     in_force: frozenset[SeenInForce] = frozenset()
+    captures: dict[str, frozenset[Captured]] = {}
     for one in found:
         for key, link in one.links.items():
             links[key] = one_link(links[key], link) if key in links else link
@@ -70,12 +77,32 @@ def merge(found: Iterable[Findings]) -> Findings:
                 _one_summary(mementos[archive], summary) if archive in mementos else summary
             )
         in_force |= one.in_force
-    return Findings(links, mementos, in_force)
+        for archive, listed in one.captures.items():
+            captures[archive] = captures.get(archive, frozenset()) | listed
+    return Findings(links, mementos, in_force, captures)
 
 
-def summed(mementos: Iterable[MementoSummary]) -> MementoSummary:
-    """Return the sums over several archives, whose mementos are distinct."""
-    known = [summary for summary in mementos if summary.count]
+def united_mementos(found: Findings, span: Span) -> MementoSummary:
+    """Return the counts over several archives; a capture that several of them have counts once.
+
+    If an archive did not list its captures, they count as captures that no other archive has.
+    """
+    known = {name: summary for name, summary in found.mementos.items() if summary.count}
+    listed = [found.captures[name] for name in known if name in found.captures]
+    sums = _summed(known.values())
+    if len(listed) < 2:
+        return sums
+    captures = frozenset[Captured]().union(*listed)
+    repeated = sum(map(len, listed)) - len(captures)
+    in_span = [sum(time in span for _, time in one) for one in (captures, *listed)]
+    asked = sums.asked - (sum(in_span[1:]) - in_span[0])
+    return MementoSummary(
+        sums.count - repeated, sums.first, sums.last, asked, min(sums.links_known, asked)
+    )
+
+
+def _summed(known: Collection[MementoSummary]) -> MementoSummary:
+    """Return the sums over several archives, as if no two of them had the same capture."""
     return MementoSummary(
         sum(summary.count for summary in known),
         min((summary.first for summary in known if summary.first is not None), default=None),

@@ -40,7 +40,7 @@ from arclink.access.queries import (
     LinkQuery,
 )
 from arclink.access.times import TIMES
-from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, summed
+from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
 
@@ -119,7 +119,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
     is_last = next_outlink is None and next_inlink is None
     return LinkAnswer(
         query=query,
-        mementos=summed(found.mementos.values()),
+        mementos=united_mementos(found, query.span),
         in_force=tuple(_all_in_force(found.in_force)),
         outlinks=outlinks,
         inlinks=inlinks,

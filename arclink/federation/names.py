@@ -16,13 +16,12 @@ import re
 from arclink.access.queries import absolute_uri
 from arclink.model import UriR
 from arclink.network.addresses import joined
-from arclink.uris.surts import OPAQUE_SCHEMES
+from arclink.uris.surts import is_absolute
 
 _SURT = re.compile(
     r"(?:(?P<scheme>https?)://\()?(?P<host>[^()/?#]+?),?(?P<port>:[0-9]+)?,?\)(?P<rest>.*)",
     re.DOTALL,
 )
-_ABSOLUTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 
 
 def absolute_name(name: str, asked: UriR) -> UriR:
@@ -41,8 +40,7 @@ def absolute_name(name: str, asked: UriR) -> UriR:
     surt = _SURT.fullmatch(name)
     if surt is not None and ":" not in surt["host"]:
         return _of_surt(surt, asked)
-    absolute = _ABSOLUTE.match(name)
-    if absolute is not None and (absolute[2] or absolute[1].lower() in OPAQUE_SCHEMES):
+    if is_absolute(name):
         return UriR(name)
     if "." in re.split("[/?#]", name)[0]:
         return absolute_uri(name)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from arclink.access.answers import Budget, answer_link_query
@@ -17,12 +18,13 @@ from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.cursors import decode_cursor
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.access.snapshots import of_one_state
+from arclink.access.timemaps import read_timemap
 from arclink.errors import InstanceError
 from arclink.federation.cache import AnswerCache
 from arclink.federation.http_client import HttpAnswer, fetch
 from arclink.federation.instance_answers import ReceivedAnswer, as_received
-from arclink.federation.instances import Instance, plain_question, question
-from arclink.federation.json_answers import parse_json_answer
+from arclink.federation.instances import Instance, plain_question, question, timemap_question
+from arclink.federation.json_answers import parse_json_answer, parse_timemap
 from arclink.federation.listings import parse_listing
 from arclink.federation.merge import Findings, merge
 from arclink.federation.validation import accepted_findings
@@ -69,6 +71,7 @@ class _Progress:
     found: Findings = field(default_factory=Findings)
     refused: Counter[Refused] = field(default_factory=Counter)
     is_cached: bool = True
+    is_of_arclink: bool = False
 
 
 class Asking:
@@ -92,9 +95,12 @@ class Asking:
         start = time.monotonic()
         end = start + self.limits.whole_seconds
         done: queue.SimpleQueue[tuple[int, Asked]] = queue.SimpleQueue()
+        meets_others = len(self.instances) > 1 or meanwhile is not None
         for number, instance in enumerate(self.instances):
             threading.Thread(
-                target=self._work, args=(number, instance, query, end, done), daemon=True
+                target=self._work,
+                args=(number, instance, query, end, done, meets_others),
+                daemon=True,
             ).start()
         if meanwhile is not None:
             meanwhile()
@@ -126,6 +132,7 @@ class Asking:
         query: LinkQuery,
         end: float,
         done: "queue.SimpleQueue[tuple[int, Asked]]",
+        meets_others: bool,
     ) -> None:
         start = time.monotonic()
         progress = _Progress()
@@ -135,6 +142,8 @@ class Asking:
         else:
             try:
                 self._pages(instance, query, end, progress)
+                if meets_others:
+                    self._captures(instance, query, end, progress)
             except InstanceError as error:
                 detail = str(error)
             except Exception as error:  # end of a thread: other answers must survive
@@ -185,6 +194,23 @@ class Asking:
                     f"{progress.pages} pages that were requested"
                 )
 
+    def _captures(
+        self, instance: Instance, query: LinkQuery, end: float, progress: _Progress
+    ) -> None:
+        """Request the list of captures, with which those of other archives are compared.
+
+        Without a list, the captures of this archive count as captures that no other archive has.
+        """
+        summary = progress.found.mementos.get(instance.name)
+        if summary is None or not summary.count or not progress.is_of_arclink:
+            return
+        with suppress(InstanceError):
+            answer = self._answer(timemap_question(instance, query.uri), end, progress)
+            captures = parse_timemap(answer.body) if answer.status == 200 else None
+            if captures is not None:
+                listed = Findings(captures={instance.name: captures})
+                progress.found = merge((progress.found, listed))
+
     def _page(
         self, instance: Instance, query: LinkQuery, cursor: str, end: float, progress: _Progress
     ) -> ReceivedAnswer:
@@ -197,6 +223,7 @@ class Asking:
             raise InstanceError(f"it answers with status {answer.status}")
         match answer.media_type:
             case "application/json":
+                progress.is_of_arclink = True
                 return parse_json_answer(answer.body)
             case "application/rdf+xml" | "application/xml" | "text/xml":
                 return parse_listing(answer.body, query.uri)
@@ -254,6 +281,10 @@ def ask_store(
             detail = f"not read to the end within {limits.whole_seconds:.3g} s"
             break
         asked = replace(asked, cursor=decode_cursor(answer.next, query.fingerprint))
+    timemap = read_timemap(store, query.uri)
+    if timemap.following is None:
+        captures = frozenset((one.original, one.timestamp) for one in timemap.mementos)
+        progress.found = merge((progress.found, Findings(captures={name: captures})))
     outcome = Outcome.PARTIAL if detail else Outcome.ANSWERED
     return progress.found, ArchiveReport(
         name,

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arclink.errors import OperatorError
+from arclink.errors import OperatorError, WriteError
 
 _ADVICE = {
     errno.ENOSPC: "Free some space, or name another path",
@@ -28,6 +28,7 @@ _ADVICE = {
     errno.EIO: "The disk reports an error: name a path on another one",
     errno.EROFS: "Name a path on a file system that can be written",
     errno.EACCES: "Change the permissions of its folder, or name another path",
+    errno.ENOTDIR: "Name a path whose folders are folders",
     errno.EPERM: "Change the permissions of its folder, or name another path",
 }
 """Advice for a failed write, by the system's error number."""
@@ -39,9 +40,18 @@ _SQLITE = b"SQLite format 3\x00"
 def unwritable(
     path: Path, error: OSError, kind: type[OperatorError] = OperatorError
 ) -> OperatorError:
-    """Return the error for an output file that cannot be written; it names file and remedy."""
+    """Return the error for an output file that cannot be written; it names file and remedy.
+
+    It is a `WriteError`, unless the caller wants another class.
+    """
     advice = _ADVICE.get(error.errno or 0, "Check its folder, its space and its permissions")
-    return kind(f"{path} cannot be written: {error.strerror or error}. {advice}.")
+    written = WriteError(path, error.strerror or str(error), f"{advice}.")
+    return written if kind is OperatorError else kind(str(written))
+
+
+def is_of_room(error: OSError) -> bool:
+    """Return whether a system error is that of a full, read-only or broken disk."""
+    return error.errno in _ADVICE
 
 
 @contextmanager
@@ -124,8 +134,8 @@ def room_for(path: Path, kind: type[OperatorError] = OperatorError) -> Iterator[
     This applies to errors inside the block.
 
     Args:
-        path: The file or folder that is written; errors for its hidden folders next to it are
-            included.
+        path: The file or folder that is written; errors for its hidden folders next to it, and
+            for the folders that it is in, are included.
         kind: Class of the error to raise.
 
     Raises:
@@ -138,6 +148,8 @@ def room_for(path: Path, kind: type[OperatorError] = OperatorError) -> Iterator[
         is_of_the_output = name is None or name.startswith(
             (str(path), str(path.parent / f".{path.name}."))
         )
+        if name is not None and Path(name) in path.parents:  # a folder that must be made first
+            is_of_the_output = True
         # NumPy's error names the number of written items, but not the system's error number.
         is_known = error.errno in _ADVICE or (error.errno is None and "written" in str(error))
         if is_known and is_of_the_output:

@@ -8,17 +8,19 @@ if that is not GET and the request is near in the file (`arclink.filter.requests
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from arclink.archives.continuations import is_first_segment
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
 from arclink.filter.requests import NEAR, Requests
 from arclink.languages import normal_languages
-from arclink.model import NO_CHECKSUM, Checksum, Surt, Timestamp
+from arclink.model import NO_CHECKSUM, Checksum, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
     CAPTURES,
@@ -34,7 +36,7 @@ from arclink.rows.cdx import (
 from arclink.rows.file_ranges import FileRange, RangeReport
 from arclink.rows.findings import Finding
 from arclink.uris.methods import with_query_of_method
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import cdx_key
 
 ROWS = b"rows"
 """The relation of the CDXJ rows."""
@@ -165,6 +167,9 @@ def _rows(
         counts[reason or Reason.RECORD_INDEXED] += 1
         capture: Capture | None = None
         if reason is None:
+            if is_first_segment(record.fields):  # its digest is that of all segments
+                with suppress(RecordError):
+                    record = archive.record_at(record.offset, record.length)
             if note is not None:
                 counts[note] += 1
             finding.read += not _damage_of(found)
@@ -174,20 +179,11 @@ def _rows(
 
 
 def _row(capture: Capture) -> bytes:
-    key = index_key(Surt(capture.key), capture.original, capture.method)
-    return format_row(replace(capture, key=key) if key != capture.key else capture)
-
-
-def index_key(surt: Surt, original: str, method: str) -> str:
-    """Return the key of a row: for another method than GET that of pywb, which reads it, too.
-
-    Args:
-        surt: SURT of the original.
-        original: URI of the capture.
-        method: See `arclink.uris.methods`.
-    """
-    key = surt_of(with_query_of_method(original, method)) if method else surt
-    return key.translate(_BLANK_IN_KEY)
+    """Return a row. The key of another method than GET is pywb's, which reads these rows, too."""
+    if not capture.method:
+        return format_row(capture)
+    key = cdx_key(with_query_of_method(capture.original, capture.method))
+    return format_row(replace(capture, key=key.translate(_BLANK_IN_KEY)))
 
 
 def _needs_earlier(
@@ -340,7 +336,8 @@ def _described(record: ArchiveRecord | RecordError) -> ArchiveRecord | RecordErr
 def _not_indexed(record: ArchiveRecord, timestamp: Timestamp) -> Reason | None:
     """Return the reason why a record with this timestamp has no row; None if it has one."""
     if record.record_type not in CAPTURES or record.uri[:10].lower().startswith(NOT_CAPTURES):
-        return Reason.RECORD_NOT_A_CAPTURE
+        is_part = record.record_type == "continuation"
+        return Reason.RECORD_CONTINUATION if is_part else Reason.RECORD_NOT_A_CAPTURE
     if not record.uri:
         return Reason.RECORD_NO_URI
     if len(record.uri) > LONGEST_URI:
@@ -359,7 +356,7 @@ def capture_of(record: ArchiveRecord, name: str) -> Capture:
     """
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=surt_of(record.uri),
+        key=cdx_key(record.uri).translate(_BLANK_IN_KEY),
         timestamp=record.timestamp,
         original=record.uri,
         mime=REVISIT_MIME if is_revisit else record.mime,

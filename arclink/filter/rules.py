@@ -121,6 +121,8 @@ class Rules:
         extensions_excluded: Extensions of the path (never of the query) not to read.
         mime_before_extension: Whether a capture whose mime type names a page (`PAGE_MIMES`) passes
             the extension rule with any extension. Off, the extension decides, for every mime type.
+        attachments: Whether captures at ``file:`` URIs in a WACZ are read. Scoop attaches the
+            rendered page to each page, as ``file:///dom-snapshot.html``, with the same links.
         checksum: Whether a payload is read once for all of its captures. Off, each capture is read
             and digested: for collections with wrong checksums.
         read_redirects: Whether the record of a redirect is read for its ``Location``.
@@ -136,6 +138,7 @@ class Rules:
     mimes_excluded: tuple[str, ...] = ()
     extensions_excluded: tuple[str, ...] = EXTENSIONS
     mime_before_extension: bool = True
+    attachments: bool = False
     checksum: bool = True
     read_redirects: bool = True
     prefixes: tuple[str, ...] = ()
@@ -164,7 +167,7 @@ class Rules:
             if name == "methods":
                 values = [value.upper() for value in values]
             object.__setattr__(self, name, tuple(sorted({*values})))
-        for name in ("mime_before_extension", "checksum", "read_redirects"):
+        for name in ("mime_before_extension", "attachments", "checksum", "read_redirects"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"rule {name}: not true or false: {getattr(self, name)!r}")
         extensions = {extension.removeprefix(".") for extension in self.extensions_excluded}

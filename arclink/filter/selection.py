@@ -30,6 +30,7 @@ from zlib import crc32
 
 import orjson
 
+from arclink.checksums import is_reference
 from arclink.closing import Closing
 from arclink.filter.rules import Rules, extension_of
 from arclink.filter.shuffle import (
@@ -60,6 +61,7 @@ from arclink.rows.cdx import (
 from arclink.rows.pointers import (
     FALL_BACKS,
     FIRST_PART,
+    NAMES,
     NO_FILE,
     ORIGINALS,
     POINTERS,
@@ -68,10 +70,11 @@ from arclink.rows.pointers import (
     PointerKind,
     format_pointer,
 )
+from arclink.rows.references import reference_to
 from arclink.rows.relations import MEMENTOS, ROWS
 from arclink.uris.methods import key_of_answer
 from arclink.uris.resolution import part_of_origin
-from arclink.uris.surts import surt_of, surt_or_none
+from arclink.uris.surts import cdx_key, surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
 
 BLOCK = 2_000
@@ -90,6 +93,8 @@ UNDIVIDED = 10
 
 _MIMES_OF_REQUESTS = ("-", "application/x-www-form-urlencoded", "multipart/form-data")
 """Mime types of requests in indexes that list those, too: of GET and of forms."""
+_TIMESTAMP = 14
+"""Digits of a timestamp."""
 
 _CACHED = 10_000
 _SPOOLED = 4 << 20
@@ -230,6 +235,7 @@ class Mapper:
         self._forgotten = forgotten
         self._verdicts: dict[What, Verdict] = {}
         self._abouts: dict[bytes, About] = {}
+        self._names: dict[tuple[bytes, str, str], bytes] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
 
     def pairs(self, row_lists: Iterable[list[Row]]) -> Iterator[Pair]:
@@ -268,6 +274,28 @@ class Mapper:
         """Return the result of the rules for a mime type, status and record type."""
         return self._verdicts.get(what) or self._judge(what)
 
+    def name_in(self, original: bytes, details: Details) -> bytes:
+        """Return a blank and the reference to the capture that a revisit names, or nothing."""
+        if not details[1]:
+            return b""
+        key = original, details[0], details[1]
+        name = self._names.get(key)
+        if name is None:
+            if len(self._names) >= _CACHED:
+                self._names.clear()
+            reference = reference_to(UriR(original.decode()), details[0], details[1])
+            name = self._names[key] = b" " + reference.encode() if reference else b""
+        return name
+
+    def reference_in(self, original: bytes, details: Details | None) -> bytes:
+        """Return the reference of a revisit without a usable digest to a capture of another URI.
+
+        Empty if its row names none.
+        """
+        if details is None or not details[0] or details[0].encode() == original:
+            return b""
+        return self.name_in(original, details)[1:]
+
     def _learn(self, original: bytes) -> About:
         if len(self._abouts) >= _CACHED:
             self._abouts.clear()
@@ -279,7 +307,14 @@ class Mapper:
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
         spans = self._forgotten_of(surt) if self._forgotten else NO_SPANS
-        about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
+        about = (
+            surt.encode(),
+            is_selected,
+            extension_of(uri) in self._extensions,
+            self._may_be_attached(uri),
+            is_refused,
+            spans,
+        )
         self._abouts[original] = about
         return about
 
@@ -287,6 +322,13 @@ class Mapper:
         """Return whether a capture is forgotten, by the key that it gets because of its method."""
         surt, when = key.decode(), timestamp.decode()
         return any(what.covers(surt, when) for what in self._forgotten)
+
+    def _may_be_attached(self, uri: str) -> bool:
+        return not self._rules.attachments and uri[:5].lower() == "file:"
+
+    def is_key_of_others(self, key: bytes, original: bytes) -> bool:
+        """Return whether a key is that which other tools give to an original in CDX files."""
+        return key == cdx_key(original.decode()).encode()
 
     def _forgotten_of(self, surt: str) -> Spans:
         return [
@@ -385,6 +427,7 @@ def _reduce_checksum(
     more = left_out = payloads = revisits = 0
     best: list[Seen] = []
     repeated: list[Repeated] = []
+    names: set[Checksum] = {checksum} if is_reference(checksum) else set()
     first_revisit: tuple[bytes, bytes] | None = None
     with _Originals() as originals:
         for value in values:
@@ -402,6 +445,10 @@ def _reduce_checksum(
             payloads += int(number)
             revisits += int(again)
             originals.add(original)
+            if name := revisited[_TIMESTAMP + 1 :]:
+                if len(names) < NAMES and not payloads:
+                    names.add(Checksum(name.decode()))
+                revisited = revisited[:_TIMESTAMP]
             if revisited and (first_revisit is None or (revisited, original) < first_revisit):
                 first_revisit = revisited, original
             if seen:
@@ -426,7 +473,12 @@ def _reduce_checksum(
             reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
             others = [] if left_out else [_record_at(place) for place in repeated]
             yield from originals.pointers(
-                PointerKind.REVISIT_ONLY, checksum, nowhere, others, reason
+                PointerKind.REVISIT_ONLY,
+                checksum,
+                nowhere,
+                others,
+                reason,
+                () if left_out else sorted(names),
             )
 
 
@@ -490,6 +542,7 @@ class _Originals(Closing):
         found: FallBack,
         others: Sequence[FallBack],
         reason: str = "",
+        names: Sequence[Checksum] = (),
     ) -> Iterator[Pointer]:
         """Yield one pointer per portion."""
         portions = (
@@ -509,6 +562,7 @@ class _Originals(Closing):
                 chunk=chunk,
                 reason=reason,
                 part=part,
+                names=tuple(names),
             )
 
     def _portions(self) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from arclink.archives.locations import INSIDE_WACZ
 from arclink.archives.names import WAT_SUFFIXES
 from arclink.checksums import EMPTY_CHECKSUMS
 from arclink.filter.verdicts import Seen
@@ -34,6 +35,8 @@ MORE = b"\x01"
 REPEATED = b"\x02"
 """First byte of a value with the place of a record that a revisit repeats."""
 
+_IN_WACZ = INSIDE_WACZ.encode()
+_ATTACHMENT = Reason.MEMENTO_ATTACHMENT.name.encode()
 _EXTENSION = Reason.MEMENTO_EXTENSION.name.encode()
 _UNDIGESTED = frozenset(checksum.encode() for checksum in (*EMPTY_CHECKSUMS, NO_CHECKSUM))
 _WAT = tuple(suffix.encode() for suffix in WAT_SUFFIXES)
@@ -72,6 +75,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     is_excluded: cython.bint = False
     fails_extension: cython.bint = False
     names_page: cython.bint = False
+    may_be_attached: cython.bint = False
     is_refused: cython.bint = False
     last_what: What | None = None
     verdict: Verdict | None = None
@@ -90,6 +94,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     checksum: bytes
     reason: bytes
     memento: bytes
+    reference: bytes
     is_digested: cython.bint
     kind: PointerKind | None
     for (
@@ -106,7 +111,9 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     ) in rows:
         if original is not last_original and original != last_original:
             last_original = original
-            surt, is_selected, is_excluded, is_refused, spans = mapper.about(original)
+            surt, is_selected, is_excluded, may_be_attached, is_refused, spans = mapper.about(
+                original
+            )
         if not is_selected or not first <= timestamp <= last:
             counts[Reason.ROW_OUTSIDE_SELECTION] += 1
             continue
@@ -128,7 +135,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             counts[Reason.ROW_FORGOTTEN] += 1
             continue
         kept += 1
-        if key != surt and key and not what[3]:
+        if key != surt and key and not what[3] and not mapper.is_key_of_others(key, original):
             counts[Reason.NOTE_SURT_OTHER] += 1
         if is_refused:
             counts[Reason.NOTE_SURT_REFUSED] += 1
@@ -143,6 +150,9 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             reason = rule or _EXTENSION
             if is_doubtful:
                 kind = PointerKind.UNDIGESTED
+        elif may_be_attached and _IN_WACZ in file.lower():
+            reason = _ATTACHMENT
+            counts[Reason.MEMENTO_ATTACHMENT] += 1
         else:
             if original != run_original or checksum != run_checksum:
                 if run or revisits:
@@ -154,11 +164,19 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             is_digested = checksum not in _UNDIGESTED
             if is_revisit:
                 if is_digested and (details is None or NOT_MODIFIED not in details[3]):
-                    revisits.append(timestamp)
-                    if details is not None and details[4]:
-                        pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
+                    if details is None:
+                        revisits.append(timestamp)
+                    else:
+                        revisits.append(timestamp + mapper.name_in(original, details))
+                        if details[4]:
+                            pairs.append((CHECKSUM + checksum, REPEATED + details[4].encode()))
                 else:
-                    kind = PointerKind.NOT_MODIFIED
+                    reference = mapper.reference_in(original, details)
+                    if reference:
+                        checksum = reference
+                        pairs.append((CHECKSUM + checksum, candidate(original, [], [timestamp])))
+                    else:
+                        kind = PointerKind.NOT_MODIFIED
             elif is_digested and is_trusted and not is_untyped:
                 run.append((timestamp, original, file, offset, length))
             else:
@@ -203,8 +221,8 @@ def candidate(original: bytes, run: list[Seen], revisits: list[bytes]) -> bytes:
     """Return a run of captures of one original and checksum as one value, which sorts by original.
 
     Columns: original, number of payloads, number of revisits, timestamp of the earliest revisit
-    (may be empty), and one column for each of the earliest payloads in different files: timestamp,
-    offset, length and file, separated by blanks.
+    (may be empty) with the reference to the capture that it names, and one column for each of the
+    earliest payloads in different files: timestamp, offset, length and file, separated by blanks.
     """
     start: bytes
     if len(run) == 1 and not revisits:  # the usual case

@@ -15,11 +15,11 @@ Seen = tuple[bytes, bytes, bytes, bytes, bytes]
 Spans = Sequence[tuple[bytes, bytes]]
 NO_SPANS: Spans = ()
 
-About = tuple[bytes, bool, bool, bool, Spans]
+About = tuple[bytes, bool, bool, bool, bool, Spans]
 """The facts that follow from an original.
 
-Its SURT, whether it is selected, whether its extension is excluded, whether ``surt`` refused it,
-and the time spans in which it is forgotten.
+Its SURT, whether it is selected, whether its extension is excluded, whether it is an attachment if
+it is in a WACZ, whether ``surt`` refused it, and the time spans in which it is forgotten.
 """
 
 
@@ -66,7 +66,7 @@ class FilterTask(Protocol):
         last: Last timestamp of the selection.
         is_trusted: Whether equal checksums mean equal payloads.
         run: Payloads of the current run.
-        revisits: Timestamps of the revisits of the current run.
+        revisits: Timestamps of the revisits of the current run, each with the result of `name_in`.
         original: Original of the run.
         checksum: Checksum of the run.
         mementos: Rows of the current block.
@@ -99,10 +99,22 @@ class FilterTask(Protocol):
     def forgets(self, key: bytes, timestamp: bytes) -> bool:
         """Return whether a capture is forgotten, by the key that it gets because of its method."""
 
+    def is_key_of_others(self, key: bytes, original: bytes) -> bool:
+        """Return whether a key is that which other tools give to an original in CDX files."""
+
     def unsaid(
         self, kind: PointerKind, memento: bytes, details: Details | None
     ) -> tuple[bytes, bytes]:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
+
+    def name_in(self, original: bytes, details: Details) -> bytes:
+        """Return a blank and the reference to the capture that a revisit names, or nothing."""
+
+    def reference_in(self, original: bytes, details: Details | None) -> bytes:
+        """Return the reference of a revisit without a usable digest to a capture of another URI.
+
+        Empty if its row names none.
+        """
 
     def end_run(self) -> Iterable[tuple[bytes, bytes]]:
         """Yield the run as a candidate, if it has captures, and begin the next."""

@@ -1,8 +1,9 @@
 """Extract (paper, 3.2): reads payloads and writes the links in them; opens each archive file once.
 
 Input: ``pointers``. Output: ``pages``, ``mementos``, ``digested``, ``retries`` (pointers to the
-next capture of a payload), ``findings``, and ``waiting`` and ``absent`` pointers, which have
-nothing to read so far; all tagged with their relation.
+next capture of a payload), ``referring`` (pointers to captures that records of revisits name),
+``findings``, and ``waiting``, ``named`` and ``absent`` pointers, which have nothing to read so far;
+all tagged with their relation.
 """
 
 import json
@@ -18,15 +19,16 @@ from arclink.mapreduce.task_variables import note_place
 from arclink.rows.pointers import (
     ABSENT,
     CHOSEN,
+    NAMED,
     WAITING,
     format_absent,
     format_pointer,
     parse_pointer,
 )
 
-_WAITING, _ABSENT = b"w", b"a"
+_KEYS = {WAITING: b"w", NAMED: b"n", ABSENT: b"a"}
 
-_PASSED_ON = {_WAITING: WAITING, _ABSENT: ABSENT}
+_PASSED_ON = {key: relation for relation, key in _KEYS.items()}
 """By the first byte of a key: the relation that gets its values unchanged."""
 
 
@@ -60,12 +62,9 @@ class ExtractLinks(ArclinkJob):
                 if relation == CHOSEN:
                     task, order, line = tasks.place(pointer)
                     yield task_key(task), order + b"\t" + line
-                elif relation == WAITING:
-                    line = format_pointer(pointer)
-                    yield b"%b%04x" % (_WAITING, crc32(line) & 0xFFFF), line
                 else:
-                    line = format_absent(pointer)
-                    yield b"%b%04x" % (_ABSENT, crc32(line) & 0xFFFF), line
+                    line = (format_absent if relation == ABSENT else format_pointer)(pointer)
+                    yield b"%b%04x" % (_KEYS[relation], crc32(line) & 0xFFFF), line
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield the rows extracted from the payloads of one reading task.

@@ -1,9 +1,9 @@
 """Find: looks in a batch for further captures of payloads that extract could not read.
 
-Input: ``waiting``, ``absent`` and ``digested`` of extract, ``pointers`` and ``mementos`` of filter.
-Output: ``pointers`` to further captures, ``recorded`` pointers to links that a crawler recorded,
-and ``payloads`` rows with the reason of each payload that cannot be read; tagged with their
-relation.
+Input: ``waiting``, ``named``, ``absent`` and ``digested`` of extract, ``pointers`` of filter, and
+``mementos``. Output: ``pointers`` to further captures, ``named`` and ``waiting`` pointers for the
+next search, ``recorded`` pointers to links that a crawler recorded, and ``payloads`` rows with the
+reason of each payload that cannot be read; tagged with their relation.
 """
 
 import json
@@ -14,15 +14,19 @@ from arclink.mapreduce.job import ArclinkJob, Pair
 
 
 class FindCaptures(ArclinkJob):
-    """Map: keys pointers and captures by checksum. Reduce: directs the pointers that wait."""
+    """Map: keys pointers and captures by checksum, or by URI and time for those that are named.
+
+    Reduce: directs the pointers that wait.
+    """
 
     SORT_VALUES = True
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield pointers and captures by checksum."""
-        recorded = json.loads(self.options.settings)["recorded"]
+        """Yield pointers and captures by their keys."""
+        settings = json.loads(self.options.settings)
+        recorded, by_name = settings["recorded"], settings["by_name"]
         for line in lines:
-            yield from places(line, recorded=recorded)
+            yield from places(line, recorded=recorded, by_name=by_name)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield what is to be read for one payload, if it waits."""

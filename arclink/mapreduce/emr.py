@@ -42,14 +42,18 @@ class EmrRunner(HadoopRunner):
             raise PipelineError(f"{error}; EMR's logs: {self._scripts()}") from error
 
     def close(self) -> None:
-        """End the cluster that a job has started, and remove its scripts if no job failed."""
+        """End the cluster that a job has started."""
         if self.started:
             self._client().make_emr_client().terminate_job_flows(JobFlowIds=[self.started])
             self.started = ""
-            if self.has_failed:
-                return
-            files = self._files()
-            files.remove(files.path_of(f"{self.root}/{MRJOB}"))
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether scripts and logs are kept: a job failed."""
+        return self.has_failed
+
+    def end_jobs(self, folder: str) -> None:
+        """Do nothing: a cluster that this build started ends with it, and its jobs end, too."""
 
     def places(self) -> list[str]:
         """Return mrjob's options for its scripts and for the cluster, which is started first."""

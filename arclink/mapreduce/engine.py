@@ -7,18 +7,19 @@ cannot load.
 """
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from arclink.errors import PipelineError
+from arclink.errors import ArclinkError, PipelineError
+from arclink.mapreduce.claims import claim_folder
 from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
 from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
 from arclink.network.engine_files import EngineFiles, files_of
-from arclink.network.hdfs import ADDRESS, webhdfs_address
+from arclink.network.hdfs import webhdfs_address
+from arclink.network.name_nodes import ADDRESS, known_name_nodes
 from arclink.network.object_store import is_object_store
 from arclink.store.batch_backups import MANIFEST
 
@@ -29,6 +30,18 @@ GRAPH = "graph"
 """Folder of a build on the engine that keeps the graph files of its batches."""
 
 
+def addresses_for_tasks(root: str = "") -> list[str]:
+    """Return the option by which tasks get the HTTP addresses of HDFS, if these are known.
+
+    Archive files may be in HDFS wherever the files between the stages are.
+
+    Args:
+        root: An address in the HDFS; by default it is the one of this process.
+    """
+    addresses = webhdfs_address(root) if root else known_name_nodes()
+    return ["--cmdenv", f"{ADDRESS}={addresses}"] if addresses else []
+
+
 @dataclass(slots=True)
 class EngineRunner(JobRunner):
     """Base class of runners whose engine has the files between the stages.
@@ -36,9 +49,12 @@ class EngineRunner(JobRunner):
     Attributes:
         root: Address of the folder that mirrors the work folder, which is the parent of
             ``scratch``.
+        home: Address of the folder in which ``root`` is the folder of one build or stage; empty
+            outside of these.
     """
 
     root: str = ""
+    home: str = ""
     _opened: EngineFiles | None = None
 
     def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
@@ -54,12 +70,7 @@ class EngineRunner(JobRunner):
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""
-        if is_object_store(self.root):
-            address = os.environ.get(ADDRESS)
-        else:
-            address = webhdfs_address(self.root)
-        # Archive files may be in HDFS whatever the root is.
-        return ["--cmdenv", f"{ADDRESS}={address}"] if address else []
+        return addresses_for_tasks("" if is_object_store(self.root) else self.root)
 
     def committing(self) -> Mapping[str, str]:
         """Return the Hadoop properties for the place of the files."""
@@ -143,7 +154,7 @@ class EngineRunner(JobRunner):
         for file in sorted(graph.rglob("*")):
             if file.is_file():
                 self._uploaded(file)
-        kept = f"{system.path_of(self.root)}/{GRAPH}"
+        kept = f"{system.path_of(self.home or self.root)}/{GRAPH}"
         system.move_folder(path, f"{kept}/{name}", MANIFEST)
 
     def remove(self, folder: Path) -> None:
@@ -155,13 +166,51 @@ class EngineRunner(JobRunner):
     @contextmanager
     def visiting(self, stage: str) -> Iterator[None]:
         """Run one stage in a temporary folder of the engine, which is removed afterwards."""
-        root = self.root
-        self.root = f"{root}/{stage}-{uuid4().hex}"
+        with self._inside(f"{self.root}/{stage}-{uuid4().hex}"):
+            try:
+                yield
+            finally:
+                self.clear(self.root)
+
+    @contextmanager
+    def building(self, store: str, lock: Path) -> Iterator[None]:
+        """Run the build of a store in a folder of its own, which is removed afterwards.
+
+        Raises:
+            StoreError: Another machine builds the store in the same folder.
+        """
+        files = self._files()
+        folder, claim = claim_folder(files, self.root, store, lock, self.clear_left)
+        with self._inside(folder):
+            try:
+                yield
+            finally:
+                if not self.keeps_files:
+                    # The next build of the store removes what cannot be removed now.
+                    with suppress(ArclinkError):
+                        self.clear(folder)
+                        files.remove(files.path_of(claim))
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether the next build of the store is to remove the files of this one."""
+        return False
+
+    @contextmanager
+    def _inside(self, folder: str) -> Iterator[None]:
+        self.home, self.root = self.root, folder
         try:
             yield
         finally:
-            self._files().remove(self._files().path_of(self.root))
-            self.root = root
+            self.root, self.home = self.home, ""
+
+    def clear(self, folder: str) -> None:
+        """End what this runner has begun in a folder of the engine, and remove the folder."""
+        self._files().remove(self._files().path_of(folder))
+
+    def clear_left(self, folder: str) -> None:
+        """End what a killed process has begun in a folder of the engine, and remove the folder."""
+        self.clear(folder)
 
     def _uploaded(self, path: Path) -> str:
         """Return the address of a file; write it if no file of the same size is there."""

@@ -17,12 +17,13 @@ from arclink.mapreduce.properties import (
     MASTER_OPTIONS,
     MOST_SPLIT,
     REDUCES,
+    TAGS,
     TASK_MEMORY,
     TASK_OPTIONS,
 )
 from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.yarn import end_applications
 from arclink.network.hdfs import AUTHORITY
-from arclink.network.object_store import is_object_store
 from arclink.shares import BYTES_OF_CORE
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
@@ -45,10 +46,12 @@ class HadoopRunner(EngineRunner):
     Attributes:
         by_size: Whether the number of cores follows from the size of the archive files.
         apart: Whether each task has a container of its own, also where there is only one core.
+        is_interrupted: Whether a job was started that may still run.
     """
 
     by_size: bool = False
     apart: bool = False
+    is_interrupted: bool = False
 
     @contextmanager
     def for_archives(self, size: int) -> Iterator[None]:
@@ -85,7 +88,7 @@ class HadoopRunner(EngineRunner):
             PipelineError: A task failed; the message has the task's error.
         """
         try:
-            return JobRunner.run_job(self, job, inputs, output, settings, options)
+            return self._run_once(job, inputs, output, settings, options)
         except TaskError:
             raise
         except PipelineError:
@@ -94,9 +97,26 @@ class HadoopRunner(EngineRunner):
         self.apart = True
         try:
             self._files().remove(self._files().path_of(output))
-            return JobRunner.run_job(self, job, inputs, output, settings, options)
+            return self._run_once(job, inputs, output, settings, options)
         finally:
             self.apart = False
+
+    def _run_once(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        self.is_interrupted = True
+        try:
+            counts = JobRunner.run_job(self, job, inputs, output, settings, options)
+        except PipelineError:  # the job is over
+            self.is_interrupted = False
+            raise
+        self.is_interrupted = False
+        return counts
 
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
         """Set the numbers of tasks, unless the settings of the engine do.
@@ -106,6 +126,8 @@ class HadoopRunner(EngineRunner):
         """
         JobRunner.adapt(self, run)
         properties = run._opts["jobconf"]
+        own = [properties[TAGS]] if properties.get(TAGS) else []
+        properties[TAGS] = ",".join([*own, _tag_of(self.root)])
         properties.setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
         if LEAST_SPLIT not in properties:  # else each file is one task
             run._hadoop_input_format = COMBINED
@@ -119,7 +141,30 @@ class HadoopRunner(EngineRunner):
 
     def places(self) -> list[str]:
         """Return mrjob's options for the place of its scripts, and for the cluster."""
-        return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"] if is_object_store(self.root) else []
+        return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
+
+    def clear(self, folder: str) -> None:
+        """End the job that was interrupted in a folder of the engine, and remove the folder."""
+        if self.is_interrupted:
+            self.end_jobs(folder)
+        EngineRunner.clear(self, folder)
+
+    def clear_left(self, folder: str) -> None:
+        """End the jobs of a killed process in a folder of the engine, and remove the folder."""
+        self.end_jobs(folder)
+        EngineRunner.clear(self, folder)
+
+    def end_jobs(self, folder: str) -> None:
+        """End the applications of YARN that work in a folder of the engine."""
+        from arclink.mapreduce.hadoop_runner import QuickHadoopRunner
+
+        hadoop = QuickHadoopRunner(conf_paths=[str(self.conf)]).get_hadoop_bin()
+        end_applications(hadoop, _tag_of(folder))
+
+
+def _tag_of(folder: str) -> str:
+    """Return the tag of the applications of YARN that work in a folder of the engine."""
+    return folder.rpartition("/")[2].lower()
 
 
 def _in_one_container(properties: Mapping[str, str]) -> dict[str, str]:

@@ -27,6 +27,9 @@ TASK_MEMORY = ("mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb")
 TASK_OPTIONS = "mapreduce.reduce.java.opts"
 """The options of the JVM of a reduce task."""
 
+TAGS = "mapreduce.job.tags"
+"""The words by which YARN finds applications; in lower case."""
+
 LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 """The minimum number of bytes of a file per map task."""
 

@@ -292,6 +292,16 @@ class JobRunner:
         """Run one stage alone, in a folder whose files are on this machine before and after it."""
         yield
 
+    @contextmanager
+    def building(self, store: str, lock: Path) -> Iterator[None]:
+        """Run the build of a store.
+
+        Args:
+            store: Name of the store, the same for all builds of it.
+            lock: The store's lock on this machine, held by the caller.
+        """
+        yield
+
     def run_job(
         self,
         job: Job,

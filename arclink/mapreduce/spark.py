@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from arclink.errors import PipelineError
-from arclink.mapreduce.engine import EngineRunner
+from arclink.mapreduce.engine import EngineRunner, addresses_for_tasks
 from arclink.mapreduce.properties import OF_HADOOP
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
 from arclink.mapreduce.spark_application import SparkApplication
-from arclink.network.hdfs import ADDRESS, AUTHORITY
+from arclink.network.hdfs import AUTHORITY
 
 PARTS = "part-*"
 LOG = "spark.log"
@@ -66,7 +66,7 @@ class SparkRunner(_ApplicationRunner):
             PipelineError: A path has a character that Spark treats as a pattern.
         """
         shutil.rmtree(output, ignore_errors=True)
-        options = [*same_versions(), *_variables(ADDRESS, AUTHORITY)]
+        options = [*same_versions(), *addresses_for_tasks(), *_variables(AUTHORITY)]
         return JobArguments(_names(inputs), _address(output), options)
 
     def tidy(self, output: Path) -> None:

@@ -2,8 +2,8 @@
 """SURTs of plain URIs, for `arclink.uris.surts`.
 
 The ``surt`` package makes the SURTs of all other URIs. A plain URI has only printable ASCII
-characters without blanks, begins with ``http://`` or ``https://``, and has no escape that contains
-another escape. The package gets the part before the path, once per site.
+characters without blanks, begins with ``http://`` or ``https://``, and has no malformed escape. The
+package gets the part before the path, once per site.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -21,13 +21,15 @@ cdef enum:
     FRAGMENT = 8
 
 cdef unsigned char PART_OF[256]
+cdef unsigned char DECODED_IN[256]  # the parts in which the escape of a byte is replaced by the byte
 cdef signed char HEX[256]
 
 cdef int _byte
 for _byte in range(256):
-    PART_OF[_byte] = 0
+    PART_OF[_byte] = DECODED_IN[_byte] = 0
     HEX[_byte] = -1
     if 0x20 < _byte < 0x7F:
+        DECODED_IN[_byte] = (PATH if _byte not in b"#%&+;=/?" else 0) | (QUERY if _byte not in b"#%&+;=" else 0)
         PART_OF[_byte] = (SITE if _byte not in b"#/?" else 0) | (PATH if _byte not in b"#%?" else 0) | (QUERY if _byte not in b"#%" else 0) | FRAGMENT
 for _byte in range(16):
     HEX[<unsigned char>b"0123456789abcdef"[_byte]] = HEX[<unsigned char>b"0123456789ABCDEF"[_byte]] = _byte
@@ -70,7 +72,7 @@ def plain_surt(str uri, object stem_of):
     cdef bytes key = PyBytes_FromStringAndSize(NULL, query - site + 2)  # with a slash, and a "?"
     cdef Buffer buffer
     buffer.start, buffer.size, buffer.length = <unsigned char *>PyBytes_AS_STRING(key), len(key), 0
-    unescape(&buffer, text, site, path)
+    unescape(&buffer, text, site, path, PATH)
     if not buffer.length:
         put(&buffer, c"/")
     cdef Text written
@@ -82,7 +84,7 @@ def plain_surt(str uri, object stem_of):
         return stem + key[:buffer.length].decode("ascii")
     put(&buffer, c"?")
     cdef Py_ssize_t begin = buffer.length
-    unescape(&buffer, text, path + 1, query)
+    unescape(&buffer, text, path + 1, query, QUERY)
     written.start, written.size = buffer.start + begin, buffer.length - begin
     if holds(written, ID) and (holds(written, SID) or holds(written, SESSION) or holds(written, CFID)):
         return None
@@ -102,14 +104,12 @@ cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t place, unsigned char par
 
 
 cdef Py_ssize_t end_of(const Text text, Py_ssize_t place, unsigned char part) noexcept:
-    """Return the end of a path or query; -1 if an escape in it is malformed, or may contain another one."""
+    """Return the end of a path or query; -1 if an escape in it is malformed."""
     while True:
         place = end_of_part(text, place, part)
         if at(text, place) != c"%":
             return place
         if hex_of(at(text, place + 1)) < 0 or hex_of(at(text, place + 2)) < 0:
-            return -1
-        if at(text, place + 1) == c"2" and at(text, place + 2) == c"5":
             return -1
         place += 3
 
@@ -127,14 +127,14 @@ cdef inline int lowered(int byte) noexcept:
     return byte + 32 if c"A" <= byte <= c"Z" else byte
 
 
-cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t end) noexcept:
-    """Write a path or query in lower case, with its escapes replaced by their characters."""
+cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t end, unsigned char part) noexcept:
+    """Write a path or query in lower case, with its escapes of all but delimiters replaced by their characters."""
     cdef int byte
     while place < end:
         byte = at(text, place)
         if byte == c"%":
             byte = hex_of(at(text, place + 1)) << 4 | hex_of(at(text, place + 2))
-            if 0x20 < byte < 0x7F and byte != c"#" and byte != c"%":
+            if DECODED_IN[<unsigned char>byte] & part:
                 place += 2
             else:
                 byte = c"%"

@@ -7,6 +7,8 @@ Source: RFC 3986, sections 3.1 and 3.2; RFC 6454, section 6.2 (origins).
 """
 
 import re
+import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
@@ -91,6 +93,18 @@ def parse_server_address(text: str) -> ServerAddress:
         path=slash + path,
         rest=rest[0] if rest else "",
     )
+
+
+def names_of(host: str) -> set[str]:
+    """Return a host and its IP addresses, if they are known.
+
+    >>> sorted(names_of("127.0.0.1"))
+    ['127.0.0.1']
+    """
+    names = {host}
+    with suppress(OSError):
+        names.update(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
+    return names
 
 
 def joined(base: str, target: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from typing import BinaryIO, Protocol
 
-from arclink.network.hdfs import SCHEMES as IN_HDFS
 from arclink.network.hdfs import FileEntry, WebHdfs
+from arclink.network.name_nodes import SCHEMES as IN_HDFS
 from arclink.network.object_store import SCHEMES as IN_OBJECT_STORE
 from arclink.network.object_store import ObjectStore
 
@@ -41,6 +41,9 @@ class EngineFiles(Protocol):
 
     def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, replacing an existing one."""
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a file if the path has none; return whether this call wrote it."""
 
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks."""

@@ -10,11 +10,10 @@ HTTP), https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/Web
 
 import base64
 import os
-import socket
-from contextlib import suppress
 from typing import NamedTuple
 
 from arclink.errors import InputError
+from arclink.network.addresses import names_of
 
 TOKEN_FILE = "HADOOP_TOKEN_FILE_LOCATION"
 """The environment variable with the path of a file of tokens; YARN sets it for tasks."""
@@ -121,9 +120,7 @@ def read_token(host: str) -> str | None:
         raise InputError(
             f"{path} ({TOKEN_FILE}) has no tokens that can be read: {error}"
         ) from error
-    names = {host}
-    with suppress(OSError):
-        names.update(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
+    names = names_of(host)
     tokens.sort(key=lambda token: token.service.rpartition(":")[0] not in names)
     return tokens[0].text if tokens else None
 

@@ -4,8 +4,9 @@ Tasks read files, and a build manages its folders.
 
 A JVM for each file (``hadoop fs -cat``) costs a second and half a gigabyte; HTTP costs two round
 trips. Addresses are ``webhdfs://namenode:9870/path``, ``swebhdfs://namenode:9871/path`` (HTTPS), or
-Hadoop's ``hdfs://…/path``; for the latter, the variable ``ARCLINK_WEBHDFS`` names the NameNode's
-HTTP address. Reading follows docs/decisions/20261121-reading-from-hdfs.md, secured clusters
+Hadoop's ``hdfs://…/path`` (`arclink.network.name_nodes`). Every request is repeated while it may
+succeed (docs/decisions/20261125-hdfs-that-fails.md): at another NameNode, through another DataNode,
+or later. Reading follows docs/decisions/20261121-reading-from-hdfs.md, secured clusters
 docs/decisions/20261124-secured-clusters.md.
 
 Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from glob import has_magic
 from http import HTTPStatus
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -26,15 +28,13 @@ import orjson
 
 from arclink.closing import Closing
 from arclink.errors import InputError, MissingFileError, NetworkError, NetworkFailure
-from arclink.network.addresses import parse_server_address
+from arclink.network.addresses import names_of
 from arclink.network.hadoop_tokens import HOW, read_token, ticket_header
-from arclink.network.retries import TemporaryError, retried
+from arclink.network.name_nodes import ADDRESS, name_nodes
+from arclink.network.retries import TemporaryError, doubled, retried
 
 if TYPE_CHECKING:
     from arclink.network.http import Response
-
-ADDRESS = "ARCLINK_WEBHDFS"
-"""The environment variable with the NameNode's HTTP address."""
 
 AUTHORITY = "ARCLINK_WEBHDFS_CA"
 """The environment variable with a file of the certificates (PEM) that HTTPS servers are checked by.
@@ -42,7 +42,6 @@ AUTHORITY = "ARCLINK_WEBHDFS_CA"
 Without it, they are checked by those of the system.
 """
 
-SCHEMES = ("hdfs://", "webhdfs://", "swebhdfs://")
 BLOCK = 256 << 10
 """Bytes per read."""
 
@@ -57,6 +56,40 @@ SECONDS = 60.0
 
 LARGEST_ANSWER = 1 << 30
 """Maximum bytes of an answer of the NameNode; a folder's listing has about 300 bytes per file."""
+
+PATIENCE = doubled(0.5, 8)
+"""Seconds before further attempts at the NameNodes, and at writing; two minutes in total.
+
+A failover takes some seconds, the start of a NameNode with its safe mode a minute or more.
+"""
+
+FIRST_ATTEMPTS = 2
+"""Further attempts at NameNodes that never answered this process: their address may be wrong."""
+
+IN_A_TASK = "CONTAINER_ID"
+"""Variable that YARN sets for tasks. The process that started them has tried the address."""
+
+HOPELESS = (NetworkFailure.NO_TLS, NetworkFailure.TOO_LARGE)
+"""Failures that no further attempt avoids."""
+
+AWAY = (
+    "StandbyException",
+    "RetriableException",
+    "SafeModeException",
+    "ObserverRetryOnActiveException",
+)
+"""Exceptions of a NameNode that another one replaces, or that will answer later."""
+
+LASTING = (
+    "AccessControlException",
+    "SecurityException",
+    "QuotaExceededException",
+    "FileAlreadyExistsException",
+    "ParentNotDirectoryException",
+    "IllegalArgumentException",
+    "UnsupportedOperationException",
+)
+"""Ends the exceptions that no further attempt avoids."""
 
 
 class _Reply(NamedTuple):
@@ -74,15 +107,25 @@ class _Reply(NamedTuple):
         except (orjson.JSONDecodeError, KeyError, TypeError):
             return ""
 
+    def words(self) -> str:
+        """Return the error in the words of the server."""
+        return self.problem("message") or f"{self.status} {self.phrase}"
+
 
 class _RefusalError(Exception):
-    """A server of HDFS answers that it cannot do what was requested."""
+    """A server of HDFS answers that it cannot do now what was requested."""
 
 
 _LOST = (NetworkError, _RefusalError)
 
 _tokens: dict[str, str] = {}
-"""The delegation tokens of this process by address of the NameNode."""
+"""The delegation tokens of this process by addresses of the NameNodes."""
+
+_active: dict[str, int] = {}
+"""The number of the NameNode that is asked next, by addresses of the NameNodes."""
+
+_reached: set[str] = set()
+"""Addresses of NameNodes of which one has answered this process."""
 
 
 class FileEntry(NamedTuple):
@@ -93,57 +136,41 @@ class FileEntry(NamedTuple):
     size: int
 
 
-def uses_webhdfs(place: str) -> bool:
-    """Return whether a place is in HDFS and is read over HTTP.
-
-    Without the variable that names the NameNode's HTTP address, fsspec's driver reads ``hdfs://``.
-    """
-    scheme = place.partition("://")[0].lower()
-    return scheme in ("webhdfs", "swebhdfs") or (scheme == "hdfs" and ADDRESS in os.environ)
-
-
 class WebHdfs:
     """A file system in HDFS.
 
     Args:
-        host: Host of the NameNode's HTTP server.
-        port: Port of that server.
-        is_encrypted: Whether it speaks HTTPS.
+        addresses: The HTTP addresses of its NameNodes.
     """
 
-    def __init__(self, host: str, port: int, *, is_encrypted: bool = False) -> None:
-        self._host = host
-        self._port = port
-        self._is_encrypted = is_encrypted
+    def __init__(self, *addresses: str) -> None:
+        self._addresses = addresses
         self._user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+        self._lost = 0  # requests of which it is not known whether they were executed
 
     @property
     def address(self) -> str:
-        """The NameNode's HTTP address."""
-        return f"http{'s' if self._is_encrypted else ''}://{self._host}:{self._port}"
+        """The HTTP addresses of the NameNodes: the value of `ADDRESS` for tasks."""
+        return ",".join(self._addresses)
+
+    @property
+    def _host(self) -> str:
+        """The host of the NameNode that is asked next."""
+        return urlsplit(self._next()).hostname or ""
+
+    @property
+    def _names(self) -> str:
+        return "HDFS at " + ", ".join(urlsplit(address).netloc for address in self._addresses)
 
     @classmethod
     def of(cls, url: str) -> tuple["WebHdfs", str]:
         """Return the file system of an address, and the path in it.
 
         Raises:
-            InputError: It is no address; or it begins with ``hdfs://``, and the variable does not
-                name its HTTP address.
+            InputError: As for `name_nodes`.
         """
-        is_indirect = url.partition("://")[0].lower() == "hdfs"
-        try:
-            address = parse_server_address(os.environ.get(ADDRESS, "") if is_indirect else url)
-        except ValueError as error:
-            if is_indirect:
-                wrong = f"{ADDRESS} is not the HTTP address of its NameNode ({error})"
-                advice = "set it to one such as http://namenode:9870"
-            else:
-                wrong, advice = f"not an address: {error}", "use webhdfs://namenode:9870/path"
-            raise InputError(f"{url}: {wrong}; {advice}") from error
         path = url.partition("://")[2].partition("/")[2]
-        is_encrypted = address.scheme in ("https", "swebhdfs")
-        port = address.port or (9871 if is_encrypted else 9870)
-        return cls(address.host, port, is_encrypted=is_encrypted), "/" + path.strip("/")
+        return cls(*name_nodes(url)), "/" + path.strip("/")
 
     def path_of(self, url: str) -> str:
         """Return the path for an address."""
@@ -173,14 +200,12 @@ class WebHdfs:
         Raises:
             InputError: The file does not exist, or no server answers.
         """
+        gone: set[str] = set()
 
         def ask() -> bytes:
             try:
-                redirect = self._named("GET", path, "GETFILECHECKSUM")
-                self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
-                reply = _reply("GET", redirect.headers.get("Location", ""))
-                self._check(reply, path, HTTPStatus.OK)
-                return reply.body
+                with self._redirected("GET", path, "GETFILECHECKSUM", gone) as response:
+                    return response.body(LARGEST_ANSWER)
             except _LOST as error:
                 what = f"{path} in HDFS has no checksum: {error}"
                 raise TemporaryError(InputError(what)) from error
@@ -201,8 +226,12 @@ class WebHdfs:
         Raises:
             InputError: The source does not exist, or the target does.
         """
+        lost = self._lost
         reply = self._ask("PUT", path, "RENAME", f"&destination={quote(target)}")
-        if not orjson.loads(reply)["boolean"]:
+        if orjson.loads(reply)["boolean"]:
+            return
+        # An attempt whose response was lost may have moved it.
+        if self._lost == lost or self.status(path) is not None or self.status(target) is None:
             raise InputError(
                 f"{path} cannot be moved to {target} in HDFS: the source is missing, or the "
                 "target exists"
@@ -215,11 +244,39 @@ class WebHdfs:
         self.rename(path, target)
 
     def write(self, path: str, source: BinaryIO) -> None:
-        """Write a file, replacing an existing one; parent folders are made."""
-        redirect = self._named("PUT", path, "CREATE", "&overwrite=true")
-        self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
-        reply = _reply("PUT", redirect.headers.get("Location", ""), source=source)
-        self._check(reply, path, HTTPStatus.CREATED)
+        """Write a file, replacing an existing one; parent folders are made.
+
+        If a server fails, all bytes are written again through another DataNode.
+
+        Raises:
+            InputError: It cannot be written, however often it was attempted.
+        """
+        self._write(path, source, "&overwrite=true")
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a file if the path has none; return whether this call wrote it."""
+        try:
+            self._write(path, BytesIO(data), "&overwrite=false")
+        except InputError:
+            if self.status(path) is None:
+                raise
+            # An attempt whose response was lost may have written it.
+            return b"".join(self.read(path)) == data
+        return True
+
+    def _write(self, path: str, source: BinaryIO, parameters: str) -> None:
+        begin, gone = source.tell(), set[str]()
+
+        def attempt() -> None:
+            source.seek(begin)
+            try:
+                with self._redirected("PUT", path, "CREATE", gone, parameters, source):
+                    pass
+            except _LOST as error:
+                what = f"{path} in HDFS cannot be written: {error}"
+                raise TemporaryError(InputError(what)) from error
+
+        retried(attempt, PATIENCE)
 
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks; if a server fails, use another.
@@ -264,20 +321,48 @@ class WebHdfs:
                 block, the set becomes empty.
         """
         gone = set() if gone is None else gone
+        with self._redirected("GET", path, "OPEN", gone, f"&offset={offset}") as response:
+            yield response
+
+    @contextmanager
+    def _redirected(
+        self,
+        method: str,
+        path: str,
+        operation: str,
+        gone: set[str],
+        parameters: str = "",
+        source: BinaryIO | None = None,
+    ) -> Iterator["Response"]:
+        """Yield the response of the DataNode to which the NameNode redirects a request.
+
+        Args:
+            method: HTTP method.
+            path: Path of the file.
+            operation: Operation of WebHDFS.
+            gone: Addresses of DataNodes to avoid. Those of a node that fails here are added. If
+                the NameNode has no other node, the set becomes empty.
+            parameters: Parameters of the operation.
+            source: File to send.
+        """
         excluded = f"&excludedatanodes={','.join(sorted(gone))}" if gone else ""
-        redirect = self._named("GET", path, "OPEN", f"&offset={offset}{excluded}")
+        redirect = self._named(method, path, operation, parameters + excluded)
         if excluded and redirect.status != HTTPStatus.TEMPORARY_REDIRECT:
             gone.clear()
-            raise _RefusalError("no other DataNode has the block")
+            raise _RefusalError("no other DataNode has the block, or takes one")
         self._check(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
         where = redirect.headers.get("Location", "")
+        expected = HTTPStatus.OK if source is None else HTTPStatus.CREATED
         try:
-            with _exchange("GET", where) as response:
-                if response.status != HTTPStatus.OK:
-                    self._check(_read(response), path, HTTPStatus.OK)
+            with _exchange(method, where, None, source) as response:
+                if response.status != expected:
+                    self._check(_read(response), path, expected)
                 yield response
         except _LOST:
-            gone.add(urlsplit(where).hostname or "")
+            # The NameNode knows a node by its IP address only.
+            gone.update(
+                name for name in names_of(urlsplit(where).hostname or "") if ":" not in name
+            )
             raise
 
     def _ask(
@@ -289,21 +374,58 @@ class WebHdfs:
         missing: bytes | None = None,
     ) -> bytes:
         """Return the NameNode's answer; ``missing`` if there is no such path."""
-        try:
-            reply = self._named(method, path, operation, parameters)
-            if reply.status == HTTPStatus.NOT_FOUND and missing is not None:
-                return missing
-            self._check(reply, path, HTTPStatus.OK)
-            return reply.body
-        except _LOST as error:
-            raise InputError(
-                f"HDFS at {self._host}:{self._port} does not answer "
-                f"({error.detail if isinstance(error, NetworkError) else error}); "
-                f"check that it is running, and check {ADDRESS}{_of_certificates(error)}"
-            ) from error
+        reply = self._named(method, path, operation, parameters)
+        if reply.status == HTTPStatus.NOT_FOUND and missing is not None:
+            return missing
+        if reply.status != HTTPStatus.OK:
+            raise InputError(f"{path} in {self._names}: {reply.words()}")
+        return reply.body
 
     def _named(self, method: str, path: str, operation: str, parameters: str = "") -> _Reply:
-        """Return the NameNode's response.
+        """Return the response of the active NameNode; if none is active, wait for one.
+
+        Raises:
+            InputError: None answers, or there is no ticket and no token, or they are refused.
+        """
+
+        def attempt() -> _Reply:
+            try:
+                reply = self._identified(method, path, operation, parameters)
+                if _is_away(reply):
+                    raise _RefusalError(reply.words())
+            except _LOST as error:
+                failure = InputError(
+                    f"{self._names} does not answer "
+                    f"({error.detail if isinstance(error, NetworkError) else error}); "
+                    f"check that it is running, and check {ADDRESS}{_of_certificates(error)}"
+                )
+                if isinstance(error, NetworkError) and error.failure in HOPELESS:
+                    raise failure from error
+                self._lost += 1
+                self._turn()
+                raise TemporaryError(failure) from error
+            return reply
+
+        return retried(attempt, self._pauses())
+
+    def _pauses(self) -> Iterator[float]:
+        """Yield the seconds before each further attempt at the NameNodes."""
+        first = max(FIRST_ATTEMPTS, len(self._addresses))
+        for number, pause in enumerate(PATIENCE):
+            if number == first and self.address not in _reached and IN_A_TASK not in os.environ:
+                return
+            yield pause
+
+    def _next(self) -> str:
+        return self._addresses[_active.get(self.address, 0) % len(self._addresses)]
+
+    def _turn(self) -> None:
+        """Ask the next NameNode from now on, if there is another one."""
+        if len(self._addresses) > 1:
+            _active[self.address] = (_active.get(self.address, 0) + 1) % len(self._addresses)
+
+    def _identified(self, method: str, path: str, operation: str, parameters: str) -> _Reply:
+        """Return the response of a NameNode to a user that it knows.
 
         If it requires Kerberos, the request is repeated with a delegation token, which this process
         keeps; if it refuses the token, with a new one.
@@ -313,10 +435,12 @@ class WebHdfs:
         """
         token = _tokens.get(self.address)
         reply = self._sent(method, path, operation, parameters, token)
-        if reply.status == HTTPStatus.UNAUTHORIZED or (token and _is_refused(reply)):
+        if reply.status == HTTPStatus.UNAUTHORIZED or (
+            token and _is_refused(reply) and not _is_away(reply)
+        ):
             token = self._new_token(token)
             reply = self._sent(method, path, operation, parameters, token)
-            if _is_refused(reply):
+            if _is_refused(reply) and not _is_away(reply):
                 raise self._ended(reply.problem("message"))
             _tokens[self.address] = token
         return reply
@@ -325,8 +449,10 @@ class WebHdfs:
         self, method: str, path: str, operation: str, parameters: str, token: str | None
     ) -> _Reply:
         identity = f"delegation={token}" if token else f"user.name={quote(self._user)}"
-        url = f"{self.address}/webhdfs/v1{quote(path)}?op={operation}&{identity}{parameters}"
-        return _reply(method, url)
+        url = f"{self._next()}/webhdfs/v1{quote(path)}?op={operation}&{identity}{parameters}"
+        reply = _reply(method, url)
+        _reached.add(self.address)
+        return reply
 
     def _new_token(self, refused: str | None) -> str:
         """Return a token: that of the token file, or one that the NameNode gives for a ticket.
@@ -336,7 +462,7 @@ class WebHdfs:
         """
         if (token := read_token(self._host)) and token != refused:
             return token
-        url = f"{self.address}/webhdfs/v1/?op=GETDELEGATIONTOKEN"
+        url = f"{self._next()}/webhdfs/v1/?op=GETDELEGATIONTOKEN"
         try:
             header = ticket_header(self._host)
         except InputError as error:
@@ -344,16 +470,15 @@ class WebHdfs:
                 raise
             raise self._ended(str(error)) from error
         reply = _reply("GET", url, {"Authorization": header})
+        if _is_away(reply):
+            raise _RefusalError(reply.words())
         if reply.status != HTTPStatus.OK:
-            raise InputError(
-                f"HDFS at {self._host}:{self._port} refuses the Kerberos ticket: "
-                f"{reply.problem('message') or f'{reply.status} {reply.phrase}'}; {HOW}"
-            )
+            raise InputError(f"{self._names} refuses the Kerberos ticket: {reply.words()}; {HOW}")
         return str(orjson.loads(reply.body)["Token"]["urlString"])
 
     def _ended(self, detail: str) -> InputError:
         return InputError(
-            f"HDFS at {self._host}:{self._port} no longer accepts the delegation token of this "
+            f"{self._names} no longer accepts the delegation token of this "
             "process; a token ends with its job, and at the latest after the NameNode's "
             f"dfs.namenode.delegation.token.max-lifetime: {HOW} ({detail})"
         )
@@ -362,10 +487,18 @@ class WebHdfs:
         """Raise an error if a response has another status than the expected one."""
         if reply.status == status:
             return
-        message = reply.problem("message") or f"{reply.status} {reply.phrase}"
-        if reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.UNAUTHORIZED):
-            raise InputError(f"{path} in HDFS at {self._host}:{self._port}: {message}")
-        raise _RefusalError(message)
+        is_lasting = reply.problem("exception").endswith(LASTING)
+        if is_lasting or reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
+            raise InputError(f"{path} in {self._names}: {reply.words()}")
+        raise _RefusalError(reply.words())
+
+
+def _is_away(reply: _Reply) -> bool:
+    """Return whether a NameNode is not active, or not ready: another one may be, or it is later."""
+    said = f"{reply.problem('exception')} {reply.problem('message')}"
+    return reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR or (
+        reply.status == HTTPStatus.FORBIDDEN and any(name in said for name in AWAY)
+    )
 
 
 def _is_refused(reply: _Reply) -> bool:

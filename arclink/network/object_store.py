@@ -166,6 +166,18 @@ class ObjectStore:
         self._known.pop(path, None)
         self._answer(path, send, is_needed=True)
 
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a file if the path has none; return whether this call wrote it."""
+        key = path.partition("/")[2]
+        try:
+            self._call(path, "put_object", Key=key, Body=data, IfNoneMatch="*")
+        except InputError:
+            if self.status(path) is None:
+                raise
+            # An attempt whose response was lost may have written it.
+            return b"".join(self.read(path)) == data
+        return True
+
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks.
 

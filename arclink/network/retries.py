@@ -1,7 +1,7 @@
 """Repeated attempts: the only loop that sends a failed request again."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
@@ -39,14 +39,15 @@ class TemporaryError(Exception):
 
 def retried(
     attempt: Callable[[], _Result],
-    pauses: Sequence[float] | None = None,
+    pauses: Iterable[float] | None = None,
     sleep: Callable[[float], None] | None = None,
 ) -> _Result:
     """Return the result of the first attempt that raises no `TemporaryError`.
 
     Args:
         attempt: Called at most once more than there are pauses.
-        pauses: Seconds before each further attempt; by default `PAUSES`.
+        pauses: Seconds before each further attempt; by default `PAUSES`. They are read
+            one at a time, each before the attempt that it follows.
         sleep: Function that waits; by default `time.sleep`.
 
     Raises:

@@ -4,8 +4,9 @@ Everything is read from the store by its protocol, so captures that an embargo h
 forgotten do not exist here, neither as answers nor as holders of another capture's payload.
 
 The payload that a memento shows (`arclink.store.blocks.references`) is its own. For a revisit, it
-is that of another capture with the same checksum. For "not modified", and for the revisit of a
-redirect without Location, the capture that it refers to gives status, headers and payload.
+is that of another capture with the same checksum, else that of the capture that it names. For "not
+modified", and for the revisit of a redirect without Location, this capture also gives status and
+headers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,12 @@ from arclink.access.nearby import backwards, by_distance
 from arclink.access.queries import surt_asked
 from arclink.access.snapshots import of_one_state
 from arclink.access.times import AT
-from arclink.checksums import is_reference, normal_checksum, timestamp_of_reference
+from arclink.checksums import (
+    is_reference,
+    normal_checksum,
+    timestamp_of_reference,
+    uri_of_reference,
+)
 from arclink.errors import CaptureError
 from arclink.model import (
     ALL_TIME,
@@ -217,22 +223,31 @@ def capture_shown(store: Scans, memento: Memento) -> Memento:
     """Return the capture that a memento shows: itself, or the one that it refers to.
 
     Raises:
-        CaptureError: It says "not modified", and the graph does not have the capture it refers to.
+        CaptureError: The graph does not have the capture it refers to.
     """
     if not is_reference(memento.checksum):
         return memento
-    when = timestamp_of_reference(memento.checksum)
-    candidates: Iterable[Memento] = (
-        backwards(store, memento.surt, memento.timestamp)
-        if when is None
-        else store.mementos(memento.surt, Span(when, when))
-    )
+    uri, when = uri_of_reference(memento.checksum), timestamp_of_reference(memento.checksum)
+    if when is None:
+        candidates: Iterable[Memento] = backwards(store, memento.surt, memento.timestamp)
+        why = "it says that nothing was modified, and the capture before is missing"
+    else:
+        candidates = captures_named(store, uri, when)
+        why = f"it names the capture of {uri} at {when}, which is missing"
     for earlier in candidates:
-        if earlier.original == memento.original and not is_reference(earlier.checksum):
+        is_same_page = earlier.original == uri or uri != memento.original
+        if is_same_page and not is_reference(earlier.checksum):
             return earlier
-    raise not_at_hand(
-        memento, "it says that nothing was modified, and the capture before is missing"
-    )
+    raise not_at_hand(memento, why)
+
+
+def captures_named(store: Scans, uri: str, when: Timestamp) -> list[Memento]:
+    """Return the captures that a revisit names: of this URI first, then of its variants.
+
+    Scheme, port and ``www`` do not matter, as crawlers do not write them in one way.
+    """
+    captures = store.mementos(surt_of(uri), Span(when, when))
+    return sorted(captures, key=lambda memento: memento.original != uri)
 
 
 def not_at_hand(memento: Memento, why: str) -> CaptureError:
@@ -273,21 +288,23 @@ def _possible_places(
     store: Scans, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
 ) -> Iterator[RecordPlace]:
     checksum = memento.checksum
+    named: list[Memento] = []
     if refers_to_timestamp:
-        surt = surt_of(refers_to_uri) if refers_to_uri else memento.surt
-        when = Timestamp(refers_to_timestamp)
-        for other in store.mementos(surt, Span(when, when)):
-            is_same = other.checksum == checksum or NO_CHECKSUM in (checksum, other.checksum)
-            if is_same and other.record_type != REVISIT:
+        uri = refers_to_uri or memento.original
+        captures = captures_named(store, uri, Timestamp(refers_to_timestamp))
+        named = [other for other in captures if other.record_type != REVISIT]
+    if checksum != NO_CHECKSUM:
+        # Most captures that are named have the checksum, and are found most easily.
+        yield from (place_of(other) for other in named if other.checksum == checksum)
+        yield from (
+            place_of(other)
+            for other in captures_of(store, checksum)
+            if other.record_type != REVISIT
+        )
+        for other in by_distance(store, memento.surt, memento.timestamp):
+            if other.checksum == checksum and other.record_type != REVISIT:
                 yield place_of(other)
-    if checksum == NO_CHECKSUM:
-        return
-    yield from (
-        place_of(other) for other in captures_of(store, checksum) if other.record_type != REVISIT
-    )
-    for other in by_distance(store, memento.surt, memento.timestamp):
-        if other.checksum == checksum and other.record_type != REVISIT:
-            yield place_of(other)
+    yield from map(place_of, named)
 
 
 def captures_of(store: Scans, checksum: Checksum) -> Iterator[Memento]:

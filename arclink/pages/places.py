@@ -22,7 +22,7 @@ from arclink.archives.locations import (
     location_of,
     scheme_of,
     short_name,
-    split_entry,
+    split_file,
 )
 from arclink.archives.opener import DAMAGE, open_members
 from arclink.errors import InputError, UsageError
@@ -92,7 +92,7 @@ class _Folder:
         self._read = float("-inf")
 
     def paths(self, name: str) -> Iterator[str]:
-        wacz = split_entry(name)
+        wacz = split_file(name)
         parts = (wacz[0] if wacz else name).split("/")
         if parts[-1] not in self._by_name and time.monotonic() > self._read + FRESH_SECONDS:
             self._search()
@@ -124,7 +124,7 @@ class _Prefix:
         self._url = url
 
     def paths(self, name: str) -> Iterator[str]:
-        wacz = split_entry(name)
+        wacz = split_file(name)
         file = wacz[0] if wacz else name
         quoted = quote(file) if scheme_of(self._url) in UNLISTED else file
         whole = self._url + quoted
@@ -143,7 +143,7 @@ class _Index:
     def paths(self, name: str) -> Iterator[str]:
         if time.monotonic() > self._read + FRESH_SECONDS:
             self._refresh()
-        wacz = split_entry(name)
+        wacz = split_file(name)
         file = wacz[0] if wacz else name
         for path in [*self._by_name.get(name, ()), *self._by_name.get(short_name(name), ())]:
             yield path

@@ -9,26 +9,33 @@ head of that capture is used.
 """
 
 import os
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from arclink.archives.locations import scheme_of, split_entry
+from arclink.archives.locations import scheme_of, split_file
 from arclink.archives.payloads import (
+    DEFAULT_LIMIT,
     codings_of,
     payload_checksum,
     stream_decoded,
     stream_without_chunks,
 )
-from arclink.archives.reader import ArchiveFile
+from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
 from arclink.closing import Closing
-from arclink.errors import CaptureError, DataError, InputError, MissingFileError, RecordError
+from arclink.errors import (
+    ArclinkError,
+    CaptureError,
+    DataError,
+    InputError,
+    MissingFileError,
+    RecordError,
+)
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
 from arclink.pages.locate import (
     REVISIT,
@@ -57,6 +64,56 @@ _FRESH_SECONDS = 0.001
 _ANY_ARCHIVE = Unwrapper()
 
 
+@contextmanager
+def one_capture(memento: Memento) -> Iterator[None]:
+    """Make a `CaptureError` with a reason of whatever fails while one capture is read.
+
+    So a caller that reads many captures loses this one only, counts it, and reads the next.
+    Errors of the store, and of files that do not belong to the capture, are not changed.
+
+    Raises:
+        CaptureError: The capture cannot be read.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise _unreadable(error, memento.file) from error
+    except DataError as error:
+        raise _lost(memento, str(error), error.reason) from error
+    except MemoryError as error:
+        raise _lost(memento, Reason.PAYLOAD_MEMORY.text, Reason.PAYLOAD_MEMORY) from error
+    except (ArclinkError, OSError):
+        raise
+    except Exception as error:
+        detail = f"{Reason.PAYLOAD_FAILED.text}: {type(error).__name__}: {error}"
+        raise _lost(memento, detail, Reason.PAYLOAD_FAILED) from error
+
+
+def most_bytes(stored: int) -> int:
+    """Return the number of bytes that a capture may become where a client pays for nothing.
+
+    Bodies that are stored uncompressed stay whole, and an attack gets little for its bytes.
+
+    Args:
+        stored: Bytes of its record in the archive file; negative if unknown.
+    """
+    return max(DEFAULT_LIMIT, 2 * stored)
+
+
+def too_long(memento: Memento) -> CaptureError:
+    """Return the error for a capture that may become more bytes than `most_bytes`."""
+    return _lost(memento, Reason.PAYLOAD_TOO_LONG.text, Reason.PAYLOAD_TOO_LONG)
+
+
+def _lost(memento: Memento, detail: str, reason: Reason) -> CaptureError:
+    return CaptureError(f"archive file {memento.file}: {detail}", reason, memento.file)
+
+
+def reason_of(error: CaptureError) -> Reason:
+    """Return the reason under which a capture that cannot be read is counted."""
+    return error.reason or Reason.PAYLOAD_NOT_AT_HAND
+
+
 class RecordHolder(NamedTuple):
     """An archive file that is open, with the record that was read from it.
 
@@ -81,12 +138,12 @@ class CapturedPage(Closing):
     """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
-        memento: The requested capture. shown: The capture whose status and headers these are:
-        ``memento``, or the one that it
-            refers to.
+        memento: The requested capture.
+        shown: The capture whose page this is: ``memento``, or the one that it refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
         place: The record that holds the body.
+        head_place: The record that holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -97,6 +154,7 @@ class CapturedPage(Closing):
         head: ArchiveRecord,
         holder: RecordHolder | None,
         release: Callable[[RecordHolder], None],
+        head_place: RecordPlace | None = None,
     ) -> None:
         self.memento = memento
         self.shown = shown
@@ -104,6 +162,8 @@ class CapturedPage(Closing):
         self.headers: HttpHeaders = head.http_headers
         self.place = holder.place if holder else place_of(shown)
         self._head = head
+        is_whole = holder is not None and holder.record is head
+        self.head_place = head_place or (self.place if is_whole else place_of(shown))
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = None if self.is_in_memory else holder
@@ -117,32 +177,35 @@ class CapturedPage(Closing):
         return self._head.content_type
 
     @property
-    def head_place(self) -> RecordPlace:
-        """The record that holds status and headers."""
-        return self.place if self._record is self._head else place_of(self.shown)
-
-    @property
     def is_in_memory(self) -> bool:
         """Whether the whole body is in memory, so that nothing must be closed."""
         return self._record is None or self._record.rest is None
 
     @property
     def codings(self) -> list[str]:
-        """Names of the content codings that the headers declare, in the order they were applied."""
+        """Names of the codings of the body that the headers declare, in the order of their use.
+
+        They are the content codings, and transfer codings other than chunks.
+        """
         return codings_of(self._record)[1] if self._record else []
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the headers declare chunks."""
+        return self._record is not None and codings_of(self._record)[0]
 
     def recorded(self) -> Iterator[bytes]:
         """Return the pieces of the body exactly as recorded.
 
         Raises:
-            RecordError: The body breaks off (``PAYLOAD_DAMAGED``); after the last piece.
+            CaptureError: The body breaks off (``PAYLOAD_DAMAGED``); after the last piece.
         """
         record = self._record
         if record is None:
             return iter(())
         if record.rest is None and len(record.body) >= record.body_length:
             return iter((record.body,))
-        return self._pieces_of(record)
+        return self._guarded(self._pieces_of(record))
 
     def _pieces_of(self, record: ArchiveRecord) -> Iterator[bytes]:
         size = 0
@@ -158,29 +221,30 @@ class CapturedPage(Closing):
             )
 
     def sent(self) -> Iterator[bytes]:
-        """Yield the body without transfer coding, with its content codings, as a client saves it.
+        """Return the pieces of the body without chunks, with its codings, as a client saves it.
 
         Raises:
-            RecordError: See `recorded`.
+            CaptureError: See `recorded`.
         """
-        if self._record is not None and self.is_chunked:
-            return stream_without_chunks(self.recorded())
+        if self.is_chunked:
+            return self._guarded(stream_without_chunks(self.recorded()))
         return self.recorded()
 
-    def decoded(self) -> Iterator[bytes]:
-        """Yield the body as a browser reads it, without codings that the bytes confirm.
+    def decoded(self, limit: int | None = None) -> Iterator[bytes]:
+        """Return the pieces of the body as a browser reads it, without codings.
+
+        Args:
+            limit: Maximum bytes; also between two codings. None: no limit.
 
         Raises:
-            RecordError: See `recorded`.
-            PayloadError: A coding cannot be undone (``PAYLOAD_CODING``).
+            CaptureError: See `recorded`. A coding cannot be undone (``PAYLOAD_CODING``), or the
+                body is longer than ``limit`` (``PAYLOAD_TOO_LONG``, after that number of bytes).
         """
-        return stream_decoded(self.sent(), self.codings)
+        return self._guarded(stream_decoded(self.sent(), self.codings, limit))
 
-    @property
-    def is_chunked(self) -> bool:
-        """Whether the headers declare chunks."""
-        transfer = codings_of(self._record)[0] if self._record else []
-        return bool(transfer) and transfer[-1] == "chunked"
+    def _guarded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        with one_capture(self.memento):
+            yield from pieces
 
     def close(self) -> None:
         """Release the archive file; long bodies cannot be read after this."""
@@ -189,25 +253,25 @@ class CapturedPage(Closing):
             self._holder = None
 
 
-class RecordPieces:
-    """The pieces of a record, from an archive file that is in use until they end or are closed."""
+class OpenRecord(Closing):
+    """A record in its parts; its archive file is in use until they are read or it is closed.
 
-    def __init__(self, pieces: Iterator[bytes], release: Callable[[], None]) -> None:
-        self._pieces = pieces
+    Attributes:
+        parts: The parts of the record.
+    """
+
+    def __init__(self, memento: Memento, parts: RecordParts, release: Callable[[], None]) -> None:
+        self.parts = parts._replace(block=self._released(memento, parts.block))
         self._release: Callable[[], None] | None = release
 
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> bytes:
+    def _released(self, memento: Memento, pieces: Iterator[bytes]) -> Iterator[bytes]:
         try:
-            return next(self._pieces)
-        except BaseException:  # also the end
+            with one_capture(memento):
+                yield from pieces
+        finally:
             self.close()
-            raise
 
     def close(self) -> None:
-        """Release the archive file."""
         if self._release is not None:
             self._release()
             self._release = None
@@ -237,10 +301,17 @@ class PageReader:
             CaptureError: Its archive file or its payload is not available, or is damaged; the text
                 names the file.
         """
+        with one_capture(memento):
+            return self._read(memento)
+
+    def _read(self, memento: Memento) -> CapturedPage:
         shown = capture_shown(self.store, memento)
         own = self.find(place_of(shown))
         if own.record.record_type != REVISIT:
-            return CapturedPage(memento, shown, own.record, own, self.release)
+            head, place = own.record, own.place
+            if shown is not memento and (other := self._own_head(memento)):
+                head, place = other, place_of(memento)
+            return CapturedPage(memento, shown, head, own, self.release, place)
         self.release(own)
         if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
             # The payload of a redirect is not shown, and its revisit often names no capture.
@@ -249,21 +320,42 @@ class PageReader:
         head = own.record if own.record.http_headers.fields else holder.record
         return CapturedPage(memento, shown, head, holder, self.release)
 
-    def record(self, memento: Memento) -> tuple[int, "RecordPieces"]:
-        """Return the decompressed record of a memento, head and block: its length and its pieces.
+    def _own_head(self, revisit: Memento) -> ArchiveRecord | None:
+        """Return the record of a revisit that names another capture, if its head is of the page.
 
-        Read the pieces to the end or close them before the next call.
+        It is not if the server sent "not modified", or a redirect whose target is not recorded.
+        """
+        if revisit.status[:1] == "3" or revisit.status == "-":
+            return None
+        own = self.find(place_of(revisit))
+        self.release(own)
+        return own.record if own.record.http_headers.fields else None
+
+    def record(self, memento: Memento, *, is_checked: bool = False) -> OpenRecord:
+        """Return the record of a memento, decompressed. Close it, or use ``with``.
+
+        Args:
+            memento: A memento of the store of this reader.
+            is_checked: Whether a long record is read to its end first, to see that it is whole.
 
         Raises:
-            CaptureError: See `read`.
+            CaptureError: See `read`. Reading the parts of a long record raises it, too.
         """
-        found = self.find(place_of(memento))
+        with one_capture(memento):
+            return self._open_record(memento, place_of(memento), is_checked=is_checked)
+
+    def _open_record(
+        self, memento: Memento, place: RecordPlace, *, is_checked: bool = False
+    ) -> OpenRecord:
+        found = self.find(place)
         try:
-            size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
+            limit = None if is_checked else DEFAULT_LIMIT
+            place = found.place
+            parts = found.archive.parts_at(place.offset, place.length, limit, found.record)
         except BaseException:
             self.release(found)
             raise
-        return size, RecordPieces(pieces, partial(self.release, found))
+        return OpenRecord(memento, parts, partial(self.release, found))
 
     def http_head(self, memento: Memento) -> bytes:
         """Return the HTTP head of a capture as recorded; empty if its record has none.
@@ -271,24 +363,14 @@ class PageReader:
         Raises:
             CaptureError: See `read`.
         """
-        with self.read(memento) as page:
-            place = page.head_place
-        found = self.find(place)
-        try:
-            size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
-            whole = b""
-            before_body = size - found.record.body_length
-            for piece in pieces:
-                whole += piece
-                if len(whole) >= before_body:
-                    break
-        finally:
-            self.release(found)
-        if not found.record.http_headers.fields and found.record.status == "-":
-            return b""
-        # The head of the record ends with an empty line; a record in ARC has one line.
-        end = re.search(rb"\n\r?\n" if whole[:5].upper() == b"WARC/" else rb"\n", whole)
-        return whole[end.end() : before_body] if end else b""
+        with one_capture(memento):
+            with self._read(memento) as page:
+                place = page.head_place
+            with self._open_record(memento, place) as record:
+                head = b""
+                while len(head) < record.parts.http_length:
+                    head += next(record.parts.block)
+                return head[: record.parts.http_length]
 
     def evidence(self, file: str, offset: int) -> Memento:
         """Return the memento of a record, by archive file and offset.
@@ -384,6 +466,10 @@ class PageReader:
         Raises:
             CaptureError: See `read`.
         """
+        with one_capture(memento):
+            return self._sources(memento)
+
+    def _sources(self, memento: Memento) -> list[RecordPlace]:
         shown = capture_shown(self.store, memento)
         places = [] if shown is memento else [place_of(shown)]
         own = self.find(place_of(shown))
@@ -523,7 +609,7 @@ def _state_of(path: str) -> object:
 @lru_cache
 def _local_file(path: str) -> str | None:
     """Return the file that holds a path, which may be an entry of it; None if it is remote."""
-    entry = split_entry(path)
+    entry = split_file(path)
     file = entry[0] if entry else path
     return None if scheme_of(file) is not None else file
 

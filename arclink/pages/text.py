@@ -18,7 +18,7 @@ from arclink.extract.bounds import bounded
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import BREAKS, NOT_SHOWN
 from arclink.model import UriR
-from arclink.pages.read import CapturedPage
+from arclink.pages.read import CapturedPage, one_capture
 from arclink.reasons import Reason
 from arclink.uris.resolution import Base
 
@@ -104,14 +104,16 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
         limit: Maximum bytes of its body to read.
 
     Raises:
-        CaptureError: It has no text, because it is an image, for example.
-        RecordError: Its body breaks off (``PAYLOAD_DAMAGED``).
-        PayloadError: A coding cannot be undone (``PAYLOAD_CODING``).
+        CaptureError: It has no text, because it is an image, for example (``MEMENTO_MIME``), or its
+            body cannot be read.
     """
-    body, is_cut = _beginning(page, limit)
+    with one_capture(page.memento):
+        return _read_text(page, limit)
+
+
+def _read_text(page: CapturedPage, limit: int) -> PageText:
     mime = page.content_type.partition(";")[0].strip().lower()
-    is_html = mime in _HTML or (not mime and body.lstrip()[:1] == b"<")
-    if not is_html and mime and _TEXT.fullmatch(mime) is None:
+    if mime and mime not in _HTML and _TEXT.fullmatch(mime) is None:
         memento = page.memento
         raise CaptureError(
             f"{memento.original} at {memento.timestamp} is {mime}, which has no text; use "
@@ -119,6 +121,8 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
             Reason.MEMENTO_MIME,
             memento.file,
         )
+    body, is_cut = _beginning(page, limit)
+    is_html = mime in _HTML or (not mime and body.lstrip()[:1] == b"<")
     decoded = decode_html(body, charset_in(page.content_type))
     if is_html:
         return text_of_html(
@@ -140,12 +144,12 @@ def read_title(page: CapturedPage) -> str:
         is no title in these bytes.
 
     Raises:
-        RecordError: The body breaks off there.
-        PayloadError: A coding cannot be undone.
+        CaptureError: The body cannot be read.
     """
-    body, _ = _beginning(page, BYTES_OF_TITLE)
-    html = _utf8(decode_html(body, charset_in(page.content_type)).text)
-    return _title_in(LexborHTMLParser(bounded(html)[0]))[:LONGEST_TITLE]
+    with one_capture(page.memento):
+        body, _ = _beginning(page, BYTES_OF_TITLE)
+        html = _utf8(decode_html(body, charset_in(page.content_type)).text)
+        return _title_in(LexborHTMLParser(bounded(html)[0]))[:LONGEST_TITLE]
 
 
 def _utf8(text: str | bytes) -> bytes:
@@ -158,14 +162,16 @@ def _title_in(parser: LexborHTMLParser) -> str:
 
 
 def _beginning(page: CapturedPage, limit: int) -> tuple[bytes, bool]:
-    pieces: list[bytes] = []
-    size = 0
-    for piece in page.decoded():
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            break
-    return b"".join(pieces)[:limit], size > limit
+    """Return the first ``limit`` bytes of a body, and whether there are more."""
+    body = bytearray()
+    try:
+        for piece in page.decoded(limit):
+            body += piece
+    except CaptureError as error:
+        if error.reason is not Reason.PAYLOAD_TOO_LONG:
+            raise
+        return bytes(body), True
+    return bytes(body), False
 
 
 def text_of_html(

@@ -31,7 +31,8 @@ from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.network.addresses import joined
-from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
+from arclink.network.hdfs import find_in_hdfs
+from arclink.network.name_nodes import uses_webhdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
@@ -117,7 +118,7 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         else:
             yield from _unpacked(path.absolute())
     elif split_entry(str(path)):
-        yield path.absolute()
+        yield from _unpacked(path.absolute())
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
@@ -162,8 +163,6 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
             yield from _unpacked(RemotePath(address))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
         yield from _read_list(RemotePath(url), lists)
-    elif split_entry(url):
-        yield RemotePath(url)
     else:
         yield from _unpacked(RemotePath(url))
 

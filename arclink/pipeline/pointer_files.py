@@ -6,7 +6,7 @@ tasks cannot open its store.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import BinaryIO
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     CHOSEN,
+    NAMED,
     WAITING,
     Pointer,
     format_absent,
@@ -35,12 +36,14 @@ class Chosen:
     Attributes:
         parts: Files with the pointers to read.
         waiting: File with the pointers whose recorded links are not to be read.
+        named: File with the pointers that wait for a capture that their revisits name.
         absent: File with the pointers whose checksum only revisits have.
         counts: Outcomes decided here, such as payloads that the store knows already.
     """
 
     parts: Sequence[Path]
     waiting: Path
+    named: Path
     absent: Path
     counts: Counter[Reason]
 
@@ -74,30 +77,36 @@ def choose(pointers: Iterable[Pointer], store: KnownPayloads, folder: Path) -> C
     """
     counts: Counter[Reason] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
-    waiting, absent = folder / "waiting", folder / "absent"
+    waiting, named, absent = folder / "waiting", folder / "named", folder / "absent"
     parts: list[Path] = []
-    with store.snapshot(), waiting.open("wb") as waits, absent.open("wb") as absents:
-        chosen = _chosen(pointers, store, counts, waits, absents)
+    with (
+        store.snapshot(),
+        waiting.open("wb") as waits,
+        named.open("wb") as names,
+        absent.open("wb") as absents,
+    ):
+        others = {WAITING: waits, NAMED: names}
+        chosen = _chosen(pointers, store, counts, others, absents)
         part = folder / "part-00000"
         while write_pointers(islice(chosen, POINTERS_OF_PART), part):
             parts.append(part)
             part = folder / f"part-{len(parts):05d}"
     part.unlink()
-    return Chosen(parts, waiting, absent, counts)
+    return Chosen(parts, waiting, named, absent, counts)
 
 
 def _chosen(
     pointers: Iterable[Pointer],
     store: KnownPayloads,
     counts: Counter[Reason],
-    waiting: BinaryIO,
+    waiting: Mapping[bytes, BinaryIO],
     absent: BinaryIO,
 ) -> Iterator[Pointer]:
     """Yield the pointers to read; write the others."""
     for relation, pointer in choose_pointers(pointers, store, counts):
         if relation == CHOSEN:
             yield pointer
-        elif relation == WAITING:
-            waiting.write(format_pointer(pointer) + b"\n")
+        elif relation in waiting:
+            waiting[relation].write(format_pointer(pointer) + b"\n")
         else:
             absent.write(format_absent(pointer) + b"\n")

@@ -110,7 +110,7 @@ def names_nothing(cdx: Sequence[Location], files: Sequence[KnownFile]) -> InputE
     """Return the error for CDX files without a row that names one of the archive files."""
     return InputError(
         f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as "
-        f"{files[0].name}; the last column (filename) of its rows must name these files"
+        f"{files[0].name}; their column of the file name must name these files"
     )
 
 

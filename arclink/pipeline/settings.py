@@ -12,16 +12,18 @@ import orjson
 
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
-from arclink.model import Forgotten
+from arclink.model import Forgotten, Surt
 from arclink.shares import BYTES_OF_CORE
+from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
+from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Increased whenever the same payload would give other links than before."""
 
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
 
-OF_OLDER_STORES = {WAYBACK_SETTING: "null"}
+OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
 """Values of settings that older stores do not record, as these stores were built."""
 
 OUTLINKS_SETTING = "heritrix outlinks"
@@ -66,7 +68,11 @@ class BuildSettings:
         Empty if any key may match: keys of wrapped URIs do not begin with the prefix of their
         original.
         """
-        return self.rules.prefixes if self.extract.wayback is None else ()
+        return (
+            wide_cdx_prefixes(map(Surt, self.rules.prefixes))
+            if self.extract.wayback is None
+            else ()
+        )
 
     def for_jobs(self) -> Mapping[str, object]:
         """Return the value of the jobs' ``--settings`` option."""
@@ -85,6 +91,7 @@ class BuildSettings:
         wayback = limits.pop("wayback")
         return {
             "extractor version": EXTRACTOR_VERSION,
+            KEYS_SETTING: KEY_RULES,
             "rules": _stored(self.rules),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
@@ -96,9 +103,12 @@ class BuildSettings:
 def _stored(rules: Rules) -> str:
     """Return rules in the form that a store records.
 
-    `Rules.mime_before_extension` is left out where it is off, because older stores do not have it.
+    `Rules.mime_before_extension` is left out where it is off, and `Rules.attachments` where it is
+    on, because older stores do not have them.
     """
     values = orjson.loads(rules.to_json())
     if not rules.mime_before_extension:
         del values["mime_before_extension"]
+    if rules.attachments:
+        del values["attachments"]
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()

@@ -23,8 +23,21 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import ABSENT, POINTERS, RETRIES, WAITING
-from arclink.store.awaited_contents import awaited_contents
+from arclink.rows.pointers import (
+    ABSENT,
+    NAMED,
+    POINTERS,
+    REFERRING,
+    RETRIES,
+    WAITING,
+    PointerKind,
+    format_pointer,
+)
+from arclink.store.awaited_contents import (
+    awaited_by_name,
+    awaited_contents,
+    from_earlier_batches,
+)
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
@@ -104,16 +117,17 @@ def extract(
         done = rounds.run_first()
         counts += done.counts
         further = rounds.find_awaited()
+        rounds.find_awaited_by_name()
         while True:
-            while done.retries:
-                done = rounds.run_further(done.retries)
+            while done.retries or done.referring:
+                done = rounds.run_again(done)
                 counts += done.counts
             found = rounds.find_further(further)
             counts += found.counts
             if found.further:
                 done, further = rounds.run_further(found.further), {}
                 counts += done.counts
-            elif not rounds.waiting:
+            elif not rounds.waiting and not rounds.named:
                 break
     run.fetch(folder / "findings")
     return counts
@@ -137,10 +151,12 @@ class _Round(NamedTuple):
     Attributes:
         counts: Counts of the round.
         retries: Parts with pointers to payloads that are to be read from their next capture.
+        referring: Folder with pointers to captures that records of revisits name, if it has any.
     """
 
     counts: Counts
     retries: PartSizes
+    referring: Path | None = None
 
 
 class _Choice(NamedTuple):
@@ -183,6 +199,7 @@ class _Rounds:
         run: Runs the jobs.
         number: Number of earlier rounds and searches.
         waiting: Parts with pointers whose captures could not be read. Each search takes them all.
+        named: Parts with pointers that wait for a capture that revisits name. So do these.
     """
 
     folder: Path
@@ -194,6 +211,7 @@ class _Rounds:
     run: JobRunner
     number: int = 0
     waiting: list[Path] = field(default_factory=list)
+    named: list[Path] = field(default_factory=list)
 
     def run_first(self) -> _Round:
         """Run the first round, for the pointers of filter."""
@@ -204,6 +222,25 @@ class _Rounds:
     def run_further(self, pointers: PartSizes) -> _Round:
         """Run a round for pointers about which the store was asked already."""
         return self._read(pointers, None, self._tasks_for(pointers), Counts())
+
+    def run_again(self, done: _Round) -> _Round:
+        """Run a round for what an earlier one could not read or did not know."""
+        choice = self._choose(done.referring) if done.referring else _Choice(Counts(), {}, None)
+        again = self._read(choice.parts, choice.url, self._tasks_for(choice.parts), choice.counts)
+        further = self.run_further(done.retries)
+        return _Round(
+            again.counts + further.counts,
+            {**again.retries, **further.retries},
+            again.referring or further.referring,
+        )
+
+    def find_awaited_by_name(self) -> None:
+        """Let revisits of earlier batches wait for the captures that they name."""
+        part = self.folder / "named-before/part-00000"
+        part.parent.mkdir()
+        with self.store.snapshot():
+            if write_pointers(awaited_by_name(self.store), part):
+                self.named.append(part)
 
     def find_awaited(self) -> PartSizes:
         """Return parts with pointers for mementos of earlier batches; call it after a round."""
@@ -227,7 +264,8 @@ class _Rounds:
     def find_further(self, others: PartSizes) -> _Found:
         """Find further captures for all pointers that wait; none waits afterwards.
 
-        Absent pointers take part only if the batch may have something for them.
+        Absent pointers take part only if the batch may have something for them. A named capture is
+        read from an earlier batch if one had it.
 
         Args:
             others: Parts with pointers that are read in the same round as these captures.
@@ -235,31 +273,37 @@ class _Rounds:
         folder, number = self.folder, self.number
         recorded = self.settings.extract.heritrix_outlinks and self.store.replaces_links
         digested, absent = self.run.parts(folder / "digested"), folder / "absent"
+        others = {**others, **self._find_named_before()}
         waiting = [*self.waiting, *(self.run.parts(absent) if digested or recorded else ())]
-        if not waiting:
+        if not waiting and not self.named:
             return _Found(Counts(), others)
         self.number += 1
-        self.waiting.clear()
         mementos = self.run.parts(folder / "mementos")
         inputs = [
             *waiting,
+            *self.named,
             *self.run.parts(folder / "pointers"),
-            *(part for part in mementos if part.name.startswith("part-filter")),
+            *(part for part in mementos if self.named or part.name.startswith("part-filter")),
             *digested,
         ]
+        settings = {"recorded": recorded, "by_name": bool(self.named)}
+        self.waiting.clear()
+        self.named.clear()
         output = folder / f"found-{number}"
-        counts = self.run.run(
-            JOBS["find"], inputs, output, {"recorded": recorded}, are_relations=True
-        )
+        counts = self.run.run(JOBS["find"], inputs, output, settings, are_relations=True)
         further, revisits = folder / f"further-{number}", folder / f"recorded-{number}"
         outputs = {
             POINTERS: further,
             RECORDED: revisits,
+            WAITING: folder / f"waiting-{number}",
+            NAMED: folder / f"named-{number}",
             relations.PAYLOADS: folder / "graph/payloads",
         }
         for target in (further, revisits):
             target.mkdir()
         self.run.split(output, outputs, f"find{number}")
+        self.waiting += self.run.parts(outputs[WAITING])
+        self.named += self.run.parts(outputs[NAMED])
         if digested or recorded:
             self.run.remove(absent)
             absent.mkdir()
@@ -268,6 +312,25 @@ class _Rounds:
             return _Found(counts, found)
         choice = self._choose(revisits)  # complete: only stores on one machine take recorded links
         return _Found(counts + choice.counts, {**found, **choice.parts})
+
+    def _find_named_before(self) -> PartSizes:
+        """Return parts with pointers to named captures of earlier batches; the others wait on."""
+        if not self.named or next(self.store.files(), None) is None:
+            return {}
+        for folder in {part.parent for part in self.named if not part.exists()}:
+            self.run.fetch(folder)
+        target = self.folder / f"named-before-{self.number}"
+        target.mkdir()
+        found, rest = target / "part-00000", self.folder / f"named-now-{self.number}"
+        with self.store.snapshot(), found.open("wb") as to_read, rest.open("wb") as to_find:
+            for pointer in read_pointers(self.named):
+                before = None
+                if pointer.kind is PointerKind.NAMED:
+                    before = from_earlier_batches(pointer, self.store)
+                lines = to_read if before else to_find
+                lines.write(format_pointer(before or pointer) + b"\n")
+        self.named = [rest] if rest.stat().st_size else []
+        return {found: found.stat().st_size} if found.stat().st_size else {}
 
     def _choose(self, pointers: Path) -> _Choice:
         """Choose among pointers about which the store was not asked yet.
@@ -281,6 +344,8 @@ class _Rounds:
             chosen = choose(read_pointers(self.run.parts(pointers)), self.store, target)
             if chosen.waiting.stat().st_size:
                 self.waiting.append(chosen.waiting)
+            if chosen.named.stat().st_size:
+                self.named.append(chosen.named)
             if chosen.absent.stat().st_size:
                 chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
             sizes = {part: part.stat().st_size for part in chosen.parts}
@@ -311,6 +376,7 @@ class _Rounds:
         own = {"store": url, "files": self.run.place(files), "tasks": tasks}
         output = folder / f"extracted-{number}"
         waiting, retries = folder / f"waiting-{number}", folder / f"retries-{number}"
+        named, referring = folder / f"named-{number}", folder / f"referring-{number}"
         counts += self.run.run(
             JOBS["extract"],
             list(pointers),
@@ -323,13 +389,17 @@ class _Rounds:
             relations.MEMENTOS: folder / "mementos",
             relations.DIGESTED: folder / "digested",
             WAITING: waiting,
+            NAMED: named,
             ABSENT: folder / "absent",
             RETRIES: retries,
+            REFERRING: referring,
             FINDINGS: folder / "findings",
         }
         self.run.split(output, outputs, f"extract{number}")
         self.waiting += self.run.parts(waiting)
-        return _Round(counts, self.run.sizes(retries))
+        self.named += self.run.parts(named)
+        has_referring = bool(self.run.parts(referring))
+        return _Round(counts, self.run.sizes(retries), referring if has_referring else None)
 
     def _most_tasks(self) -> int:
         return self.run.cores * 2 if self.run.cores > 1 else 1

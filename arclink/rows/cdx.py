@@ -52,11 +52,14 @@ from arclink.uris.methods import (
 Layout = tuple[str, ...]
 """Column letters of a CDX file, in its order."""
 
+_OF_REPEATED = ("orig.length", "orig.offset", "orig.filename")
+"""Columns without a letter: the record that a revisit repeats."""
+
 LAYOUTS: dict[int, Layout] = {
     9: tuple("NbamskrVg"),
     10: tuple("NbamskrMVg"),
     11: tuple("NbamskrMSVg"),
-    14: tuple("NbamskrMSVg---"),
+    14: (*"NbamskrMSVg", *_OF_REPEATED),
 }
 """The layouts in use, by number of columns.
 
@@ -86,7 +89,11 @@ LONGEST_URI = 1 << 16
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8, which some editors write before the first line."""
 
-_HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!"))
+_ALIAS = b"@alias "
+_HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!", _ALIAS))
+_LETTERS_OF_14 = tuple("NbamskrMSVg---")
+_PLACE_OF_FILE = {number: layout.index("g") for number, layout in LAYOUTS.items()}
+_COLUMN = re.compile(rb"\S+")
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
 """Values that OutbackCDX writes if a row has no status."""
@@ -125,6 +132,9 @@ _FROM_LETTER = {
     "V": "offset",
     "v": "offset",
     "g": "file",
+    "orig.length": "repeated_length",
+    "orig.offset": "repeated_offset",
+    "orig.filename": "repeated_file",
 }
 
 
@@ -260,13 +270,14 @@ def is_file_name(name: str) -> bool:
 def is_header(line: bytes) -> bool:
     """Return whether a line is a header (``CDX N b a …``, in CDXJ ``!…``) or blank: not a row.
 
-    A byte order mark may be before the header.
+    A byte order mark may be before the header. A line of OutbackCDX that begins with ``@alias`` is
+    no row, either.
     """
     return line.startswith(_HEADERS) or not line.strip()
 
 
 def parse_header(line: bytes) -> Layout | None:
-    """Return the column order that a header line names; None if it is one of `LAYOUTS`, or CDXJ.
+    """Return the column order that a header line names; None if it is one of `LAYOUTS` or none.
 
     Raises:
         CdxError: The line is not a header, or lacks a column that ArcLink needs, or names one
@@ -275,10 +286,10 @@ def parse_header(line: bytes) -> Layout | None:
     if not is_header(line) or not line.strip():
         _refuse("not a header line", line)
     line = line.removeprefix(BOM)
-    if line.startswith(b"!"):
+    if line.startswith((b"!", _ALIAS)):
         return None
     letters = tuple(_decode(column) for column in line.split()[1:])
-    if letters in LAYOUTS.values():
+    if letters in LAYOUTS.values() or letters == _LETTERS_OF_14:
         return None
     if letters[:1] == ("a",) and "a" in letters[1:]:
         letters = (
@@ -468,6 +479,17 @@ def share_plain(
     return start
 
 
+def place_of_file(line: bytes) -> tuple[int, int] | None:
+    """Return where the archive file is in a CDX row: begin and end; None if the line is no row.
+
+    Args:
+        line: With its columns in the order of a layout in `LAYOUTS`.
+    """
+    columns = list(_COLUMN.finditer(line))
+    place = _PLACE_OF_FILE.get(len(columns))
+    return None if place is None or is_header(line) else columns[place].span()
+
+
 def file_of(line: bytes) -> bytes:
     """Return the archive file that a row names; empty for a line without a row.
 
@@ -475,8 +497,9 @@ def file_of(line: bytes) -> bytes:
         line: As for `parse_row`, with columns in the usual order.
     """
     if b"{" not in line:
-        columns = line.rsplit(None, 1)
-        return columns[-1] if columns else b""
+        columns = line.split()
+        place = _PLACE_OF_FILE.get(len(columns))
+        return b"" if place is None else columns[place]
     try:
         return parse_row(line).file.encode()
     except CdxError:

@@ -232,7 +232,7 @@ def in_usual_order(
             if line.startswith(HEADER_STARTS) and is_header(line) and line.strip():
                 layout = layout_of(line, path)
                 usual.append(USUAL_HEADER if layout else line)
-            elif layout is None or len(line) > LONGEST_ROW or b"{" in line or not line.strip():
+            elif layout is None or len(line) > LONGEST_ROW or b"{" in line or is_header(line):
                 usual.append(line)
             else:
                 usual.append(usual_row(line, layout))

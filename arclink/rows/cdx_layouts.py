@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import orjson
 
-from arclink.rows.cdx import LAYOUTS, Layout
+from arclink.rows.cdx import LAYOUTS, Layout, place_of_file
 
 USUAL = LAYOUTS[11]
 
@@ -47,11 +47,12 @@ def with_file(line: bytes, rename: Callable[[str], str]) -> bytes:
     line = line.rstrip(b"\r\n")
     start = line.find(b"{")
     if start < 0:
-        before, blank, name = line.rpartition(b" ")
+        place = place_of_file(line)
+        if place is None:
+            return line
+        begin, end = place
         return (
-            before + blank + rename(name.decode("utf-8", "replace")).encode()
-            if blank and not before.isspace()
-            else line
+            line[:begin] + rename(line[begin:end].decode("utf-8", "replace")).encode() + line[end:]
         )
     try:
         fields = orjson.loads(line[start:])

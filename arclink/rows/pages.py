@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import orjson
 
 from arclink.model import Checksum, RawLink, Surt, UriR
+from arclink.uris.resolution import C0_OR_SPACE
 
 PART = "\x1f"
 _PART_OF_PLACE = b"\x01"
@@ -69,12 +70,17 @@ def parse_place(key: bytes) -> tuple[bytes, str]:
 def format_link(link: RawLink) -> str:
     r"""Return a link as one string.
 
+    The separator in a reference is encoded as the URL parser does it. At both ends, where the
+    parser removes it, it is removed with what is outside of it.
+
     >>> format_link(("a@href", "/news", "News", None))
     'a@href\x1f/news\x1fNews\x1f'
+    >>> format_link(("a@href", " \x1f /a\x1fb", "", None))
+    'a@href\x1f/a%1Fb\x1f\x1f'
     """
     kind, reference, text, rel = link
     if PART in reference:
-        reference = reference.replace(PART, _IN_REFERENCE)
+        reference = reference.strip(C0_OR_SPACE).replace(PART, _IN_REFERENCE)
     return f"{kind}{PART}{reference}{PART}{text}{PART}{rel or ''}"
 
 

@@ -19,10 +19,16 @@ POINTERS = b"pointers"
 CHOSEN = b"chosen"
 RETRIES = b"retries"
 WAITING = b"waiting"
+NAMED = b"named"
 ABSENT = b"absent"
 """Names of the relations of pointers that are to be read, of those that are to be read from their
-next capture, of those whose captures could not be read and that wait for another one, and of those
-whose checksum only revisits have.
+next capture, of those whose captures could not be read and that wait for another one, of those that
+wait for a capture that their revisits name, and of those whose checksum only revisits have.
+"""
+
+REFERRING = b"referring"
+"""Name of the relation of pointers to captures that records of revisits name; filter did not see
+these records, so no store was asked yet.
 """
 
 ABSENT_KEY = b"\x03"
@@ -38,6 +44,9 @@ FALL_BACKS = 2
 
 FIRST_PART = "*"
 """End of the name of a part whose task writes a content that all parts of a scheme share."""
+
+NAMES = 100
+"""Maximum captures that revisits of one payload name, of those that are looked for."""
 
 LAST_RESORTS = 1_000
 """Maximum captures in one pointer of the last resort."""
@@ -70,6 +79,12 @@ class PointerKind(Enum):
     PASSED = "passed"
     """No capture up to this one could be read, for the ``reason``; a later one may be readable."""
 
+    NAMED = "named"
+    """No capture has the checksum: look for the capture that the first of ``names`` refers to."""
+
+    AWAITED = "awaited"
+    """As `NAMED`, for revisits of earlier batches: if this batch has no such capture, drop it."""
+
     GIVEN_UP = "given up"
     """Neither captures nor recorded links could be read, and the batch has no others."""
 
@@ -91,12 +106,15 @@ class PointerKind(Enum):
     NOT_MODIFIED = "not modified"
     """A revisit that does not name its payload.
 
-    Find the capture it refers to, and write the memento with the checksum of that capture.
+    Find the capture it refers to, and write the memento with a reference to that capture.
     """
 
 
 UNREADABLE = frozenset({PointerKind.UNREAD, PointerKind.PASSED, PointerKind.GIVEN_UP})
 """Kinds of pointers that wait for a further capture of their payload."""
+
+SOUGHT_BY_NAME = frozenset({PointerKind.NAMED, PointerKind.AWAITED})
+"""Kinds of pointers that wait for a capture that their revisits name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +161,8 @@ class Pointer:
             originals of this pointer are in (`arclink.uris.resolution.part_of_origin`), with
             `FIRST_PART` if it is the first one of its scheme: join divides them among tasks. Empty
             for any other payload.
+        names: References to the captures that revisits of the payload name, if only revisits have
+            its checksum; those that were looked for already are left out.
     """
 
     kind: PointerKind
@@ -161,6 +181,7 @@ class Pointer:
     refers_to_timestamp: str = ""
     reason: str = ""
     part: str = ""
+    names: Sequence[Checksum] = ()
 
 
 _attributes = attrgetter(*(field.name for field in fields(Pointer)))
@@ -168,10 +189,10 @@ _attributes_of_fall_back = attrgetter(*(field.name for field in fields(FallBack)
 
 
 def format_pointer(pointer: Pointer) -> bytes:
-    """Return a pointer as JSON on one line, without ``part`` if that is empty."""
+    """Return a pointer as JSON on one line, without ``part`` and ``names`` if both are empty."""
     values = _attributes(pointer)
-    if not pointer.part:
-        values = values[:-1]
+    if not pointer.names:
+        values = values[:-1] if pointer.part else values[:-2]
     return orjson.dumps(values, _json_value, orjson.OPT_PASSTHROUGH_DATACLASS)
 
 

@@ -2,18 +2,22 @@
 
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, Response, current_app, request
 
+from arclink.access.answers import LinkAnswer
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import AnyParameter
 from arclink.access.queries import LinkQuery
+from arclink.access.texts import printable_uri
 from arclink.errors import StoreError
 from arclink.federation.merge import Findings, merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asked, Asking, ask_store
 from arclink.service.links import HOW
-from arclink.service.negotiation import accepted_format
+from arclink.service.negotiation import FORMAT, accepted_format
+from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.problems import problem, store_away
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, next_page
@@ -28,9 +32,13 @@ _EXTENSION: Final = "arclink.asking"
 
 @aggregating.get("/aggregate")
 def aggregate() -> Response:
-    """Answer with the links of one URI in all archives; failed archives are named and not fatal."""
+    """Answer with the links of one URI in all archives; failed archives are named and not fatal.
+
+    A browser gets a page, unless it names a format.
+    """
     given = asked_parameters(AGGREGATE)
-    form, media_type = accepted_format(request, given)
+    is_page = FORMAT.of(given) is None and prefers_page()
+    form, media_type = (None, "") if is_page else accepted_format(request, given)
     merged_query = MergedQuery.of(given)
     here: list[Asked] = []
     foreign = _asking_of_app().ask(
@@ -45,7 +53,11 @@ def aggregate() -> Response:
             archives=[{"name": report.name, "detail": report.detail} for report in reports],
         )
     answer = answer_of(merge(findings for findings, _ in answers), merged_query, reports)
-    response = Response(b"".join(form.write(answer)), content_type=content_type(media_type))
+    response = (
+        _page(answer)
+        if form is None
+        else Response(b"".join(form.write(answer)), content_type=content_type(media_type))
+    )
     response.vary.add("Accept")
     response.headers["ArcLink-Archives"] = ", ".join(
         f"{report.name}={report.outcome.value}" for report in reports
@@ -55,6 +67,20 @@ def aggregate() -> Response:
     if answer.next is not None:
         response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
     return response
+
+
+def _page(answer: LinkAnswer) -> Response:
+    """Return the page for people."""
+    shown = dict(request.args)
+    return rendered(
+        "aggregate.html",
+        answer=answer,
+        uri=printable_uri(answer.query.uri),
+        next_address=f"?{urlencode({**shown, 'cursor': answer.next})}" if answer.next else "",
+        downloads=[
+            (name, f"?{urlencode({**shown, 'format': name})}") for name in ("json", "csv", "turtle")
+        ],
+    )
 
 
 def attach_asking(app: Flask, asking: Asking) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from urllib.parse import urlencode, urljoin
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Flask, Response, current_app, request
 from werkzeug.exceptions import NotFound, RequestedRangeNotSatisfiable
@@ -29,23 +29,32 @@ from arclink.access.captures import (
 )
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Form, Given, Parameter
-from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
+from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
-from arclink.archives.payloads import is_coded
-from arclink.errors import CaptureError
+from arclink.archives.payloads import MOST_CODINGS, is_coded
+from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
 from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
-from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
+from arclink.service.memento import (
+    LONGEST_URI_IN_LINKS,
+    path_of_capture,
+    repaired_uri,
+    rest_in_path,
+    uri_in_path,
+    uri_m_of,
+)
+from arclink.service.pages.requests import View
 from arclink.service.responses import asked
 from arclink.service.stores import store_asked, stores_of_app
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
+from arclink.uris.resolution import Base
 
 archived = Blueprint("archived", __name__)
 
@@ -65,6 +74,8 @@ MOST_HEADER_CHARACTERS = 32_000
 
 _EXTENSION = "arclink-pages"
 _TARGET = re.compile(r"([1-9][0-9]{3,13})([a-z]{2,4}_)?/(.+)", re.DOTALL)
+_LISTED = re.compile(r"[0-9]{0,14}\*/(.+)", re.DOTALL)
+_TIME_ALONE = re.compile(r"[0-9]+([a-z]{2,4}_)?/")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _REAL_CODINGS = frozenset({"gzip", "deflate", "br", "zstd"})
@@ -145,14 +156,22 @@ def check_pages() -> None:
 def web(rest: str) -> Response:
     """Answer with a capture as archived, or lead to the nearest one.
 
+    As in a Wayback Machine, a URI alone leads to its newest capture, and ``*/URI`` to the list of
+    its captures.
+
     Raises:
         NotFound: The URI was never captured.
         CaptureError: The capture cannot be read.
     """
     reader = current_reader()
-    target = _TARGET.fullmatch(rest_in_path(request, "/web/", rest))
+    text = rest_in_path(request, "/web/", rest)
+    if (listed := _LISTED.fullmatch(text)) is not None:
+        return _lead_to_captures(repaired_uri(listed[1]))
+    target = _TARGET.fullmatch(text)
     if target is None:
-        raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
+        if _TIME_ALONE.match(text):
+            raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
+        return _lead_to_newest(reader, repaired_uri(text))
     digits, modifier, uri = target[1], target[2], repaired_uri(target[3])
     requested = _timestamp(digits)
     with reader.store.snapshot():
@@ -160,14 +179,30 @@ def web(rest: str) -> Response:
         if memento is None:
             memento = _nearest(reader, uri, requested)
         if memento.timestamp != digits or modifier != "id_":
-            return lead_to(memento, neighbours_of(reader.store, memento))
+            address = path_of_capture(memento)
+            return lead_to(address, memento, neighbours_of(reader.store, memento))
         around = neighbours_of(reader.store, memento)
         page = reader.read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
-    response.headers["Content-Location"] = address_of(memento)
+    response.headers["Content-Location"] = path_of_capture(memento)
     add_links(response, memento, around)
     return response
+
+
+def _lead_to_captures(uri: str) -> Response:
+    """Return a redirect to the page for people with the captures of a URI."""
+    query = urlencode({"uri": uri, "view": View.CAPTURES.value})
+    response = Response(status=HTTPStatus.FOUND)
+    response.headers["Location"] = f"{request.script_root}/?{query}"
+    response.autocorrect_location_header = False
+    return response
+
+
+def _lead_to_newest(reader: PageReader, uri: str) -> Response:
+    with reader.store.snapshot():
+        memento = _nearest(reader, uri, LAST_MOMENT)
+        return lead_to(path_of_capture(memento), memento, neighbours_of(reader.store, memento))
 
 
 @archived.get("/timegate/<rest:rest>")
@@ -182,7 +217,8 @@ def timegate(rest: str) -> Response:
     uri = uri_in_path(request, "/timegate/", rest)
     with reader.store.snapshot():
         memento = _nearest(reader, uri, _accepted_time())
-        response = lead_to(memento, neighbours_of(reader.store, memento))
+        address = uri_m_of(memento) or path_of_capture(memento)
+        response = lead_to(address, memento, neighbours_of(reader.store, memento))
     response.vary.add("Accept-Datetime")
     return response
 
@@ -215,15 +251,10 @@ def _nearest(reader: PageReader, uri: str, requested: Timestamp) -> Memento:
     return memento
 
 
-def address_of(memento: Memento) -> str:
-    """Return the path of a capture in this service."""
-    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(memento.original)}"
-
-
-def lead_to(memento: Memento, around: Neighbours) -> Response:
-    """Return a redirect to a capture."""
+def lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
+    """Return a redirect to an address of a capture."""
     response = Response(status=HTTPStatus.FOUND)
-    response.headers["Location"] = address_of(memento)
+    response.headers["Location"] = address
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
     add_links(response, memento, around)
@@ -235,13 +266,11 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     original = ascii_uri(memento.original)
     if len(original) > LONGEST_URI_IN_LINKS:
         return
-    root = request.script_root
-    has_replay = bool(stores_of_app().settings.replay)
-    form, media_type = ("link", LINK_FORMAT) if has_replay else ("json", "application/json")
+    root, in_path = request.script_root, ascii_in_path(memento.original)
     links = [
         f'<{original}>; rel="original"',
-        f'<{root}/timegate/{original}>; rel="timegate"',
-        f'<{root}/timemap/{form}/{original}>; rel="timemap"; type="{media_type}"',
+        f'<{root}/timegate/{in_path}>; rel="timegate"',
+        f'<{root}/timemap/link/{in_path}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
     relations: dict[Memento, list[str]] = {memento: []}
     for relation in ("first", "prev", "next", "last"):
@@ -251,7 +280,7 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     for neighbour, names in relations.items():
         words = " ".join([*names, "memento"])
         links.append(
-            f'<{address_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
+            f'<{uri_m_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
         )
     response.headers["Link"] = ", ".join(links)
 
@@ -324,7 +353,11 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
     if page.content_type and len(page.content_type) <= LONGEST_HEADER:
         headers["Content-Type"] = header_value(page.content_type)
     codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
-    if codings and set(codings) <= _REAL_CODINGS and is_coded(start, codings[-1]):
+    if (
+        0 < len(codings) <= MOST_CODINGS
+        and set(codings) <= _REAL_CODINGS
+        and is_coded(start, codings[-1])
+    ):
         headers["Content-Encoding"] = ", ".join(codings)
     content_range = page.headers.first("content-range").strip()
     if page.status == "206" and _CONTENT_RANGE.fullmatch(content_range):
@@ -335,12 +368,14 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
 
 
 def _location(memento: Memento, location: str) -> str:
-    """Return where a redirect leads in this archive, at the same time: never to another host."""
+    """Return where a redirect leads in this archive, at the same time: never out of it."""
     try:
-        target = urljoin(memento.original, _CONTROL.sub("", location).strip())
-    except ValueError:
+        target = Base(memento.original, None).resolve(location)
+    except UriError:
         target = memento.original
-    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(target)}"
+    root, fragment = request.script_root, quote(location.partition("#")[2])
+    address = f"{root}/web/{memento.timestamp}id_/{ascii_in_path(target)}"
+    return f"{address}#{fragment}" if fragment else address
 
 
 def header_value(text: str) -> str:
@@ -395,21 +430,22 @@ def record() -> Response:
     try:
         with reader.store.snapshot():
             memento = reader.evidence(file, offset)
-        size, pieces = reader.record(memento)
+        opened = reader.record(memento)
     except CaptureError as error:
         # Under an embargo, the answer must not show that a hidden capture has this place.
         if error.reason is None or isinstance(reader.store, FilteredStore):
             raise NotFound("The graph has no capture at this place.") from error
         raise
+    size, pieces = opened.parts.length, opened.parts.pieces()
     try:
         part = asked_range(size)
     except RequestedRangeNotSatisfiable:
-        pieces.close()
+        opened.close()
         raise
     response = Response(
         pieces if part is None else part.of(pieces), content_type="application/warc"
     )
-    response.call_on_close(pieces.close)
+    response.call_on_close(opened.close)
     response.headers["Accept-Ranges"] = "bytes"
     response.headers["Content-Length"] = str(size)
     if part is not None:

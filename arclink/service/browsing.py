@@ -10,7 +10,8 @@ from arclink.access.captures import LAST_MOMENT
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.queries import LinkQuery, absolute_uri
 from arclink.access.texts import printable_uri
-from arclink.errors import CaptureError, PayloadError, RecordError
+from arclink.charts.time_axis import Axis
+from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp
 from arclink.pages.locate import capture_near
 from arclink.reasons import Reason
@@ -18,7 +19,6 @@ from arclink.service.archived import current_reader
 from arclink.service.memento import uri_in_path
 from arclink.service.pages.browse import Text, browse_address, show_page_then, text_then
 from arclink.service.pages.html_output import framing, rendered
-from arclink.service.pages.time_axis import Axis
 from arclink.service.stores import current_store, stores_of_app
 
 browsing = Blueprint("browsing", __name__)
@@ -66,7 +66,7 @@ def _shown(query: LinkQuery) -> Response:
         chronicle = answer_chronicle(
             store, LinkQuery.from_parameters([("uri", query.uri)]), settings.budget
         )
-        axis = Axis(chronicle)
+        axis = Axis(chronicle, store.months())
         root = f"{request.script_root}/"
         origin = settings.browse.of_replay(request.host)
         response = rendered(
@@ -97,7 +97,7 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
     try:
         with current_reader().read(shown) as page:
             return {"text": text_then(page, at, root), "why_no_text": None}
-    except (CaptureError, RecordError, PayloadError) as error:
+    except CaptureError as error:
         return {"text": None, "why_no_text": reason_for_people(error)}
 
 

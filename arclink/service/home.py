@@ -11,6 +11,7 @@ from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
 from arclink.access.queries import BadParameterError, LinkQuery
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Surt, UriR
 from arclink.service.pages.browse import browse_address
@@ -22,7 +23,6 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
-from arclink.service.pages.time_axis import Axis
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -94,7 +94,7 @@ def _view(asked: Asked, store: Answers) -> Response:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis(chronicle)
+    axis = Axis(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
     return _shown(

@@ -5,7 +5,6 @@ does not show whether a ``/`` or ``?`` was written as ``%2F`` or ``%3F``.
 """
 
 import re
-from urllib.parse import unquote
 
 from flask import Blueprint, Request, Response, request
 from flask.blueprints import BlueprintSetupState
@@ -15,16 +14,19 @@ from werkzeug.routing import PathConverter
 from arclink.access.answers import LinkAnswer
 from arclink.access.formats.timemaps import (
     LINK_FORMAT,
+    ascii_in_path,
     ascii_uri,
     write_json_timemap,
     write_link_timemap,
 )
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date, uri_m
+from arclink.access.texts import printable_uri
 from arclink.access.timemaps import read_timemap
 from arclink.access.times import timestamp_first
-from arclink.model import ALL_TIME
+from arclink.model import ALL_TIME, Memento
 from arclink.service.stores import current_store, stores_of_app
+from arclink.uris.in_paths import parse_in_path
 
 memento = Blueprint("memento", __name__)
 
@@ -36,7 +38,6 @@ LONGEST_URI_IN_LINKS = 4_000
 
 _PART = re.compile(r"([0-9]{14})/(.+)", re.DOTALL)
 _ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
-_ENCODED_WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*%3[Aa]%2[Ff]")
 
 
 class Rest(PathConverter):
@@ -53,22 +54,69 @@ def _know_rest(setup: BlueprintSetupState) -> None:
 
 @memento.get("/timemap/<any(link, json):form>/<rest:rest>")
 def timemap(form: str, rest: str) -> Response:
-    """Answer with the mementos of a URI; a URI without captures gives an empty TimeMap."""
-    replay = stores_of_app().settings.replay
-    if form == "link" and not replay:
+    """Answer with the mementos of a URI.
+
+    Raises:
+        NotFound: The URI was never captured, or mementos have no address for link format.
+        BadParameterError: The URI is not one.
+    """
+    settings = stores_of_app().settings
+    if form == "link" and not has_addresses():
         raise NotFound(
-            "This service has no replay prefix (arclink serve --replay), so mementos have no "
-            "address; /timemap/json/URI lists their times."
+            "This service shows no captures and has no replay prefix (arclink serve --replay), so "
+            "mementos have no address; /timemap/json/URI lists their times."
         )
     uri = uri_in_path(request, f"/timemap/{form}/", rest)
     start, part = ALL_TIME.first, _PART.fullmatch(uri)
     if part is not None:
         start, uri = timestamp_first("from", part[1]), part[2]
     answer = read_timemap(current_store(), uri, start)
+    if not answer.mementos and answer.is_first:
+        raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
+    write, media_type = (
+        (write_link_timemap, LINK_FORMAT)
+        if form == "link"
+        else (write_json_timemap, "application/json")
+    )
     place = place_of_service()
-    if form == "link":
-        return Response(write_link_timemap(answer, replay, place), content_type=LINK_FORMAT)
-    return Response(write_json_timemap(answer, replay, place), content_type="application/json")
+    pieces = write(answer, lambda one: uri_m_of(one, place), place, has_timegate=settings.has_pages)
+    response = Response(b"".join(pieces), content_type=media_type)
+    original = ascii_uri(answer.uri)
+    if settings.has_pages and len(original) <= LONGEST_URI_IN_LINKS:
+        response.headers["Link"] = (
+            f'<{original}>; rel="original", '
+            f'<{request.script_root}/timegate/{ascii_in_path(answer.uri)}>; rel="timegate"'
+        )
+    return response
+
+
+def has_addresses() -> bool:
+    """Return whether mementos have an address: in this service, or in a replay system."""
+    settings = stores_of_app().settings
+    return bool(settings.replay) or settings.has_pages
+
+
+def uri_m_of(memento: Memento, place: str = "") -> str | None:
+    """Return the URI-M of a memento; None if mementos have no address.
+
+    It is the same in TimeMaps, TimeGates and headers: in the replay system of the operator, or else
+    in this service.
+
+    Args:
+        memento: The memento.
+        place: URL of the service, ending in ``/``; empty for a path.
+    """
+    settings = stores_of_app().settings
+    if settings.replay:
+        address = uri_m(settings.replay, memento.timestamp, memento.original)
+        return None if address is None else ascii_uri(address)
+    return f"{place}{path_of_capture(memento, place)}" if settings.has_pages else None
+
+
+def path_of_capture(memento: Memento, place: str = "") -> str:
+    """Return the path of a capture in this service, or what follows the URL of the service."""
+    root = "" if place else f"{request.script_root}/"
+    return f"{root}web/{memento.timestamp}id_/{ascii_in_path(memento.original)}"
 
 
 def place_of_service() -> str:
@@ -107,8 +155,7 @@ def repaired_uri(uri: str) -> str:
     """
     try:
         uri = uri.encode("latin-1").decode() if not uri.isascii() else uri
-        if _ENCODED_WHOLE.match(uri):
-            uri = unquote(uri, errors="strict")
+        uri = parse_in_path(uri)
     except UnicodeError as error:
         raise BadParameterError("uri", repr(uri), "a URI in UTF-8") from error
     return _ONE_SLASH.sub(r"\1://", uri, count=1) if _ONE_SLASH.match(uri) else uri
@@ -124,20 +171,19 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
         response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
     original = ascii_uri(answer.query.uri)
     if (
-        not answer.replay
+        not has_addresses()
         or answer.archives
         or answer.query.is_range
         or len(original) > LONGEST_URI_IN_LINKS
     ):
         return
+    timemap = f"{request.script_root}/timemap/link/{ascii_in_path(answer.query.uri)}"
     links = [
         f'<{original}>; rel="original"',
-        f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"',
+        f'<{timemap}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
     for memento in in_force[-MOST_LINKS:]:
-        address = uri_m(answer.replay, memento.timestamp, memento.original)
-        if address is not None:
-            links.append(
-                f'<{ascii_uri(address)}>; rel="memento"; datetime="{http_date(memento.timestamp)}"'
-            )
+        links.append(
+            f'<{uri_m_of(memento)}>; rel="memento"; datetime="{http_date(memento.timestamp)}"'
+        )
     response.headers.add("Link", ", ".join(links))

@@ -40,10 +40,10 @@ _STATUSES: Mapping[int, str] = {
         "A parameter is wrong, unknown or given twice; the problem names it, its value and the "
         "allowed values."
     ),
-    404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never "
+    404: "There is no such path. Links: never "
     "for a URI "
-    "that the graph does not know. Captures: also if the URI has no capture, or its payload "
-    "is not at hand.",
+    "that the graph does not know. Captures and TimeMaps: also if the URI has no capture, or its "
+    "payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request is too long.",
@@ -118,8 +118,8 @@ _NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _FOUND = {FOUND: "Number of pages without limit."}
 _MEMENTO = {
     "Link": (
-        'rel="next": the next part of the answer; with a replay prefix also original, timemap '
-        "and memento (RFC 7089)."
+        'rel="next": the next part of the answer; if mementos have addresses also original, '
+        "timemap and memento (RFC 7089)."
     ),
     "Memento-Datetime": "With at: timestamp of the newest memento in force.",
 }
@@ -188,7 +188,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/timemap/link/{uri}",
         "timemapLink",
-        "The mementos of a URI in link format (RFC 7089); needs a replay prefix.",
+        "The mementos of a URI in link format (RFC 7089).",
         {LINK_FORMAT: TEXT},
         (400, 404, 414, 503),
         of_path=_URI_IN_PATH,

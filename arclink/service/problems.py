@@ -10,7 +10,8 @@ from werkzeug.http import parse_date
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
-from arclink.errors import CaptureError, GoneError, StoreError, UsageError
+from arclink.errors import CaptureError, GoneError, StoreError, UsageError, WriteError
+from arclink.files.atomic import is_of_room
 from arclink.reasons import Reason
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
@@ -83,6 +84,8 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
     app.register_error_handler(CaptureError, _capture)
+    app.register_error_handler(WriteError, _unwritable)
+    app.register_error_handler(OSError, _system)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _unexpected)
 
@@ -164,6 +167,27 @@ def _usage(error: UsageError) -> Response:
 
 def _gone(error: GoneError) -> Response:
     return problem(HTTPStatus.GONE, str(error))
+
+
+def _unwritable(error: WriteError) -> Response:
+    """Return the problem for an answer that needs a file; paths go to the log only."""
+    _log.error("a file cannot be written: %s", error)
+    return _without_room(error.reason)
+
+
+def _system(error: OSError) -> Response:
+    if not is_of_room(error):
+        return _unexpected(error)
+    _log.error("a file cannot be written: %s", error)
+    return _without_room(error.strerror or str(error))
+
+
+def _without_room(reason: str) -> Response:
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        f"This answer needs a file that the service cannot write: {reason}. Of the orders of "
+        "/stream, only rank needs one next to the store; surt needs none.",
+    )
 
 
 def _not_acceptable(error: NotAcceptableError) -> Response:

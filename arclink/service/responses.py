@@ -5,6 +5,7 @@ from itertools import chain, islice
 from urllib.parse import urlencode
 
 from flask import Response, request
+from werkzeug.exceptions import ClientDisconnected
 
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.formats.rows import RowAnswer, RowFormat
@@ -19,6 +20,17 @@ def asked(declared: Sequence[AnyParameter]) -> Given:
         BadParameterError: A parameter is not declared, or is given twice.
     """
     return sort_out(request.args.items(multi=True), declared)
+
+
+def end_if_client_left() -> None:
+    """Check whether the client still waits for the answer; a long computation calls this often.
+
+    Raises:
+        ClientDisconnected: It does not. Only some servers tell.
+    """
+    has_left = request.environ.get("waitress.client_disconnected")
+    if has_left is not None and has_left():
+        raise ClientDisconnected
 
 
 def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:

@@ -350,6 +350,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 }
             ),
         },
+        {"timegate_uri": TEXT},
         about="the mementos of a URI (RFC 7089, in MemGator's JSON)",
     ),
     "Health": fields({"status": {"enum": ["ok"]}, "batches": NUMBER}),

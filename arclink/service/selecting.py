@@ -10,6 +10,7 @@ from flask import Blueprint, Response, redirect, request
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.svg import height_of
 from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.service.pages.html_output import rendered
@@ -66,7 +67,9 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
         counts=counts,
         is_complete=is_complete,
         most_read=stores.settings.budget.rows,
-        years=[(year, count, round(100 * count / most, 2)) for year, count in years.items()],
+        years=[
+            (year, count, round(height_of(count, most, 0.5), 2)) for year, count in years.items()
+        ],
         examples=examples,
         text=printable(text),
         quoted=shlex.quote(printable(text)),
@@ -116,7 +119,7 @@ def _shown(form: SelectionForm, **words: object) -> Response:
         given=given,
         places=PLACES,
         fields=FIELDS,
-        stored=list(stores.catalog),
+        stored=[stores.named_subset(name) for name in stores.catalog.names()],
         collection=stores.settings.collection,
         root=f"{request.script_root}/",
         asked={},

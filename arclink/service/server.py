@@ -10,31 +10,18 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 from wsgiref.types import WSGIApplication
 
-import waitress  # type: ignore[import-untyped]  # has no types; the existing stubs lack its parts
-
 from arclink.access.examples import any_example
 from arclink.errors import OperatorError
 from arclink.model import UriR
-from arclink.service.connections import Connections, affordable, limit_connections
+from arclink.service.clients import Connections, affordable
+from arclink.service.loop import Server
 from arclink.service.settings import Settings
-from arclink.service.shutdown import Server, run_until_stopped
-from arclink.service.slow_readers import leave_who_does_not_read
-from arclink.service.workers import supervise
+from arclink.service.shares import cost_by_path
+from arclink.service.workers import run_until_stopped, supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.location import let_go, open_store
+from arclink.store.location import is_remote, let_go, open_store, path_of
 from arclink.store.protocols import Scans
-
-LARGEST_BODY = 1 << 16
-"""Maximum bytes of a request's body; no resource needs any."""
-
-PATIENCE = 120
-"""Seconds for which a ready answer waits for a reader that takes nothing of it."""
-
-SLOWEST_READER = 1_000
-"""Minimum bytes per second, on average over `PATIENCE`, that a reader must take of an answer."""
-
-CLEANUP_SECONDS = 1
-"""Seconds between two checks for connections whose time is over."""
+from arclink.store.takedown_lists import listed
 
 
 def serve(
@@ -71,12 +58,15 @@ def serve(
         ready: Called with the URL of the service when it accepts connections.
 
     Raises:
-        StoreError: The store does not exist or is not an ArcLink store.
+        StoreError: The store does not exist or is not an ArcLink store, or its list of takedowns is
+            damaged.
         OperatorError: The address cannot be used, or one of several workers could not start or did
             not end normally.
     """
     examples = {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
+        if not is_remote(path):
+            listed(path_of(path))  # a service over a damaged list would hide the damage
         with open_store(path) as store:
             examples[name] = example_uri(store, settings.embargo if settings else Embargo())
         let_go(path)  # workers are forked, and open their own connections
@@ -111,8 +101,8 @@ def serve(
         announce(f"Pages are replayed at port {chosen.browse.port}.")
 
     def start() -> Callable[[], None]:
-        servers = servers_on(listening, where, threads, chosen, connections)
-        return lambda: run_until_stopped(servers, grace)
+        server = server_on(listening, where, threads, chosen, connections)
+        return lambda: run_until_stopped(server, grace)
 
     def listen_no_more() -> None:
         for listener in listening:
@@ -148,24 +138,24 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
-    return servers_on([_listening(host, port)], where, threads, settings, connections)[0]
+    return server_on([_listening(host, port)], where, threads, settings, connections)
 
 
-def servers_on(
+def server_on(
     listening: Sequence[socket.socket],
     where: str | Callable[[], Scans] | Mapping[str, str],
     threads: int,
     settings: Settings | None = None,
     connections: Connections | None = None,
-) -> list[Server]:
-    """Return servers, not running yet, on listening sockets that several processes may share.
+) -> Server:
+    """Return a server, not running yet, on listening sockets that several processes may share.
 
     Args:
         listening: The socket of the service, and that of the replay origin if there is one.
         where: The store, or each of several stores by name.
-        threads: Number of requests that each server answers at a time.
+        threads: Number of requests that the server answers at a time.
         settings: Settings of the service.
-        connections: Limits of the connections of each server.
+        connections: Limits of the connections of the server.
     """
     # Imported in the worker: request counting must know at import whether there are several
     # workers.
@@ -180,31 +170,10 @@ def servers_on(
     ]
     if len(listening) > 1:
         apps.append(create_replay(where, settings))
-    return [
-        _server_of(app, listener, threads, connections)
-        for app, listener in zip(apps, listening, strict=True)
-    ]
-
-
-def _server_of(
-    app: WSGIApplication, listening: socket.socket, threads: int, connections: Connections | None
-) -> Server:
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
-    server: Server = waitress.create_server(
-        app,
-        sockets=[listening],
-        threads=threads,
-        ident="ArcLink",
-        max_request_body_size=LARGEST_BODY,
-        connection_limit=2 * limits.most
-        + 100,  # ours is lower; closed connections count until the next check
-        asyncore_use_poll=True,  # select() supports no file descriptor above 1,023
-        cleanup_interval=CLEANUP_SECONDS,
-    )
-    limit_connections(server, limits)
-    leave_who_does_not_read(server, PATIENCE, SLOWEST_READER)
-    return server
+    cost_of = cost_by_path(where if isinstance(where, Mapping) else ())
+    return Server(zip(apps, listening, strict=True), threads, limits, cost_of)
 
 
 def is_loopback(host: str) -> bool:
@@ -218,7 +187,7 @@ def is_loopback(host: str) -> bool:
 def _listening(
     host: str, port: int, option: str = "--port", *, or_free: bool = False
 ) -> socket.socket:
-    """Return a socket that listens on this address; waitress would leak its socket on failure.
+    """Return a socket that listens on this address.
 
     Args:
         host: Address.

@@ -23,7 +23,7 @@ from arclink.service.settings import Settings
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import OpenStore, Scans, StoreSums
-from arclink.subsets.catalog import Definition, SubsetCatalog, subset_of
+from arclink.subsets.catalog import Definition, StoredSubset, SubsetCatalog, subset_of
 from arclink.subsets.language import SelectionError
 from arclink.subsets.opener import subset_in
 from arclink.subsets.view import SubsetStore
@@ -126,6 +126,20 @@ class Stores:
             raise BadParameterError(SUBSET.name, text, allowed) from error
         except UsageError as error:
             raise BadParameterError(SUBSET.name, text, f"another subset: {error}") from error
+
+    def named_subset(self, name: str) -> StoredSubset:
+        """Return a named subset, as clients may see it.
+
+        If this service hides captures, the number of captures in a list is left out, because it
+        includes hidden ones.
+
+        Raises:
+            UsageError: There is no subset with this name.
+            StoreError: Its file is damaged.
+        """
+        stored = self.catalog.get(name)
+        hides = bool(self.settings.embargo) or bool(self.settings.subset)
+        return replace(stored, captures=None) if hides else stored
 
     @property
     def path(self) -> Path | None:

@@ -41,7 +41,7 @@ def stream() -> Response:
     path = stores_of_app().path
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
     captures = CaptureStream(reader, query, tables=tables)
-    pieces = _logged(write_stream(captures, query.form))
+    pieces = _logged(write_stream(captures, query.form, is_limited=True))
     response = Response(started(pieces), content_type=FORMS[query.form].media_type)
     response.call_on_close(captures.close)
     return response

@@ -44,7 +44,8 @@ def count() -> Response:
 def list_subsets() -> Response:
     """Answer with the named subsets of the store."""
     current_store()  # without a store there are no subsets of it
-    return jsonify(subsets=[_fields(stored) for stored in stores_of_app().catalog])
+    stores = stores_of_app()
+    return jsonify(subsets=[_fields(stores.named_subset(name)) for name in stores.catalog.names()])
 
 
 @subsets.get("/subsets/<name>")
@@ -56,7 +57,7 @@ def show_subset(name: str) -> Response:
     """
     current_store()
     try:
-        stored = stores_of_app().catalog.get(name)
+        stored = stores_of_app().named_subset(name)
     except UsageError as error:
         raise NotFound(str(error)) from error
     selection = json_of(parse_selection(stored.text))

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import apsw
 
+from arclink import progress
 from arclink.errors import StoreError
 from arclink.files.atomic import folder_next_to, sync, unwritable
 from arclink.store.protocols import StoreSums, Takedown
@@ -141,6 +142,8 @@ def restore(
     if backup.exists() and store.exists() and backup.samefile(store):
         raise StoreError(f"{backup} is the store itself. Name the backup.")
     known, is_complete = _known_takedowns(store, lists)
+    if not backup.exists():
+        raise StoreError(f"no backup at {backup}. Name a file that `arclink backup` wrote.")
     with closing(open_for_reading(backup)):  # a bad backup is reported before missing takedowns
         pass
     if is_list_needed and not is_complete:
@@ -216,6 +219,7 @@ def _copy(source: Path, copy: Path, target: Path) -> None:
     with translated(source), closing(open_for_reading(source)) as connection:
         connection.execute("PRAGMA query_only = OFF")  # otherwise VACUUM INTO cannot write its file
         connection.set_progress_handler(lambda: False, _HEARTBEAT)
+        progress.note("copying the store")
         try:
             connection.execute("VACUUM INTO ?", (copy.resolve().as_uri(),))
         except (apsw.FullError, apsw.IOError) as error:
@@ -225,6 +229,8 @@ def _copy(source: Path, copy: Path, target: Path) -> None:
                     "Probably no space is left: free some, or name another path."
                 ) from error
             raise
+        finally:
+            progress.clear()
 
 
 def _finish(copy: Path, target: Path, *, is_restored: bool = False) -> list[Takedown]:

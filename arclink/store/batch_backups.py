@@ -2,13 +2,13 @@
 
 ::
 
-    BACKUP/batches.json           names of the batches, in the order they were loaded
-    BACKUP/takedowns.jsonl        the takedowns up to the backup (`arclink.store.takedown_files`)
+    BACKUP/batches                names of the batches, in the order they were loaded
+    BACKUP/takedowns              the takedowns up to the backup (`arclink.store.takedown_files`)
     BACKUP/batch-…/               the graph files of a batch (docs/reference/graph-files.md)
 
-A batch never changes, so a second backup copies only new batches. Each folder is complete or
-absent, and ``batches.json`` is written last. Takedowns are applied before the first batch is
-loaded, so that no reader sees a forgotten capture.
+All files are sealed (`arclink.files.sealed`). A batch never changes, so a second backup copies only
+new batches. Each folder is complete or absent, and ``batches`` is written last. Takedowns are
+applied before the first batch is loaded, so that no reader sees a forgotten capture.
 """
 
 import shutil
@@ -19,18 +19,23 @@ from pathlib import Path
 
 import orjson
 
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
-from arclink.files.sums import damage_in, write_sums
+from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from arclink.store.takedown_lists import missing_in, united
 
-BATCHES = "batches.json"
-TAKEDOWNS = "takedowns.jsonl"
+BATCHES = "batches"
+TAKEDOWNS = "takedowns"
 MANIFEST = "manifest.json"
+
+_REMEDY = (
+    "Restore another backup: a folder that `arclink backup FOLDER --store cassandra://…` wrote "
+    "completely."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatch
         if (target / TAKEDOWNS).exists():
             takedowns = united(read_takedowns(target / TAKEDOWNS), takedowns)
         write_whole(target / TAKEDOWNS, format_takedowns(takedowns))
-        write_whole(target / BATCHES, orjson.dumps(names, option=orjson.OPT_INDENT_2))
+        write_sealed(target / BATCHES, BATCHES, [name.encode() for name in names])
     return BackedUpBatches(len(names), copied, len(takedowns))
 
 
@@ -122,9 +127,13 @@ def _copy_batch(graph: str, name: str, target: Path) -> None:
                 f"{source}: no graph files of this batch. Name the folder where builds keep them: "
                 "GRAPH of `arclink build --engine-folder GRAPH/..`, or that of --keep-graph."
             )
-        if (damage := damage_in(copy)) is not None:
-            raise StoreError(f"{damage}: the graph files in {source} are damaged.")
-        write_sums(copy, [path for path in copy.rglob("part-*") if path.is_file()])
+        if (copy / SUMS).exists():
+            try:
+                check_folder(copy)
+            except SealError as error:
+                raise error.with_remedy(f"The graph files in {source} are damaged.") from error
+        files = [path for path in copy.rglob("*") if path.is_file() and path.name != SUMS]
+        seal_folder(copy, files)
         copy.rename(target)
 
 
@@ -161,12 +170,10 @@ def restore_batches(
         StoreError: The backup is incomplete or damaged.
         UsageError: A list of takedowns cannot be read.
     """
-    if not (backup / BATCHES).exists():
-        raise StoreError(
-            f"{backup / BATCHES}: missing, so this is not a complete backup. Name the folder that "
-            "`arclink backup FOLDER --store cassandra://…` wrote."
-        )
-    names: list[str] = orjson.loads((backup / BATCHES).read_bytes())
+    try:
+        names = [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
+    except SealError as error:
+        raise error.with_remedy(_REMEDY) from error
     takedowns = united(*map(read_takedowns, (backup / TAKEDOWNS, *lists)))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
     for takedown in missing:
@@ -180,6 +187,10 @@ def restore_batches(
 
 
 def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
+    try:
+        check_folder(folder)
+    except SealError as error:
+        raise error.with_remedy(_REMEDY) from error
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")
         manifest: Mapping[str, object] = orjson.loads(text)

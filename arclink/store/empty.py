@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
-from arclink.model import Checksum, Payload, UriR
+from arclink.model import ALL_TIME, Checksum, Memento, Payload, Span, Surt, UriR
 from arclink.store.protocols import KnownFile
 
 
@@ -26,6 +26,12 @@ class EmptyStore:
         return ((None, originals) for _, originals in wanted)
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        return iter(())
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return iter(())
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
         return iter(())
 
     def __enter__(self) -> Self:

@@ -6,7 +6,8 @@ An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subse
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -41,9 +42,12 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
+from arclink.timestamps import month_of
 
 _AT_ONCE = 128
 """Number of contents that are checked together."""
+_MOST_SCANNED = 1_000_000
+"""Number of captures up to which the months of the visible ones are counted for a page."""
 _KEPT = 100_000
 """Number of contents whose check results are cached."""
 
@@ -66,6 +70,7 @@ class FilteredStore(Closing):
         self._held: StoreState | None = None
         self._shown: dict[ContentId, bool] = {}
         self._stats: StoreStats | None = None
+        self._months: Mapping[str, int] | None = None
 
     # The filter
 
@@ -200,6 +205,20 @@ class FilteredStore(Closing):
     def setting(self, name: str) -> str | None:
         return self.base.setting(name)
 
+    def months(self) -> Mapping[str, int] | None:
+        """Return the number of visible captures by month; not known if the store is large.
+
+        Reads all captures, once per state.
+        """
+        self._drop_stale_caches()
+        of_all = self.base.months()
+        if of_all is None or sum(of_all.values()) > _MOST_SCANNED:
+            return None
+        if self._months is None:
+            counts = Counter(month_of(memento.timestamp) for memento in self.scan_mementos())
+            self._months = dict(sorted(counts.items()))
+        return self._months
+
     def sums(self) -> StoreSums:
         """Return the counts of all visible data. Reads all of it, once per state."""
         stats = self.stats()
@@ -254,6 +273,7 @@ class FilteredStore(Closing):
     def _store_changed(self) -> None:
         """Clear all that belongs to the former state of the store."""
         self._stats = None
+        self._months = None
         self._clear()
 
     def _cached(self) -> int:

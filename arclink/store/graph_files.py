@@ -12,8 +12,8 @@ from itertools import chain, pairwise, starmap
 from pathlib import Path
 from typing import NamedTuple
 
-from arclink.errors import StoreError
-from arclink.files.sums import damage_in, write_sums
+from arclink.errors import SealError, StoreError
+from arclink.files.sealed import SUMS, check_folder, seal_folder
 from arclink.store.protocols import Cluster, KnownFile
 
 _BUFFER = 256 * 1024
@@ -127,7 +127,7 @@ def _problem(path: Path, number: int, found: str) -> str:
 
 def write_graph_sums(graph: Path) -> None:
     """Write the checksums of the local parts of a batch; loading compares them."""
-    write_sums(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
+    seal_folder(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
 
 
 def identity_of(
@@ -144,12 +144,13 @@ def identity_of(
     """
     if not any((graph / relation).is_dir() for relation in RELATIONS):
         raise StoreError(f"{graph} has no graph files: none of the folders {', '.join(RELATIONS)}.")
-    try:
-        damage = damage_in(graph)
-    except OSError as error:
-        raise StoreError(f"{graph} cannot be read: {error}") from error
-    if damage is not None:
-        raise StoreError(f"{damage}. Write the graph files again (docs/reference/graph-files.md).")
+    if (graph / SUMS).exists():
+        try:
+            check_folder(graph)
+        except SealError as error:
+            raise error.with_remedy(
+                "Write the graph files again (docs/reference/graph-files.md)."
+            ) from error
     digest = sha256()
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())

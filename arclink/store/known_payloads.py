@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from arclink.checksums import is_reference
 from arclink.model import Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
     ABSENT,
     CHOSEN,
+    NAMED,
     ORIGINALS,
     UNREADABLE,
     WAITING,
@@ -60,8 +62,9 @@ def choose_pointers(
         counts: Gets the outcomes decided here, such as payloads that the store knows already.
 
     Yields:
-        The relation, and the pointer: `CHOSEN` pointers are to be read; `WAITING` and `ABSENT` ones
-        have nothing to read, unless the batch turns out to have a capture of their payload.
+        The relation, and the pointer: `CHOSEN` pointers are to be read; `WAITING`, `NAMED` and
+        `ABSENT` ones have nothing to read, unless the batch turns out to have a capture of their
+        payload.
     """
     replaces = store.replaces_links
     earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload
@@ -94,7 +97,11 @@ def choose_pointers(
         elif payload is None or source is None or (is_worse and replaces):
             if pointer.kind is PointerKind.REVISIT_ONLY:
                 if not pointer.fall_backs:
-                    yield ABSENT, replace(pointer, kind=PointerKind.UNREAD)
+                    if pointer.names and pointer.chunk == 0:
+                        originals = store.originals_of(pointer.checksum)
+                        pointer, earlier = _with_earlier(pointer, originals)
+                    relation, last = _absent(pointer)
+                    yield relation, last
                     continue
                 pointer = directed(pointer, PointerKind.REPEATED, pointer.fall_backs)
             elif is_worse and payload is not None and source is LinkSource.WAT:
@@ -107,7 +114,7 @@ def choose_pointers(
             if may_be_replaced and pointer.kind is PointerKind.REVISIT_ONLY:
                 yield ABSENT, _unless_replaced(pointer)
         elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
-            yield ABSENT, replace(pointer, kind=PointerKind.UNREAD, originals=tuple(missing))
+            yield _absent(replace(pointer, originals=tuple(missing)))
         elif pointer.kind is PointerKind.REVISIT_ONLY:
             # The payload was read before, but another original was captured. The store does not
             # say which.
@@ -136,13 +143,19 @@ def _with_known(
             yield pointer, next(known) if is_of_checksum(pointer) else None
 
 
+def _absent(pointer: Pointer) -> tuple[bytes, Pointer]:
+    """Return a pointer whose checksum only revisits have, and its relation."""
+    kind = PointerKind.NAMED if is_reference(pointer.checksum) else PointerKind.UNREAD
+    return NAMED if pointer.names else ABSENT, replace(pointer, kind=kind)
+
+
 def _unless_replaced(pointer: Pointer) -> Pointer:
     """Return a pointer for revisits whose payload the batch may have as a page, without checksum.
 
     The page would then replace the links that are known, from a poorer source.
     """
     # Never chunk 0: the links that are known count, unless there is such a page.
-    return replace(pointer, kind=PointerKind.UNREAD, chunk=pointer.chunk + 1)
+    return replace(pointer, kind=PointerKind.UNREAD, chunk=pointer.chunk + 1, names=())
 
 
 def _read_before(payload: Payload) -> FallBack:
@@ -153,9 +166,10 @@ def _read_before(payload: Payload) -> FallBack:
 def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tuple[bytes, Pointer]]:
     """Yield pointers for further originals of a payload, after the chunk of ``pointer``."""
     chunk = pointer.chunk
+    is_chosen = pointer.kind not in (PointerKind.NAMED, PointerKind.UNREAD)
     while some := tuple(islice(originals, ORIGINALS)):
         chunk += 1
-        yield CHOSEN, replace(pointer, originals=some, chunk=chunk)
+        yield CHOSEN if is_chosen else NAMED, replace(pointer, originals=some, chunk=chunk)
 
 
 def _source_of_pointer(pointer: Pointer) -> LinkSource:

@@ -2,9 +2,11 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
+from arclink.store.key_rules import warn_of_other_keys
 from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
@@ -30,10 +32,16 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         from arclink.store.cassandra.addresses import PATIENCE, parse_address
         from arclink.store.cassandra.store import CassandraStore
 
-        return CassandraStore(parse_address(where, patience or PATIENCE), create=create)
-    from arclink.store.sqlite.store import SqliteStore
+        store: GraphStore = CassandraStore(
+            parse_address(where, patience or PATIENCE), create=create
+        )
+    else:
+        from arclink.store.sqlite.store import SqliteStore
 
-    return SqliteStore(path_of(where), create=create)
+        store = SqliteStore(path_of(where), create=create)
+    if not create:  # loads and takedowns refuse a store with other keys
+        warn_of_other_keys(store, where)
+    return store
 
 
 def needs_driver() -> None:
@@ -94,6 +102,19 @@ def local_path_of(where: str) -> Path:
     return path_of(where)
 
 
+def identity_of(where: str) -> str:
+    """Return a text that names a store on all machines: its URL, or its path on this machine.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
+    """
+    if is_remote(where):
+        from arclink.store.cassandra.addresses import parse_address
+
+        return parse_address(where).name
+    return f"{gethostname()}:{path_of(where).absolute()}"
+
+
 def let_go(where: str) -> None:
     """Close this process's connections to a remote store; the next `open_store` makes new ones.
 
@@ -134,6 +155,17 @@ def takedowns_path(where: str) -> Path:
     """Return the file that holds the takedowns of a store while the store is rebuilt."""
     path = local_path_of(where)
     return path.with_name(path.name + ".forgotten")
+
+
+def kept_next_to(where: str) -> list[Path]:
+    """Return the files and folders that ArcLink keeps next to a store; some may be missing.
+
+    Everything in them is sealed (`arclink.files.sealed`). The list of takedowns is not among them:
+    the store itself reads it.
+    """
+    path = local_path_of(where)
+    names = ("forgotten", "subsets", "slices")
+    return [path.with_name(f"{path.name}.{name}") for name in names]
 
 
 def remove_store(where: str) -> None:

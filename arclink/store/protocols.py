@@ -225,6 +225,14 @@ class OpenStore(Protocol):
     def sums(self) -> StoreSums:
         """Return the totals that need no scan of the stored data."""
 
+    def months(self) -> Mapping[str, int] | None:
+        """Return the number of captures by month (``2010-02``), without a scan of the mementos.
+
+        A month without an entry has no capture at all, so links at that time are unknown. A capture
+        counts once per batch that has it. None: an earlier version of ArcLink made the store, and
+        the numbers are not known.
+        """
+
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         """Yield the takedowns in the order recorded, each with the numbers it removed.
 
@@ -404,6 +412,17 @@ class KnownPayloads(Protocol):
         """Yield the distinct originals of mementos with this checksum, sorted.
 
         Mementos that a rule kept from being read are left out.
+        """
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of one SURT within ``span``, as `Answers.mementos`."""
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        """Yield the payloads that were not read and whose revisits name a capture.
+
+        Yields:
+            The checksum of the payload and the reference to the capture; of one payload, perhaps
+            several references. A payload that is known by its reference has this as its checksum.
         """
 
 

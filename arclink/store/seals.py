@@ -42,6 +42,14 @@ UNPACKING_ERRORS = (
 """Errors that unpacking raises for bytes that ArcLink did not pack."""
 
 
+def is_of_unpacking(error: BaseException | None) -> bool:
+    """Return whether an error shows that stored bytes are damaged.
+
+    Text that cannot be encoded comes from a caller, not from a store.
+    """
+    return isinstance(error, UNPACKING_ERRORS) and not isinstance(error, UnicodeEncodeError)
+
+
 def damaged(store: str, what: str) -> StoreError:
     """Return the error for damage in a store.
 
@@ -96,6 +104,8 @@ def unpacking(store: str, what: str) -> Iterator[None]:
     try:
         yield
     except UNPACKING_ERRORS as error:
+        if not is_of_unpacking(error):
+            raise
         raise damaged(store, f"{what} cannot be decompressed ({explained(error)})") from error
 
 

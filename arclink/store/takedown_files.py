@@ -1,6 +1,10 @@
-"""Takedowns as lines of JSON: for copying them to another store and keeping them in a rebuild."""
+"""Takedowns as sealed files: for copying them to another store and keeping them in a rebuild.
 
-import os
+A row is JSON (`arclink.files.sealed` adds its checksum)::
+
+    {"prefix":"org,example)/","from":"0000…","to":"9999…","targets":false,"reason":"…","time":"…"}
+"""
+
 import re
 from collections.abc import Iterable
 from hashlib import sha256
@@ -9,19 +13,23 @@ from pathlib import Path
 import orjson
 
 from arclink.errors import UsageError
+from arclink.files.atomic import write_whole
+from arclink.files.sealed import is_sealed, read_rows, seal_rows
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import OpenStore, Scans, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
+_KIND = "takedowns"
+_KEYS = frozenset({"prefix", "from", "to", "targets", "reason", "time"})
+
 
 def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
-    r"""Return one line of JSON per takedown.
+    """Return takedowns as the bytes of a sealed file."""
+    return seal_rows(_KIND, _rows(takedowns))
 
-    >>> site = Forgotten(Surt("org,example)/"))
-    >>> format_takedowns([Takedown(site, "of the owner", "2026-11-21T20:00:00Z")])[:60]
-    b'{"prefix":"org,example)/","from":"00000000000000","to":"9999'
-    """
-    return b"".join(
+
+def _rows(takedowns: Iterable[Takedown]) -> list[bytes]:
+    return [
         orjson.dumps(
             {
                 "prefix": takedown.what.prefix,
@@ -32,9 +40,8 @@ def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
                 "time": takedown.time,
             }
         )
-        + b"\n"
         for takedown in takedowns
-    )
+    ]
 
 
 def takedown_digest(store: Scans) -> str:
@@ -42,20 +49,36 @@ def takedown_digest(store: Scans) -> str:
 
     They do not change when a later build leaves out what a recorded takedown covers.
     """
-    text = format_takedowns(takedown for takedown, _ in store.forgotten())
-    return sha256(text).hexdigest()[:16] if text else ""
+    rows = _rows(takedown for takedown, _ in store.forgotten())
+    return sha256(b"\n".join(rows)).hexdigest()[:16] if rows else ""
 
 
 def read_takedowns(path: Path) -> list[Takedown]:
     """Return the takedowns of a file that `format_takedowns` wrote.
 
     Raises:
-        UsageError: The file cannot be read, or a line is not a takedown.
+        SealError: The file is damaged or missing, or has no checksums.
+        UsageError: A row is not a takedown.
+    """
+    rows = read_rows(path, _KIND)
+    return [_takedown(row, f"{path}, line {number}") for number, row in enumerate(rows, 2)]
+
+
+def import_takedowns(path: Path) -> list[Takedown]:
+    """Return the takedowns of a file; a list that a person wrote needs no checksums.
+
+    Raises:
+        SealError: The file is damaged.
+        UsageError: The file cannot be read or is empty, or a line is not a takedown.
     """
     try:
+        if is_sealed(path):
+            return read_takedowns(path)
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    if not lines:
+        raise UsageError(f"{path}: is empty, so it is not a list of takedowns")
     return [
         _takedown(line, f"{path}, line {number}")
         for number, line in enumerate(lines, 1)
@@ -72,6 +95,8 @@ def _takedown(line: bytes, where: str) -> Takedown:
             row.get("reason", ""),
             row["time"],
         )
+        if unknown := row.keys() - _KEYS:
+            raise UsageError(f"{where}: unknown keys: {', '.join(sorted(unknown))!r}")
         span = _span(row.get("from"), row.get("to"))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
@@ -121,12 +146,7 @@ def set_aside(store: OpenStore, path: Path) -> None:
     """Write the takedowns of a store to a file, if there are any: the whole file, or nothing."""
     takedowns = [takedown for takedown, _ in store.forgotten()]
     if takedowns:
-        part = path.with_name(path.name + ".part")
-        with part.open("wb") as file:
-            file.write(format_takedowns(takedowns))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(path, format_takedowns(takedowns))
 
 
 def take_back(store: Takedowns, path: Path) -> None:

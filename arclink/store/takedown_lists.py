@@ -3,7 +3,7 @@
 ::
 
     links.db              the store, with its own record of takedowns
-    links.db.takedowns    the same list as lines of JSON (`arclink.store.takedown_files`)
+    links.db.takedowns    the same list as a sealed file (`arclink.store.takedown_files`)
 
 `SqliteStore.forget` adds a takedown to the list before it commits it, so the list always has every
 takedown of the store. The list only grows. When a new store at the path, or an older copy of the
@@ -14,7 +14,7 @@ the list too.
 from collections.abc import Iterable
 from pathlib import Path
 
-from arclink.errors import OperatorError, StoreError
+from arclink.errors import OperatorError, SealError, StoreError
 from arclink.files.atomic import write_whole
 from arclink.model import Forgotten
 from arclink.store.protocols import Takedown
@@ -33,10 +33,20 @@ def listed(store: Path) -> list[Takedown]:
     """Return the takedowns listed next to a store; an empty list if there is no file.
 
     Raises:
-        UsageError: The list cannot be read, or a line of it is not a takedown.
+        SealError: The list is damaged; the text says what to do.
+        UsageError: A row of it is not a takedown.
     """
     path = list_path(store)
-    return read_takedowns(path) if path.exists() else []
+    try:
+        return read_takedowns(path) if path.exists() else []
+    except SealError as error:
+        raise error.with_remedy(
+            "Without it, captures that were forgotten may come back. Replace it by its copy next "
+            "to the newest backup, or by a file that `arclink forget --export` wrote. If the store "
+            "itself is whole (`arclink verify`), move the list away: the next `arclink forget` or "
+            "`arclink build` writes it again from the store. A list of an older version is moved "
+            "away and applied with `arclink forget --import`."
+        ) from error
 
 
 def united(*lists: Iterable[Takedown]) -> list[Takedown]:
@@ -61,7 +71,7 @@ def add_to_list(store: Path, takedowns: Iterable[Takedown]) -> None:
 
     Raises:
         StoreError: The list cannot be written; the text names it.
-        UsageError: The existing list cannot be read.
+        SealError: The existing list is damaged.
     """
     path = list_path(store)
     before = listed(store)

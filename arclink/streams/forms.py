@@ -10,27 +10,25 @@ and dates that follow from the capture.
 Source: ISO 28500 (WARC 1.1); the WET files of Common Crawl (``conversion`` records of plain text).
 """
 
-import re
 import uuid
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from itertools import chain
 from typing import NamedTuple
 
 import orjson
 
 from arclink.access.texts import printable_uri
-from arclink.archives.records import parse_head
-from arclink.archives.warc_fields import digest_field, warc_date
-from arclink.errors import CaptureError, DataError, OperatorError, PayloadError, RecordError
+from arclink.archives.payloads import DEFAULT_LIMIT
+from arclink.archives.warc_fields import warc_date
+from arclink.archives.writing import END_OF_RECORD, head_as_warc, request_of, warc_record
+from arclink.errors import CaptureError, OperatorError
 from arclink.model import Memento, Timestamp
-from arclink.pages.read import IN_MEMORY, CapturedPage
+from arclink.pages.read import IN_MEMORY, most_bytes, one_capture, reason_of, too_long
 from arclink.pages.text import read_text
 from arclink.reasons import Reason
 from arclink.streams.queries import StreamForm
 from arclink.streams.stream import CaptureStream, StreamedCapture, StreamEnd
-from arclink.takeaway.records import request_of
 from arclink.uris.methods import method_of_key
 
 TOKEN_FIELD = "ArcLink-After"
@@ -39,10 +37,10 @@ TOKEN_FIELD = "ArcLink-After"
 END_URI = "metadata://arclink/stream-end"
 """Target URI of the last record of a WARC stream."""
 
+MOST_TEXT = 4 << 20
+"""Bytes of a page that are read for its text if it is limited: a parser takes 20 times as many."""
+
 _NO_TIME = Timestamp("19700101000000")
-_LONGEST_HEAD = 1 << 20
-_LENGTH_FIELD = re.compile(rb"(?im)^(content-length:)[^\r\n]*")
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
 _IDS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:arclink:stream")
 
 
@@ -51,19 +49,31 @@ class StreamOutput(NamedTuple):
 
     Attributes:
         media_type: Its media type.
-        write: Yields the bytes of a capture; whole lines and records after the last piece.
+        write: Yields the bytes of a capture; whole lines and records after the last piece. It
+            raises a `CaptureError` before the first piece if the capture cannot be read. The switch
+            says whether a capture is limited to `most_bytes`.
+        write_lost: Returns the bytes of a capture that cannot be read, and counts it.
         write_end: Returns the last line or record.
     """
 
     media_type: str
-    write: Callable[[StreamedCapture], Iterator[bytes]]
+    write: Callable[[StreamedCapture, bool], Iterator[bytes]]
+    write_lost: Callable[[StreamedCapture, Reason], bytes]
     write_end: Callable[[StreamEnd], bytes]
 
 
-def write_stream(stream: CaptureStream, form: StreamForm) -> Iterator[bytes]:
+def write_stream(
+    stream: CaptureStream, form: StreamForm, *, is_limited: bool = False
+) -> Iterator[bytes]:
     """Yield a stream as bytes, with its end.
 
-    If the store cannot be read any more, the end says so, and the error is raised after it.
+    A capture that cannot be read is counted, and the stream continues with the next one. If the
+    store cannot be read any more, the end says so, and the error is raised after it.
+
+    Args:
+        stream: The stream.
+        form: The form of the bytes.
+        is_limited: Whether each capture may become `most_bytes` at most.
 
     Raises:
         OperatorError: The store cannot be read.
@@ -72,7 +82,7 @@ def write_stream(stream: CaptureStream, form: StreamForm) -> Iterator[bytes]:
     error: OperatorError | OSError | None = None
     try:
         for capture in stream:
-            yield from output.write(capture)
+            yield from write_capture(output, capture, is_limited=is_limited)
     except (OperatorError, OSError) as problem:
         error = problem
     finally:
@@ -81,6 +91,21 @@ def write_stream(stream: CaptureStream, form: StreamForm) -> Iterator[bytes]:
     yield output.write_end(stream.end(why))
     if error is not None:
         raise error
+
+
+def write_capture(
+    output: StreamOutput, capture: StreamedCapture, *, is_limited: bool = False
+) -> Iterator[bytes]:
+    """Yield the bytes of a capture; if it cannot be read, count it and say so as its form does."""
+    pieces = output.write(capture, is_limited)
+    try:
+        with one_capture(capture.memento):
+            first = next(pieces, b"")
+    except CaptureError as error:
+        yield output.write_lost(capture, reason_of(error))
+        return
+    yield first
+    yield from pieces
 
 
 def _facts(memento: Memento) -> dict[str, object]:
@@ -104,58 +129,55 @@ def _facts(memento: Memento) -> dict[str, object]:
 # JSON lines
 
 
-def _write_line(capture: StreamedCapture) -> Iterator[bytes]:
+def _write_line(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+    """Yield the line of a capture: facts, body, and then what is known only after the body."""
     memento = capture.memento
-    facts = _facts(memento)
-    try:
-        page = capture.read()
-    except CaptureError as error:
-        reason = _reason_of(error)
-        capture.lose(reason)
-        yield _json({**facts, "reason": reason.name, "after": capture.after}) + b"\n"
-        return
-    with page:
+    with capture.read() as page:
+        facts = _facts(memento)
         if page.place.file != memento.file or page.place.offset != memento.offset:
             facts["payload"] = {"file": page.place.file, "offset": page.place.offset}
         facts["headers"] = page.headers.fields
         if page.status != memento.status:
             facts["status"] = page.status
-        yield from _body(facts, page, capture)
+        pieces = _encoded(page.decoded(most_bytes(page.place.length) if is_limited else None))
+        try:
+            start = next(pieces, b"")
+        except CaptureError as error:
+            yield _lost_line(capture, reason_of(error), facts)
+            return
+        yield _json(facts)[:-1] + b',"body":"' + start
+        rest: dict[str, object] = {}
+        try:
+            yield from pieces
+        except CaptureError as error:
+            capture.lose(reason_of(error))
+            rest["reason"] = reason_of(error).name
+        rest["after"] = capture.after
+        yield b'",' + _json(rest)[1:] + b"\n"
 
 
-def _body(
-    facts: Mapping[str, object], page: CapturedPage, capture: StreamedCapture
-) -> Iterator[bytes]:
-    """Yield the line of a page: facts, body, and then what is known only after the body."""
-    reasons: list[Reason] = []
-    pieces = _encoded(page, reasons)
-    start = b"".join([next(pieces, b""), next(pieces, b"")])
-    if reasons and not start:
-        capture.lose(reasons[0])
-        yield _json({**facts, "reason": reasons[0].name, "after": capture.after}) + b"\n"
-        return
-    yield _json(facts)[:-1] + b',"body":"' + start
-    yield from pieces
-    rest: dict[str, object] = {}
-    if reasons:
-        capture.lose(reasons[0])
-        rest["reason"] = reasons[0].name
-    rest["after"] = capture.after
-    yield b'",' + _json(rest)[1:] + b"\n"
+def _lost_line(
+    capture: StreamedCapture, reason: Reason, facts: Mapping[str, object] | None = None
+) -> bytes:
+    capture.lose(reason)
+    known = _facts(capture.memento) if facts is None else facts
+    return _json({**known, "reason": reason.name, "after": capture.after}) + b"\n"
 
 
-def _encoded(page: CapturedPage, reasons: list[Reason]) -> Iterator[bytes]:
-    """Yield the decoded body as base64; adds the reason why it ends early, if it does."""
+def _encoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield a body as base64; an error is raised after the bytes before it."""
     waiting = b""
     try:
-        for piece in page.decoded():
+        for piece in pieces:
             waiting += piece
             whole = len(waiting) - len(waiting) % 3
             if whole >= IN_MEMORY // 16:
                 yield b2a_base64(waiting[:whole], newline=False)
                 waiting = waiting[whole:]
-    except (RecordError, PayloadError) as error:
-        reasons.append(error.reason)
+    except CaptureError:
+        if waiting:
+            yield b2a_base64(waiting, newline=False)
+        raise
     if waiting:
         yield b2a_base64(waiting, newline=False)
 
@@ -191,127 +213,72 @@ def _end_facts(end: StreamEnd) -> Mapping[str, object]:
 # WARC
 
 
-def _write_record(capture: StreamedCapture) -> Iterator[bytes]:
-    """Yield the record of a capture with its token in the head; nothing if it cannot be read.
+def _write_record(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+    """Yield the record of a capture with its token in the head.
 
     If it answers another method than GET, a request record comes first: a client that continues
-    after a token gets both or none.
-
-    A record that breaks off is left out, too: half a record would damage those after it.
+    after a token has both or none.
     """
-    try:
-        size, pieces = capture.record()
-        if size > IN_MEMORY and sum(map(len, pieces)) == size:
-            size, pieces = capture.record()
-        head, body, rest = _split(pieces)
-        block = b"" if size > IN_MEMORY else body + b"".join(rest)
-    except CaptureError as error:
-        capture.lose(_reason_of(error))
-        return
-    length = size - len(head)
-    if not head or (size <= IN_MEMORY and len(block) != length):
-        capture.lose(Reason.PAYLOAD_DAMAGED)
-        return
-    if method_of_key(capture.memento.surt):
-        parsed = parse_head(head)
-        yield request_of(capture.memento, parsed.fields if parsed and parsed.is_warc else {})
-    if head[:5].upper() == b"WARC/":
-        named = _LENGTH_FIELD.sub(rb"\g<1> %d" % length, _HEAD_END.split(head)[0])
-        token = f"\r\n{TOKEN_FIELD}: {capture.after}\r\n\r\n".encode()
-        yield named + token
-    else:
-        yield _head_of_arc(capture, body if size > IN_MEMORY else block, length)
-    yield from chain([body], rest) if size > IN_MEMORY else [block]
-    yield b"\r\n\r\n"
+    record = capture.record()
+    if record.parts.block_length >= DEFAULT_LIMIT:
+        record.close()
+        if is_limited and record.parts.block_length > most_bytes(capture.memento.length):
+            raise too_long(capture.memento)
+        # Half a record would damage those after it.
+        record = capture.record(is_checked=True)
+    with record:
+        token = {TOKEN_FIELD: capture.after}
+        yield request_of(capture.memento, record.parts.record) + head_as_warc(
+            record.parts, capture.memento, token
+        )
+        yield from record.parts.block
+        yield END_OF_RECORD
 
 
-def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes, Iterator[bytes]]:
-    """Return the head of a record, the first bytes of its block, and the pieces after these."""
-    start = b""
-    for piece in pieces:
-        start += piece
-        is_warc = start[:5].upper() == b"WARC/"
-        found = (_HEAD_END if is_warc else re.compile(rb"\n")).search(start)
-        if found is not None:
-            return start[: found.end()], start[found.end() :], pieces
-        if len(start) > _LONGEST_HEAD:
-            break
-    return b"", b"", pieces
-
-
-def _head_of_arc(capture: StreamedCapture, block: bytes, length: int) -> bytes:
-    memento = capture.memento
-    is_http = block[:5].upper() == b"HTTP/"
-    fields = {"WARC-Type": "response" if is_http else "resource"}
-    if memento.checksum and ":" not in memento.checksum and memento.checksum != "-":
-        fields["WARC-Payload-Digest"] = digest_field(memento.checksum)
-    mime = "application/http; msgtype=response" if is_http else memento.mime.strip("-")
-    return _head(memento, fields, mime or "application/octet-stream", length, capture.after)
-
-
-def _head(
-    memento: Memento, fields: Mapping[str, str], content_type: str, length: int, after: str
-) -> bytes:
-    """Return the head of a new record about a capture."""
-    about = f"{fields['WARC-Type']} {memento.timestamp} {memento.checksum} {memento.original}"
-    return _warc_head(
-        {
-            **fields,
-            "WARC-Target-URI": printable_uri(memento.original),
-            "WARC-Date": warc_date(memento.timestamp),
-            "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, about)}>",
-            "Content-Type": content_type,
-            "Content-Length": str(length),
-            TOKEN_FIELD: after,
-        }
-    )
-
-
-def _warc_head(fields: Mapping[str, str]) -> bytes:
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"WARC/1.1\r\n{lines}\r\n".encode("utf-8", "replace")
+def _lost_record(capture: StreamedCapture, reason: Reason) -> bytes:
+    capture.lose(reason)
+    return b""
 
 
 def _end_record(end: StreamEnd) -> bytes:
     """Return a ``metadata`` record with the end as JSON; its date is that of the last capture."""
     block = orjson.dumps(_end_facts(end))
-    head = _warc_head(
-        {
-            "WARC-Type": "metadata",
-            "WARC-Target-URI": END_URI,
-            "WARC-Date": warc_date(end.last or _NO_TIME),
-            "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, block.decode())}>",
-            "Content-Type": "application/json",
-            "Content-Length": str(len(block)),
-        }
-    )
-    return head + block + b"\r\n\r\n"
+    fields = {
+        "WARC-Type": "metadata",
+        "WARC-Target-URI": END_URI,
+        "WARC-Date": warc_date(end.last or _NO_TIME),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, block.decode())}>",
+        "Content-Type": "application/json",
+    }
+    return warc_record(fields, block)
 
 
 # Text
 
 
-def _write_text(capture: StreamedCapture) -> Iterator[bytes]:
-    """Yield a ``conversion`` record with the text of a page; nothing if it has no text."""
-    try:
-        with capture.read() as page:
-            text = "".join(f"{line}\n" for line in read_text(page).lines())
-    except (CaptureError, DataError) as error:
-        capture.lose(_reason_of(error))
-        return
-    block = text.encode("utf-8", "replace")
-    fields = {"WARC-Type": "conversion"}
-    yield _head(capture.memento, fields, "text/plain; charset=utf-8", len(block), capture.after)
-    yield block + b"\r\n\r\n"
-
-
-def _reason_of(error: CaptureError | DataError) -> Reason:
-    return error.reason or Reason.PAYLOAD_NOT_AT_HAND
+def _write_text(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+    """Yield a ``conversion`` record with the text of a page."""
+    memento = capture.memento
+    with capture.read() as page:
+        text = read_text(page, MOST_TEXT if is_limited else DEFAULT_LIMIT)
+    block = "".join(f"{line}\n" for line in text.lines()).encode("utf-8", "replace")
+    about = f"conversion {memento.timestamp} {memento.checksum} {memento.original}"
+    fields = {
+        "WARC-Type": "conversion",
+        "WARC-Target-URI": printable_uri(memento.original),
+        "WARC-Date": warc_date(memento.timestamp),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, about)}>",
+        "Content-Type": "text/plain; charset=utf-8",
+    }
+    if text.is_cut:
+        capture.lose(Reason.PAYLOAD_TOO_LONG)
+        fields["WARC-Truncated"] = "length"
+    yield warc_record({**fields, TOKEN_FIELD: capture.after}, block)
 
 
 FORMS: Mapping[StreamForm, StreamOutput] = {
-    StreamForm.JSONL: StreamOutput("application/x-ndjson", _write_line, _end_line),
-    StreamForm.WARC: StreamOutput("application/warc", _write_record, _end_record),
-    StreamForm.TEXT: StreamOutput("application/warc", _write_text, _end_record),
+    StreamForm.JSONL: StreamOutput("application/x-ndjson", _write_line, _lost_line, _end_line),
+    StreamForm.WARC: StreamOutput("application/warc", _write_record, _lost_record, _end_record),
+    StreamForm.TEXT: StreamOutput("application/warc", _write_text, _lost_record, _end_record),
 }
 """The forms of a stream."""

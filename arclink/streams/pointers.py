@@ -17,11 +17,11 @@ from typing import cast
 
 import orjson
 
-from arclink.errors import CaptureError, DataError, UsageError
+from arclink.errors import CaptureError, UsageError
 from arclink.files.atomic import written_whole
 from arclink.model import Checksum, Memento, Span, Surt, UriR
 from arclink.pages.locate import REVISIT, capture_shown, places_of_payload
-from arclink.pages.read import CapturedPage, PageReader
+from arclink.pages.read import CapturedPage, PageReader, reason_of
 from arclink.reasons import Reason
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento, parse_memento
@@ -144,8 +144,8 @@ def map_pages(
             try:
                 yield from _values(reader, pointer, memento, function)
                 counts[Reason.PAYLOAD_READ] += 1
-            except (CaptureError, DataError) as error:
-                counts[error.reason or Reason.PAYLOAD_NOT_AT_HAND] += 1
+            except CaptureError as error:
+                counts[reason_of(error)] += 1
     finally:
         reader.close()
 

@@ -6,12 +6,18 @@ that began with it continue with it. The newest tables are kept; older ones are 
     STORE.slices/ranks/NAME/names.txt, name_ends.npy   SURTs of all pages, sorted
                             captured.npy               whether each page was captured
                             order.npy                  numbers of captured pages, highest rank first
+                            about.json                 number of captures of the store
+                            checksums.txt              of all files (`arclink.files.sealed`)
+
+A damaged table is removed. The order of its streams is lost then: their tokens are refused, because
+another table may differ.
 
 A table has names that the store may have to forget, so `arclink.analysis.slice_cache.remove_slices`
 removes it together with the slices.
 """
 
 import hashlib
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -26,7 +32,7 @@ from arclink.analysis.pagerank import RankOptions, order_by_rank, rank
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions
 from arclink.errors import GoneError
-from arclink.files.atomic import folder_next_to, room_for
+from arclink.files.sealed import is_whole, make_sealed
 from arclink.model import Surt
 from arclink.store.protocols import Scans
 from arclink.streams.queries import ORDER, Order
@@ -35,6 +41,7 @@ KEPT_TABLES = 3
 """Number of rank tables that are kept for one store."""
 
 _NAME = re.compile("[0-9a-f]{20}")
+_ABOUT = "about.json"
 
 
 class RankTable:
@@ -45,6 +52,7 @@ class RankTable:
 
     Attributes:
         name: Name of the table, which is in the tokens of its streams.
+        captures: Number of captures of the store when the table was made.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,6 +60,7 @@ class RankTable:
         self._names = SortedNames(folder)
         self._captured = np.load(folder / "captured.npy", mmap_mode="r")
         self._order: Numbers = np.load(folder / "order.npy", mmap_mode="r")
+        self.captures: int = json.loads((folder / _ABOUT).read_bytes())["captures"]
 
     def surts(self, begin: int = 0) -> Iterator[tuple[int, Surt]]:
         """Yield the SURTs with their places (0, 1, …), highest rank first, from a place on."""
@@ -83,12 +92,14 @@ class RankTables:
             GoneError: It does not exist any more.
         """
         if self._folder is not None and _NAME.fullmatch(name):
-            with suppress(FileNotFoundError):
-                return RankTable(self._folder / name)
+            folder = self._folder / name
+            with suppress(FileNotFoundError):  # another process may remove it
+                if is_whole(folder):
+                    return RankTable(folder)
         raise GoneError(
-            "the rank table of this token was removed, because the store has newer ones or had to "
-            "forget captures. Start the stream again without a token, or use the order surt, whose "
-            "tokens do not expire"
+            "the rank table of this token was removed, because the store has newer ones, had to "
+            "forget captures, or the table was damaged. Start the stream again without a token, or "
+            "use the order surt, whose tokens do not expire"
         )
 
     def current(self, store: Scans) -> RankTable:
@@ -108,10 +119,8 @@ class RankTables:
                 "file, surt or time: rank tables are kept next to a store, and this store is not a "
                 "file; or name a folder for them (cache)",
             )
-        facts = (FORMAT, store.state().version, SliceOptions().as_json(), RankOptions())
-        name = hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
-        folder = self._folder / name
-        if not folder.is_dir():
+        folder = self._folder / _name_of_table(store)
+        if not is_whole(folder):
             if self._most_links is not None and store.sums().links > self._most_links:
                 raise BadParameterError(
                     ORDER.name,
@@ -120,11 +129,13 @@ class RankTables:
                     "make one for a request; its owner makes one with arclink stream --order rank "
                     "--limit 1",
                 )
-            with room_for(self._folder):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                _make(store, folder)
+            make_sealed(folder, lambda made: _make(store, made))
             self._remove_oldest()
         return RankTable(folder)
+
+    def is_of(self, table: RankTable, store: Scans) -> bool:
+        """Return whether a table was made of the present state of a store."""
+        return table.name == _name_of_table(store)
 
     def _remove_oldest(self) -> None:
         assert self._folder is not None
@@ -134,22 +145,26 @@ class RankTables:
             shutil.rmtree(path, ignore_errors=True)
 
 
+def _name_of_table(store: Scans) -> str:
+    facts = (FORMAT, store.state().version, SliceOptions().as_json(), RankOptions())
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
+
+
 def _make(store: Scans, folder: Path) -> None:
-    with folder_next_to(folder) as work:
-        made = work / folder.name
-        made.mkdir()
-        if store.sums().first:
-            slices = build_slices(store, SliceOptions(), work / "slices")
-            whole = slices.whole
-            rows = order_by_rank(rank(whole.matrix).ranks)
-            order = whole.nodes[rows][whole.captured[rows]]
-            for name in ("names.txt", "name_ends.npy", "captured.npy"):
-                (slices.folder / name).rename(made / name)
-        else:
-            order = np.empty(0, np.int32)
-            (made / "names.txt").touch()
-            np.save(made / "name_ends.npy", np.empty(0, np.int64))
-            np.save(made / "captured.npy", np.empty(0, np.bool_))
-        np.save(made / "order.npy", order)
-        with suppress(FileExistsError, OSError):  # another process made the same
-            made.rename(folder)
+    """Write the files of a table to a new folder."""
+    folder.mkdir()
+    if store.sums().first:
+        slices = build_slices(store, SliceOptions(), folder.with_name("slices"))
+        whole = slices.whole
+        rows = order_by_rank(rank(whole.matrix).ranks)
+        order = whole.nodes[rows][whole.captured[rows]]
+        for name in ("names.txt", "name_ends.npy", "captured.npy"):
+            (slices.folder / name).rename(folder / name)
+    else:
+        order = np.empty(0, np.int32)
+        (folder / "names.txt").touch()
+        np.save(folder / "name_ends.npy", np.empty(0, np.int64))
+        np.save(folder / "captured.npy", np.empty(0, np.bool_))
+    np.save(folder / "order.npy", order)
+    captures = sum(1 for _ in store.scan_mementos())
+    (folder / _ABOUT).write_bytes(json.dumps({"captures": captures}).encode())

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from arclink.access.declarations import BadParameterError
 from arclink.model import Memento, Timestamp
-from arclink.pages.read import CapturedPage, PageReader
+from arclink.pages.read import CapturedPage, OpenRecord, PageReader
 from arclink.reasons import Reason
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
@@ -71,13 +71,16 @@ class StreamedCapture:
         """
         return self._stream.reader.read(self.memento)
 
-    def record(self) -> tuple[int, Iterator[bytes]]:
-        """Return the decompressed record of the capture: its length and its pieces.
+    def record(self, *, is_checked: bool = False) -> OpenRecord:
+        """Return the record of the capture, decompressed; close it, or use ``with``.
+
+        Args:
+            is_checked: See `PageReader.record`.
 
         Raises:
             CaptureError: See `read`.
         """
-        return self._stream.reader.record(self.memento)
+        return self._stream.reader.record(self.memento, is_checked=is_checked)
 
     def lose(self, reason: Reason) -> None:
         """Count that the bytes of this capture do not come, or not all of them."""
@@ -123,6 +126,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         self.lost = Counter(self._start.lost)
         self._rest = query.limit
         self._is_complete = False
+        self._miscount = ""
         self._captures = self._in_order()
 
     def _begin(self, definition: str) -> tuple[StreamToken, RankTable | None]:
@@ -166,8 +170,24 @@ class CaptureStream(Iterator[StreamedCapture]):
                     self._rest -= 1
                     yield key, memento
                 else:
-                    self._is_complete = True
+                    self._miscount = self._compare_with_table()
+                    self._is_complete = not self._miscount
                     return
+
+    def _compare_with_table(self) -> str:
+        """Return how the number of captures differs from that of the rank table; empty if equal.
+
+        A table of another state of the store has another number, and so has a part.
+        """
+        table = self._table
+        if (
+            table is None
+            or self._query.part.of != 1
+            or self._count == table.captures
+            or not self._tables.is_of(table, self.reader.store)
+        ):
+            return ""
+        return f"{self._count:,} captures came, but the rank table has {table.captures:,}"
 
     @property
     def after(self) -> str:
@@ -185,7 +205,9 @@ class CaptureStream(Iterator[StreamedCapture]):
         is_complete = self._is_complete and not why
         return StreamEnd(
             is_complete,
-            "" if is_complete else why or f"limit of {self._query.limit:,} captures",
+            ""
+            if is_complete
+            else why or self._miscount or f"limit of {self._query.limit:,} captures",
             self._count,
             self._count - self.lost.total(),
             dict(self.lost.most_common()),

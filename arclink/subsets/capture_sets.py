@@ -8,16 +8,12 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 from hashlib import blake2b
-from pathlib import Path
 from typing import Self
 from zlib import crc32
 
 import numpy as np
 
-from arclink.errors import StoreError
 from arclink.model import Checksum, Memento, Timestamp, UriR
-
-_START = b"ArcLink captures 1\n"
 
 
 def capture_number(original: UriR, timestamp: Timestamp, checksum: Checksum) -> int:
@@ -53,32 +49,15 @@ class CaptureSet:
     @property
     def crc(self) -> str:
         """8 hex digits that identify the set."""
-        return f"{crc32(self._bytes()):08x}"
+        return f"{crc32(self.to_bytes()):08x}"
 
     def to_bytes(self) -> bytes:
-        """Return the set as bytes for a file, with a checksum."""
-        return _START + self.crc.encode() + b"\n" + self._bytes()
+        """Return the set as bytes: 8 for each capture, little-endian, sorted."""
+        return np.frombuffer(self._numbers, np.uint64).astype("<u8").tobytes()
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a file of `to_bytes`.
-
-        Raises:
-            StoreError: The file is missing or damaged.
-        """
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error.strerror}") from error
-        rest = data.removeprefix(_START)
-        crc, numbers = rest[:8], rest[9:]
-        if rest == data or len(numbers) % 8 or f"{crc32(numbers):08x}".encode() != crc:
-            raise StoreError(
-                f"{path} is damaged. Select the subset again: arclink select NAME ... --keep"
-            )
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the set that `to_bytes` wrote."""
         found = cls()
-        found._numbers = array("Q", np.frombuffer(numbers, "<u8").astype(np.uint64).tobytes())
+        found._numbers = array("Q", np.frombuffer(data, "<u8").astype(np.uint64).tobytes())
         return found
-
-    def _bytes(self) -> bytes:
-        return np.frombuffer(self._numbers, np.uint64).astype("<u8").tobytes()

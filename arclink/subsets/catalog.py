@@ -2,24 +2,29 @@
 
 ::
 
-    links.db.subsets/NAME.json       the selection as text, and when it was stored
-                     NAME.captures   the captures of a kept list (`arclink.subsets.capture_sets`)
+    links.db.subsets/NAME.subset     a sealed file (`arclink.files.sealed`)
+
+Its row is JSON: the selection as text, and when it was stored. Its data are the captures of a kept
+list (`arclink.subsets.capture_sets`).
 
 A *view* is a definition: its captures change with the store. A *kept list* has the captures that
 the definition selected when it was stored. A takedown removes its captures from kept lists
 (`SubsetCatalog.reduce_lists`).
 """
 
+import fcntl
 import json
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from arclink.errors import StoreError, UsageError
-from arclink.files.atomic import write_whole
+from arclink.errors import SealError, StoreError, UsageError
+from arclink.files.sealed import read_rows, read_sealed, write_sealed
 from arclink.model import Surt
 from arclink.store.location import local_path_of
 from arclink.store.protocols import Scans
@@ -43,6 +48,10 @@ from arclink.subsets.language import (
 )
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.subsets.view import SubsetStore
+
+_KIND = "subset"
+_SUFFIX = ".subset"
+_REMEDY = "Select the subset again: arclink select NAME SELECTION"
 
 _MOST_RANGES = 1_000
 """Largest number of ranges that are stored with a list."""
@@ -112,7 +121,8 @@ class SubsetCatalog:
 
     def names(self) -> list[str]:
         """Return the names of all subsets, sorted."""
-        return sorted(path.stem for path in self.folder.glob("*.json")) if self._where else []
+        paths = self.folder.glob(f"*{_SUFFIX}") if self._where else []
+        return sorted(path.name.removesuffix(_SUFFIX) for path in paths)
 
     def __iter__(self) -> Iterator[StoredSubset]:
         return map(self.get, self.names())
@@ -122,18 +132,18 @@ class SubsetCatalog:
 
         Raises:
             UsageError: There is no subset with this name.
-            StoreError: Its file is damaged.
+            SealError: Its file is damaged.
         """
         if name not in self.names():
             known = ", ".join(self.names())
             stored = f"Stored subsets: {known}" if known else "No subset is stored"
             raise UsageError(f"no subset {name!r}. {stored}; a selection has a form such as host:a")
-        path = self.folder / f"{name}.json"
         try:
-            fields = json.loads(path.read_text("utf-8"))
-            return StoredSubset(**{**fields, "ranges": tuple(fields["ranges"])})
-        except (ValueError, TypeError, KeyError) as error:
-            raise StoreError(f"{path} is damaged. Select the subset again.") from error
+            [row] = read_rows(self._path(name), _KIND)
+        except SealError as error:
+            raise error.with_remedy(_REMEDY) from error
+        fields = json.loads(row)
+        return StoredSubset(**{**fields, "ranges": tuple(fields["ranges"])})
 
     def put(self, store: Scans, name: str, selection: Selection, *, keep: bool) -> StoredSubset:
         """Store a subset; one of the same name is replaced.
@@ -147,7 +157,8 @@ class SubsetCatalog:
         Raises:
             UsageError: The name is not allowed, or a subset that the selection names does not
                 exist, or they refer to each other in a circle.
-            OperatorError: The files cannot be written.
+            StoreError: Another process is storing a subset of the store.
+            OperatorError: The file cannot be written.
         """
         if not is_name(name):
             raise UsageError(
@@ -157,23 +168,21 @@ class SubsetCatalog:
         definition = self.define(selection, within=(name,))
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         stored = StoredSubset(name, text_of(selection), made)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not keep:
-            self._write(stored)
-            self._list_path(name).unlink(missing_ok=True)
-            return stored
-        evaluation = evaluated(store, definition)
-        captures = CaptureSet(map(number_of, evaluation.scan()))
-        stems = evaluation.ranges.stems
-        stored = replace(
-            stored,
-            is_kept=True,
-            captures=len(captures),
-            takedowns=takedown_digest(store),
-            ranges=stems if len(stems) <= _MOST_RANGES else EVERYWHERE.stems,
-        )
-        write_whole(self._list_path(name), captures.to_bytes())
-        self._write(stored)
+        with self._storing():
+            if not keep:
+                self._write(stored)
+                return stored
+            evaluation = evaluated(store, definition)
+            captures = CaptureSet(map(number_of, evaluation.scan()))
+            stems = evaluation.ranges.stems
+            stored = replace(
+                stored,
+                is_kept=True,
+                captures=len(captures),
+                takedowns=takedown_digest(store),
+                ranges=stems if len(stems) <= _MOST_RANGES else EVERYWHERE.stems,
+            )
+            self._write(stored, captures)
         return stored
 
     def remove(self, name: str) -> None:
@@ -190,8 +199,7 @@ class SubsetCatalog:
         ]
         if users:
             raise UsageError(f"{name!r} is used by {', '.join(users)}: delete these first")
-        (self.folder / f"{name}.json").unlink()
-        self._list_path(name).unlink(missing_ok=True)
+        self._path(name).unlink()
 
     def named_or_written(self, text: str) -> Selection:
         """Return the selection that a text names or describes.
@@ -231,8 +239,7 @@ class SubsetCatalog:
         takedowns = takedown_digest(store)
         for stored in self:
             if stored.is_kept and stored.takedowns != takedowns:
-                path = self._list_path(stored.name)
-                captures = CaptureSet.read(path)
+                captures = self._captures(stored.name)
                 present = map(number_of, store.scan_mementos())
                 captures = CaptureSet(number for number in present if number in captures)
                 stems = [
@@ -241,11 +248,11 @@ class SubsetCatalog:
                     if not stem.endswith(END)
                     or next(store.mementos(Surt(stem[:-1])), None) is not None
                 ]
-                write_whole(path, captures.to_bytes())
                 self._write(
                     replace(
                         stored, captures=len(captures), takedowns=takedowns, ranges=tuple(stems)
-                    )
+                    ),
+                    captures,
                 )
 
     def _expanded(
@@ -274,17 +281,45 @@ class SubsetCatalog:
         stored = self.get(name)
         if not stored.is_kept:
             return self._expanded(parse_selection(stored.text), (*within, name), lists)
-        captures = CaptureSet.read(self._list_path(name))
+        captures = self._captures(name)
         value = f"{name}.{captures.crc}"
         lists[value] = KeptList(captures, SurtRanges(stored.ranges))
         return Condition(KEPT, value)
 
-    def _write(self, stored: StoredSubset) -> None:
-        text = json.dumps(asdict(stored), indent=1, ensure_ascii=False) + "\n"
-        write_whole(self.folder / f"{stored.name}.json", text.encode())
+    @contextmanager
+    def _storing(self) -> Iterator[None]:
+        """Lock the catalog: of two processes that store a subset, the second one is refused."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError as error:
+            raise StoreError(
+                f"another process is storing a subset in {self.folder}. Repeat the command when it "
+                "is done."
+            ) from error
+        finally:
+            os.close(lock)
 
-    def _list_path(self, name: str) -> Path:
-        return self.folder / f"{name}.captures"
+    def _captures(self, name: str) -> CaptureSet:
+        """Return the captures of a kept list.
+
+        Raises:
+            SealError: Its file is damaged.
+        """
+        try:
+            return CaptureSet.from_bytes(read_sealed(self._path(name), _KIND).data)
+        except SealError as error:
+            raise error.with_remedy(_REMEDY) from error
+
+    def _write(self, stored: StoredSubset, captures: CaptureSet | None = None) -> None:
+        row = json.dumps(asdict(stored), ensure_ascii=False).encode()
+        data = b"" if captures is None else captures.to_bytes()
+        write_sealed(self._path(stored.name), _KIND, [row], data)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}{_SUFFIX}"
 
 
 def evaluated(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> Evaluation:

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.texts import printable
+from arclink.access.texts import counted, printable
 from arclink.languages import NO_LANGUAGE
 from arclink.model import Memento
 from arclink.subsets.fields import UNKNOWN
+from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.methods import method_of_key
 
 BY: Mapping[str, Callable[[Memento], str]] = {
     "year": lambda memento: memento.timestamp[:4],
-    "month": lambda memento: f"{memento.timestamp[:4]}-{memento.timestamp[4:6]}",
+    "month": lambda memento: month_of(memento.timestamp),
     "status": lambda memento: memento.status,
     "mime": lambda memento: memento.mime,
     "host": lambda memento: host_of(memento.surt),
@@ -99,5 +100,6 @@ def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) 
         "uris": counts.uris,
         "complete": is_complete,
     }
-    lines = [f"{counts.captures:,} captures of {counts.uris:,} URIs", *([""] if rows else [])]
+    line = f"{counted(counts.captures, 'capture')} of {counted(counts.uris, 'URI')}"
+    lines = [line, *([""] if rows else [])]
     return RowAnswer(about, lines, ("value", "captures"), {"counts": rows})

@@ -18,7 +18,7 @@ from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.hosts import host_of, stem_of_host, stems_of_domain
 from arclink.uris.methods import keys_of_answers, method_of_key, normal_method
-from arclink.uris.surts import surt_of_query
+from arclink.uris.surts import OF_PAGE, page_of, surt_of_page, surt_of_query
 
 _GET = "GET"
 UNKNOWN = "unknown"
@@ -212,7 +212,8 @@ _KINDS_OF = Qualifier("kinds of links, such as a@href or navigation", _kinds)
 
 FIELDS: Mapping[str, Field] = {
     "uri": Field(
-        "Captures of a URI in all its variants. `*` stands for any text.",
+        "Captures of a URI in all its variants, and records about it such as `urn:text:URI`. `*` "
+        "stands for any text.",
         "a URI such as example.org/news/*, *.example.org or http://example.org/a.html",
         _uri,
     ),
@@ -336,8 +337,8 @@ def uri_ranges(text: str) -> SurtRanges | None:
     Raises:
         ValueError: The text without ``*`` is not a URI.
 
-    >>> uri_ranges("example.org/news/*").stems
-    ('org,example)/news\x00', 'org,example)/news ', 'org,example)/news/', 'org,example)/news?')
+    >>> [stem[16:] for stem in uri_ranges("example.org/news/*").stems]
+    ['\x00', ' ', '#', '/', '?']
     >>> uri_ranges("*.example.org").stems
     ('org,example)', 'org,example,', 'org,example:')
     """
@@ -348,13 +349,14 @@ def uri_ranges(text: str) -> SurtRanges | None:
         return SurtRanges.of(stems_of_domain(_surt(f"http://{of_domain[1]}/")))
     if "*" not in text:
         surt = _surt(text)
-        return SurtRanges.of([surt + END, keys_of_answers(surt)])
+        return SurtRanges.of([surt + END, keys_of_answers(surt), f"{surt}{OF_PAGE}"])
     start = text.removesuffix("*")
     if "*" in start or not re.search(r"[^/:]/", start):
         return None
     surt = _surt(start)
     if start.endswith("/") and not surt.endswith("/"):  # a SURT has no slash at its end
-        return SurtRanges.of([surt + END, keys_of_answers(surt), f"{surt}/", f"{surt}?"])
+        stems = [surt + END, keys_of_answers(surt), f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"]
+        return SurtRanges.of(stems)
     return SurtRanges.of([surt])
 
 
@@ -448,7 +450,7 @@ def _uri_test(value: str) -> CaptureTest:
     start = re.compile(r"^[a-z][a-z0-9+.-]*://(?:www\d*\.)?")
 
     def test(memento: Memento) -> bool:
-        original = memento.original.lower()
+        original = page_of(memento.original).lower()
         return matches(original if has_scheme else start.sub("", original))
 
     return test
@@ -498,7 +500,7 @@ def _sample_test(value: str, seed: str) -> CaptureTest:
     def test(memento: Memento) -> bool:
         nonlocal last
         if memento.surt != last[0]:
-            last = memento.surt, sample_number(memento.surt, seed) < bound
+            last = memento.surt, sample_number(surt_of_page(memento.surt), seed) < bound
         return last[1]
 
     return test

@@ -18,9 +18,9 @@ from isal import isal_zlib
 from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
-from arclink.checksums import is_reference
+from arclink.checksums import is_of_page
 from arclink.files.distinct_lines import DistinctLines
-from arclink.filter.index import capture_of, index_key
+from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
 from arclink.model import Memento
 from arclink.pages.locate import place_of
@@ -34,8 +34,9 @@ from arclink.rows.cdx import (
     parse_repeated,
     parse_row,
 )
-from arclink.takeaway.records import REDIRECT, TakenRecord
-from arclink.uris.methods import method_of_key
+from arclink.takeaway.records import TakenRecord
+from arclink.uris.methods import method_of_key, with_query_of_method
+from arclink.uris.surts import cdx_key
 
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
@@ -148,11 +149,11 @@ def _row_of(
         return replace(capture_of(record, file), offset=offset, length=length)
     method = method_of_key(memento.surt)
     checksum = memento.checksum
-    if checksum.startswith(REDIRECT) or is_reference(checksum):
+    if not is_of_page(checksum):
         checksum = capture_of(record, file).checksum
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=index_key(memento.surt, memento.original, method),
+        key=cdx_key(with_query_of_method(memento.original, method)),
         timestamp=memento.timestamp,
         original=memento.original,
         mime=record.mime if is_added else memento.mime,

@@ -15,14 +15,13 @@ from pathlib import Path
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.checksums import is_reference
+from arclink.checksums import digest_in
 from arclink.files.distinct_lines import DistinctLines
-from arclink.filter.index import index_key
-from arclink.model import NO_CHECKSUM, Checksum, Memento
+from arclink.model import Memento
 from arclink.rows.cdx import Capture, format_row
-from arclink.takeaway.records import REDIRECT
 from arclink.takeaway.tally import TakeAwayTally
-from arclink.uris.methods import method_of_key
+from arclink.uris.methods import method_of_key, with_query_of_method
+from arclink.uris.surts import cdx_key
 
 COLUMNS = (
     "surt",
@@ -54,14 +53,6 @@ Row = tuple[
     str | None,
     str | None,
 ]
-
-
-def digest_in(memento: Memento) -> Checksum:
-    """Return the digest of a memento's payload; `NO_CHECKSUM` if the store does not have it."""
-    checksum = memento.checksum
-    if checksum.startswith(REDIRECT) or is_reference(checksum):
-        return Checksum(NO_CHECKSUM)
-    return checksum
 
 
 def write_csv(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[bytes]:
@@ -134,12 +125,12 @@ def write_places(
 def _capture_of(memento: Memento) -> Capture:
     method = method_of_key(memento.surt)
     return Capture(
-        index_key(memento.surt, memento.original, method),
+        cdx_key(with_query_of_method(memento.original, method)),
         memento.timestamp,
         memento.original,
         memento.mime,
         memento.status,
-        digest_in(memento),
+        digest_in(memento.checksum),
         memento.length,
         memento.offset,
         memento.file,
@@ -159,7 +150,7 @@ def _rows(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[Row]:
             memento.timestamp,
             _value(memento.status),
             _value(memento.mime),
-            _value(digest_in(memento)),
+            _value(digest_in(memento.checksum)),
             memento.record_type,
             printable(memento.file),
             memento.offset,

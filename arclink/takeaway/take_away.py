@@ -15,8 +15,8 @@ from typing import BinaryIO, cast
 
 import orjson
 
-from arclink.archives.locations import split_entry
-from arclink.errors import CaptureError, DataError, ExportError, UsageError
+from arclink.archives.locations import split_file
+from arclink.errors import CaptureError, ExportError, UsageError
 from arclink.files.atomic import written_together
 from arclink.model import Memento
 from arclink.pages.places import ArchivePlaces
@@ -96,8 +96,11 @@ class Source:
 class _Writing:
     """The state of one export."""
 
-    def __init__(self, source: Source, query: TakeAwayQuery, folder: Path) -> None:
+    def __init__(
+        self, source: Source, query: TakeAwayQuery, folder: Path, *, is_limited: bool = False
+    ) -> None:
         self.source = source
+        self.is_limited = is_limited
         self.query = query
         self.tally = TakeAwayTally()
         self.folder = folder
@@ -119,7 +122,13 @@ class _Writing:
         try:
             chosen = self._chosen(reader)
             self._check_captures()
-            yield taken_records(chosen, reader, self.tally, is_checked=self.query.is_checked)
+            yield taken_records(
+                chosen,
+                reader,
+                self.tally,
+                is_checked=self.query.is_checked,
+                is_limited=self.is_limited,
+            )
             if takedown_digest(store) != takedowns:
                 raise ExportError(
                     "captures were forgotten during the export, and may be in it. Export again."
@@ -133,7 +142,7 @@ class _Writing:
         try:
             with self._titles.read(memento) as page:
                 return read_title(page)
-        except (CaptureError, DataError):
+        except CaptureError:
             return ""
 
     def _chosen(self, reader: PageReader) -> ChosenRecords:
@@ -219,7 +228,7 @@ def _check_archives(store: Scans, outputs: Iterable[Path]) -> None:
         return
     whole = store.whole if isinstance(store, FilteredStore) else store
     for file in whole.files():
-        inside = split_entry(file.path)
+        inside = split_file(file.path)
         output = existing.get(Path(inside[0] if inside else file.path).resolve())
         if output is not None:
             raise UsageError(
@@ -233,14 +242,14 @@ def download(source: Source, query: TakeAwayQuery, title: str = "captures") -> G
 
     A WARC file ends with a metadata record that has the manifest; in a WACZ, the manifest is in
     ``datapackage.json``. Parquet cannot be sent before it is complete, so it is made in a temporary
-    file.
+    file. A record that is rewritten may have `most_bytes` at most.
 
     Raises:
         ExportError: There are no captures, or none of them can be read.
         StoreError: The store cannot be reached.
     """
     with tempfile.TemporaryDirectory(prefix="arclink-export-") as folder:
-        writing = _Writing(source, query, Path(folder))
+        writing = _Writing(source, query, Path(folder), is_limited=True)
         sink = _Sink()
         for _ in _DOWNLOADS[query.form](writing, cast(BinaryIO, sink), title):
             if sink.size >= _BUFFER:

@@ -19,7 +19,9 @@ class Rewritten(Enum):
     PLAIN = "a record of an uncompressed file"
     COMPRESSION = "a record of a file with another compression than gzip"
     SHARED = "one of several records in one gzip member"
+    SEGMENTS = "a record of several segments, joined"
     LENGTH = "a record whose head states a wrong length"
+    DATE = "a record without a usable date"
 
 
 @dataclass(frozen=True, slots=True)

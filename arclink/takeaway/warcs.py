@@ -8,8 +8,9 @@ from typing import BinaryIO
 import orjson
 
 from arclink.archives.warc_fields import now_as_warc_date
+from arclink.archives.writing import request_of, warc_record
 from arclink.takeaway.index import ExportedRows
-from arclink.takeaway.records import END, TakenRecord, packed, request_of, warc_head
+from arclink.takeaway.records import TakenRecord, packed
 from arclink.version import VERSION
 
 SUFFIX = ".warc.gz"
@@ -72,7 +73,7 @@ def write_warcs(
                 out = open_file(name)
                 for piece in warcinfo(name, info.selection):
                     position += out.write(piece)
-            if request := request_of(record.chosen.captures[0], record.record.fields):
+            if request := request_of(record.chosen.captures[0], record.record):
                 for piece in packed([request]):
                     position += out.write(piece)
             offset = position
@@ -103,13 +104,9 @@ def manifest_record(manifest: object) -> Iterator[bytes]:
 
 
 def _record(kind: str, body: bytes, fields: dict[str, str]) -> Iterator[bytes]:
-    head = warc_head(
-        {
-            "WARC-Type": kind,
-            "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",
-            "WARC-Date": now_as_warc_date(),
-            **fields,
-            "Content-Length": str(len(body)),
-        }
-    )
-    return packed([head, body, END])
+    head = {
+        "WARC-Type": kind,
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",
+        "WARC-Date": now_as_warc_date(),
+    }
+    return packed([warc_record(head | fields, body)])

@@ -2,18 +2,18 @@
 
 The host is taken from the SURT, so ``www.example.org`` and ``example.org`` are one host, and ports
 make no difference. The domain is the part that its owner registered: one label and a public suffix
-(``bbc.co.uk``), by the Public Suffix List that is part of ``tldextract``. No network is used. Only
-the ICANN section of the list counts: the domain of ``a.blogspot.com`` is ``blogspot.com``.
+(``bbc.co.uk``), by the copy of the Public Suffix List in ``public_suffixes.txt``. Only the ICANN
+section of the list counts: the domain of ``a.blogspot.com`` is ``blogspot.com``. The copy is part
+of the rules of keys: with the list of a package, each version of it could change the keys of a
+store.
 """
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NewType
+from importlib.resources import files
+from typing import NewType
 
 from arclink.model import Surt
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
 
 Host = NewType("Host", str)
 """Name or address of a host, lower case, without port; empty for URIs without host."""
@@ -82,18 +82,37 @@ def domain_of(host: Host) -> Domain:
     """
     if ":" in host or _NUMBERS.fullmatch(host):
         return Domain(host)
-    suffix = _public_suffix(host) or host.rpartition(".")[2]
-    before = host.removesuffix(suffix).rstrip(".")
-    return Domain(host[before.rfind(".") + 1 :] if before else host)
+    labels = host.split(".")
+    start = _start_of_suffix(labels)
+    return Domain(".".join(labels[max(start - 1, 0) :]))
 
 
-def _public_suffix(host: Host) -> str:
-    suffix = _list()(host).suffix
-    return suffix if host.endswith(suffix) else ""
+def is_public_suffix(host: Host) -> bool:
+    """Return whether domains are registered directly below a host, which is not an address.
+
+    >>> [is_public_suffix(Host(host)) for host in ("uk", "co.uk", "bbc.co.uk", "city.kobe.jp")]
+    [True, True, False, False]
+    """
+    return _start_of_suffix(host.split(".")) == 0
+
+
+def _start_of_suffix(labels: list[str]) -> int:
+    """Return the number of labels before the public suffix of a host."""
+    rules = _rules()
+    for start in range(max(len(labels) - _MOST_LABELS, 0), len(labels) - 1):
+        suffix = ".".join(labels[start:])
+        if f"!{suffix}" in rules:
+            return start + 1
+        if suffix in rules or "*" + suffix[len(labels[start]) :] in rules:
+            return start
+    return len(labels) - 1
+
+
+_MOST_LABELS = 4
+"""Number of labels in the longest public suffix."""
 
 
 @cache
-def _list() -> "TLDExtract":
-    from tldextract import TLDExtract  # lazily: its import takes half of the start-up
-
-    return TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)
+def _rules() -> frozenset[str]:
+    text = (files("arclink.uris") / "public_suffixes.txt").read_text("ascii")
+    return frozenset(line for line in text.splitlines() if not line.startswith("//"))

@@ -40,7 +40,9 @@ _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _FIELDS = re.compile(r"([^:]+):(//[^/?]*|/\.(?=//)|)((?:/[^?]*)?/|)([^/?]*)(\?.*|)", re.DOTALL)
 _NEEDS_CLEANING = "/\\\t\n\r"  # also matches the end: the empty string is in every string
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_C0_AND_SPACE = "".join(map(chr, range(0x21)))
+
+C0_OR_SPACE = "".join(map(chr, range(0x21)))
+"""Characters that a URL loses at both ends; it keeps other blanks (URL Standard, section 4.4)."""
 
 
 def class_of(reference: str, scheme: str) -> Scope:
@@ -402,7 +404,7 @@ def _clean(reference: str) -> str:
 
     Tabs and newlines are removed everywhere.
     """
-    return _CLEANED_AWAY.sub("", reference.strip(_C0_AND_SPACE))
+    return _CLEANED_AWAY.sub("", reference.strip(C0_OR_SPACE))
 
 
 def _shown(text: str) -> str:

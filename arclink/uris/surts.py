@@ -1,23 +1,36 @@
-r"""The key that all variants of a URI share: its SURT, by the rules of the ``surt`` package.
+r"""The key that all variants of a URI share: its SURT.
 
-Strategy: the package takes 15 to 30 µs per URI. The scanner ``arclink/native/surts.pyx`` splits a
-*plain* URI. It passes the part before the path to the package once per site
-(``http://www.h.org:80`` → ``org,h)``), and applies the package's rules to a plain path and query
-itself. All other URIs go to the package, and so does every URI if the scanner is not compiled.
-Tests compare the two.
+Strategy: the ``surt`` package takes 15 to 30 µs per URI. The scanner ``arclink/native/surts.pyx``
+splits a *plain* URI. It passes the part before the path to the package once per site
+(``http://www.h.org:80`` → ``org,h)``), and applies the rules below to a plain path and query
+itself. All other URIs go to the package with these rules, and so does every URI if the scanner is
+not compiled. Tests compare the two.
 
-Three rules are ArcLink's own. The package queries the name service of the network for hosts such as
-``256.1.1.1``. A key must not depend on its answer, so ArcLink treats such a host as a name. The
-package follows IDNA 2003, and browsers follow the URL Standard ("domain to ASCII"): the target of a
-link to ``straße.example`` would have another key than the page, and names in newer scripts would
-have no key of their own. And a SURT never contains a control character, a line separator or a lone
-surrogate, whatever the URI contains, because it is written to tab-separated lines.
+The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
+first three are also in `cdx_key`, the last three are not:
+
+- *No name service*: the package queries the network for hosts such as ``256.1.1.1``. A key must not
+  depend on its answer, so such a host is a name.
+- *Names as in browsers*: the package follows IDNA 2003, and browsers follow the URL Standard
+  ("domain to ASCII"): the target of a link to ``straße.example`` would have another key than the
+  page, and names in newer scripts would have no key of their own.
+- *One line*: a SURT never contains a control character, a line separator or a lone surrogate,
+  whatever the URI contains, because it is written to tab-separated lines.
+- *Registered domains keep their name*: ``www``, ``www2`` and so on are removed only before a host
+  name that is not a public suffix. The package gives ``www3288.com`` the key ``com)/``.
+- *Delimiters keep their meaning*: an escaped delimiter is not the delimiter (RFC 3986, section
+  2.2): ``/a%26b`` is not ``/a&b``, ``/a%2Fb`` is not ``/a/b``, and ``%2541`` is not ``%41``.
+- *Records about a page* belong to it: ``urn:text:http://h.org/a`` has the key of the page, ``#``
+  and what is before the URI of the page: ``org,h)/a#urn:text:``. No other key of a host has a
+  ``#``.
 """
 
 import re
 import socket
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import NamedTuple
+from urllib.parse import unquote
 
 import ada_url
 
@@ -26,6 +39,7 @@ from arclink.lazy_imports import imported_lazily
 from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason
+from arclink.uris.hosts import Host, is_public_suffix
 from arclink.uris.methods import METHOD_PATTERN, key_of_answer, method_asked
 
 with imported_lazily(
@@ -56,20 +70,43 @@ _OF_PAGES = frozenset(
 )
 
 OPAQUE_SCHEMES = _OF_ARCHIVES | _OF_PAGES
-"""Schemes that a query writes without ``//``.
-
-Any other name before a colon is a host, and the colon is followed by a port.
-"""
+"""Schemes that a query writes without ``//``, whatever follows the colon."""
 
 _SCHEMES_OF_HOSTS = frozenset({"ftp", "http", "https"})
 
-_NESTED_ESCAPE = re.compile("%(?:25)+")
-# The package accepts no longer labels, and reduces "www.com" to "com".
-_PLAIN_SITE = re.compile(
-    r"https?://(?:www[0-9]*\.)?((?:(?!www[0-9]*\.)[a-z0-9_-]{1,63}\.)(?:[a-z0-9_-]{1,63}\.)*[a-z]{2,63})"
+KEY_RULES = "2"
+"""Increased whenever a URI would get another SURT than before.
+
+A store records it. Stores that do not were built with rules 1, in which the last three exceptions
+of this module did not exist.
+"""
+
+OF_PAGE = "#"
+"""Ends the SURT of the page in that of a record about it. No other SURT of a host has this sign."""
+
+RECORDS_OF_PAGES = ("metadata:", "screenshot:", "thumbnail:", "urn:", "youtube-dl:")
+"""The usual beginnings of the URIs of records about a page, in keys of the ``surt`` package."""
+
+_NESTED_ESCAPE = re.compile(rb"%(?:25)+")
+# The package accepts no longer labels.
+_PLAIN_SITE = re.compile(r"https?://((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,63})")
+_WWW = re.compile(r"www[0-9]*\.")
+_RECORD_OF_PAGE = re.compile(
+    r"([a-z][a-z0-9+.-]*:(?:[^/?#:]*:)*)((?:https?|ftp)://.*)"
+    r"|(urn:[^/?#]+)\?url=((?:https?|ftp)(?::|%3a)(?:/|%2f){2}.*)",
+    re.IGNORECASE | re.DOTALL,
 )
+_OTHER_IN_CDX = re.compile(",www[0-9]*[):]|%(?:2[56bf]|3[bdf])")
+"""In every SURT of a plain URI that has another key in CDX files."""
+
+_ESCAPE_OR_UNSAFE = re.compile(rb"%([0-9A-Fa-f]{2})|[^!-~]|[#%]")
+_DELIMITERS_IN_QUERY = frozenset(b"#%&+;=")
+_DELIMITERS_IN_PATH = _DELIMITERS_IN_QUERY | frozenset(b"/?")
 _REPEATED_SCHEME = re.compile("https?://https?:")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
+_BLANK = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+# A name before a colon, in a query: a host, if a port or a password and a user's host may follow.
+_OTHER_SCHEME = rf"[A-Za-z][A-Za-z0-9+-]*:(?!//)(?![0-9]*(?:[?#{_BLANK}]|$))(?![0-9]+/)(?![^/?#]*@)"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NAME = re.compile(rb"[a-z0-9._-]+")
@@ -78,18 +115,20 @@ _UNFIT_OR_BLANK = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 def _query_pattern() -> str:
     """Return the regular expression of all texts that `surt_of_query` can read."""
-    unfit = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
-    blank = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-    host = rf"(?:[^/?#{unfit}]*@)?[^/?#:@{blank}{unfit}]+(?::[^/?#@{unfit}]*)?"
-    rest = rf"{host}(?:[/?#][^{unfit}]*)?"
+    unfit, blank = r"\x00-\x1f\x7f-\x9f\u2028\u2029", _BLANK
+    user, port = rf"(?:[^/?#{unfit}]*@)?", rf"(?::[^/?#@{unfit}]*)?"
+    rest = rf"{user}[^/?#:@{blank}{unfit}]+{port}(?:[/?#][^{unfit}]*)?"
+    maybe_without_host = rf"{user}[^/?#:@{blank}{unfit}]*{port}(?:[/?#][^{unfit}]*)?"
     opaque = "|".join(map(_in_any_case, sorted(OPAQUE_SCHEMES)))
     of_hosts = "|".join(map(_in_any_case, sorted(_SCHEMES_OF_HOSTS)))
     scheme = "[A-Za-z][A-Za-z0-9+.-]*"
     forms = (
         f"{METHOD_PATTERN}{scheme}://{rest}",
+        f"{METHOD_PATTERN}(?!(?:{of_hosts}):){scheme}://{maybe_without_host}",
         f"(?:{of_hosts}):(?!//)/?{rest}",
         rf"(?:{opaque}):(?!//)[^{unfit}]*",
-        f"(?!{scheme}://)(?!(?:{of_hosts}|{opaque}):)/*{rest}",
+        rf"(?!(?:{of_hosts}|{opaque}):){_OTHER_SCHEME}[^{unfit}]*",
+        f"(?!{scheme}://)(?!(?:{of_hosts}|{opaque}):)(?!{_OTHER_SCHEME})/*{rest}",
     )
     return f"[{blank}]*(?:{'|'.join(forms)})[{blank}]*"
 
@@ -118,9 +157,7 @@ def surt_of(uri: str) -> Surt:
 def surt_or_none(uri: str) -> Surt | None:
     """Return the SURT of a URI; None if the package refuses it, so that it can be counted.
 
-    The result is equal to the package's, except for hosts for which the package would ask the name
-    service, and for ``filedesc`` URIs with control characters, which are percent-encoded. The empty
-    URI has the SURT ``-``.
+    The empty URI has the SURT ``-``.
 
     Args:
         uri: Any text; it may be invalid as a URI.
@@ -128,21 +165,109 @@ def surt_or_none(uri: str) -> Surt | None:
     key = plain_surt(uri, _stem)
     if key is not None:
         return Surt(key)
-    return _by_package(uri)
+    record = record_of_page(uri)
+    if record is not None:
+        of_page = surt_or_none(record.page)
+        if of_page is not None:
+            return Surt(f"{of_page}{OF_PAGE}{_UNFIT_OR_BLANK.sub(_escape, record.kind.lower())}")
+    return _by_package(uri, _canonicalize)
+
+
+def cdx_key(uri: str) -> Surt:
+    """Return the key of a URI in CDX files, where other tools look for it.
+
+    It is the SURT by the rules of the ``surt`` package, except for hosts for which the package
+    would ask the name service, names outside ASCII, and characters that do not fit in a line. Most
+    URIs have the same `surt_of`. A URI that the package refuses is its own key.
+
+    >>> cdx_key("http://www3288.com/a%26b"), surt_of("http://www3288.com/a%26b")
+    ('com)/a&b', 'com,www3288)/a%26b')
+    """
+    key = plain_surt(uri, _stem)
+    if key is None or _OTHER_IN_CDX.search(key):
+        key = _by_package(uri, _canonicalize_as_package)
+    return Surt(_UNFIT_OR_BLANK.sub(_escape, uri) if key is None else key)
+
+
+class RecordOfPage(NamedTuple):
+    """The URI of a record that a crawler wrote about a page.
+
+    Attributes:
+        kind: What is before the URI of the page, such as ``urn:text:``.
+        page: The URI of the page.
+    """
+
+    kind: str
+    page: str
+
+
+def record_of_page(uri: str) -> RecordOfPage | None:
+    """Return the parts of a URI that embeds a page; None for any other URI.
+
+    Browsertrix and ArchiveWeb.page write ``urn:text:``, ``urn:view:``, ``urn:pageinfo:``,
+    ``urn:thumbnail:`` and others before the URI of the page, brozzler ``screenshot:`` and
+    ``youtube-dl:00001:``, pywb ``metadata:``; wpull writes ``urn:X-wpull:snapshot?url=`` and the
+    escaped URI. Records of hosts (``dns:``, ``whois:``) name no page.
+
+    >>> record_of_page("urn:view:http://h.org/a")
+    RecordOfPage(kind='urn:view:', page='http://h.org/a')
+    """
+    found = _RECORD_OF_PAGE.fullmatch(uri)
+    if found is None:
+        return None
+    if found[3]:
+        return RecordOfPage(found[3], unquote(found[4]))
+    scheme = found[1].partition(":")[0].lower()
+    if scheme in _SCHEMES_OF_HOSTS or scheme in _OF_PAGES:
+        return None
+    return RecordOfPage(found[1], found[2])
+
+
+def page_of(original: str) -> str:
+    """Return the URI to which a capture belongs: of the page that it is about, else its own.
+
+    Takedowns, embargoes and subsets of a page cover the records about it.
+
+    >>> page_of("urn:text:http://h.org/a"), page_of("http://h.org/a")
+    ('http://h.org/a', 'http://h.org/a')
+    """
+    record = record_of_page(original)
+    return original if record is None else record.page
+
+
+def surt_of_page(surt: Surt) -> Surt:
+    """Return the SURT of the page to which a capture with this SURT belongs.
+
+    >>> surt_of_page(Surt("org,h)/a#urn:text:")), surt_of_page(Surt("org,h)/a"))
+    ('org,h)/a', 'org,h)/a')
+    """
+    return Surt(surt.partition(OF_PAGE)[0]) if ")/" in surt else surt
+
+
+def wide_cdx_prefixes(prefixes: Iterable[Surt]) -> tuple[Surt, ...]:
+    """Return the beginnings of all keys in CDX files of captures below some SURT prefixes.
+
+    Other captures may have keys with these beginnings, too.
+
+    >>> wide_cdx_prefixes([Surt("com,www3288)/a")])[:2]
+    ('com', 'metadata:')
+    """
+    starts = {re.split("%|#|,www[0-9]*(?:[):]|$)", prefix)[0] for prefix in prefixes}
+    return tuple(map(Surt, (*sorted(starts), *RECORDS_OF_PAGES))) if starts else ()
 
 
 def surt_of_query(text: str) -> Surt:
     """Return the SURT of a URI that a person wrote.
 
-    ``http://`` may be missing, also before a host with port. A method before a whole URI names the
-    captures that answer it (`arclink.uris.methods`).
+    ``http://`` may be missing, also before a host with port. URIs of other schemes need no host. A
+    method before a whole URI names the captures that answer it (`arclink.uris.methods`).
 
     Raises:
         UriError: The text is not a URI: empty, blanks only, with a control character, or without a
             valid host.
 
-    >>> surt_of_query("example.org:8080/x"), surt_of_query("mailto:a@example.org")
-    ('org,example:8080)/x', 'mailto:a@example.org')
+    >>> surt_of_query("example.org:8080/x"), surt_of_query("file:///a.html")
+    ('org,example:8080)/x', 'file:/a.html')
     >>> surt_of_query("POST http://example.org/form")
     'org,example)/form POST'
     """
@@ -153,21 +278,35 @@ def surt_of_query(text: str) -> Surt:
         raise UriError(Reason.LINK_INVALID, f"the URI has a control character: {text[:200]!a}")
     uri = _with_scheme(text)
     host = _HOST.match(uri)
-    if host and (not host[1] or host[1] != "".join(host[1].split())):
+    needs_host = uri.startswith(("http:", "https:", "ftp:"))
+    if host and ((needs_host and not host[1]) or host[1] != "".join(host[1].split())):
         raise UriError(Reason.LINK_INVALID, f"the URI has no valid host: {text[:200]!a}")
     return key_of_answer(surt_of(uri), method)
+
+
+def is_absolute(text: str) -> bool:
+    """Return whether a URI that a person wrote begins with a scheme, and not with a host and port.
+
+    >>> [is_absolute(text) for text in ("mailto:a@h", "file:/a", "h:8080/a", "u:p@h/a", "http:h")]
+    [True, True, False, False, False]
+    """
+    written = _WRITTEN_SCHEME.match(text)
+    if written is None or written[2]:
+        return written is not None
+    scheme = written[1].lower()
+    return scheme in OPAQUE_SCHEMES or (
+        scheme not in _SCHEMES_OF_HOSTS and re.match(_OTHER_SCHEME, text) is not None
+    )
 
 
 def _with_scheme(text: str) -> str:
     written = _WRITTEN_SCHEME.match(text)
     if written is None:
         return "http://" + text.lstrip("/")
-    scheme, rest = written[1].lower(), text[written.end() :]
-    if written[2]:
-        return f"{scheme}://{rest}"
-    if scheme in _SCHEMES_OF_HOSTS:
-        return f"{scheme}://{rest.lstrip('/')}"
-    return f"{scheme}:{rest}" if scheme in OPAQUE_SCHEMES else f"http://{text}"
+    scheme, rest = written[1].lower(), text[len(written[1]) :]
+    if is_absolute(text):
+        return f"{scheme}{rest}"
+    return f"{scheme}://{rest[1:].lstrip('/')}" if scheme in _SCHEMES_OF_HOSTS else f"http://{text}"
 
 
 @native("surts")
@@ -191,38 +330,81 @@ def _stem(site: str) -> str:
     """
     plain = _PLAIN_SITE.fullmatch(site)
     if plain is not None:
-        return ",".join(reversed(plain[1].split("."))) + ")"
+        return ",".join(reversed(_without_www(plain[1]).split("."))) + ")"
     if _REPEATED_SCHEME.fullmatch(site):  # the package reads http://http://h/ as http://h/
         return ""
-    key = _by_package(site + "/")
+    key = _by_package(site + "/", _canonicalize)
     return key[:-1] if key is not None and key.endswith(")/") else ""
 
 
-def _by_package(uri: str) -> Surt | None:
-    if "%2525" in uri and not uri.startswith("filedesc"):
-        # The package undoes one level after the other: seconds for a trap of 64 KiB.
-        # Undoing all levels at once gives the same result.
-        uri = _NESTED_ESCAPE.sub("%", uri)
+def _without_www(host: str) -> str:
+    """Return a host without ``www.``, ``www1.`` and so on, unless they are part of its own name.
+
+    They are if no registered domain is left: a public suffix (``www.co.uk``) or an address.
+    """
+    www = _WWW.match(host)
+    if www is None:
+        return host
+    rest = host[www.end() :]
+    last = rest.rpartition(".")[2]
+    is_name = "." in rest and not last.isdigit() and not is_public_suffix(Host(rest))
+    return rest if is_name else host
+
+
+def _by_package(uri: str, canonicalizer: Callable[..., handyurl]) -> Surt | None:
     try:
-        key: str = surt.surt(uri, canonicalizer=_canonicalize)
+        key: str = surt.surt(uri, canonicalizer=canonicalizer)
     except Exception:  # the package raises AttributeError, AssertionError, ValueError and others
         return None
     return Surt(_UNFIT.sub(_escape, key))
 
 
 def _canonicalize(url: handyurl, **options: object) -> handyurl:
-    """Canonicalise a URL with the package's defaults, but as browsers do, and without name service.
+    """Canonicalise a URL with the exceptions of this module."""
+    path, query = url.path, url.query
+    url.path = url.query = None  # the package would undo every escape in them
+    url = _with_plain_host(url, **options)
+    if path:
+        path = _ESCAPE_OR_UNSAFE.sub(partial(_normal_escape, _DELIMITERS_IN_PATH), path)
+    url.path = GoogleURLCanonicalizer.normalizePath(path) if url.host else path
+    if query:
+        url.query = _ESCAPE_OR_UNSAFE.sub(partial(_normal_escape, _DELIMITERS_IN_QUERY), query)
+    if url.host and url.scheme != b"dns":
+        url.host = _without_www(url.host.decode("latin-1").lower()).encode("latin-1")
+    return IAURLCanonicalizer.canonicalize(url, host_massage=False, **options)
 
-    What browsers do differently is in `_as_browsers_do`.
-    """
-    url.host = _as_browsers_do(url.host)
+
+def _canonicalize_as_package(url: handyurl, **options: object) -> handyurl:
+    """Canonicalise a URL with the package's rules for all but its host."""
+    url.path, url.query = _of_one_level(url.path), _of_one_level(url.query)
+    return IAURLCanonicalizer.canonicalize(_with_plain_host(url, **options), **options)
+
+
+def _with_plain_host(url: handyurl, **options: object) -> handyurl:
+    """Canonicalise a URL, its host as in browsers and without the name service."""
+    url.host = _as_browsers_do(_of_one_level(url.host))
     name = _numeric_name(url.host)
     if name is not None:
         url.host = b"name"
     url = GoogleURLCanonicalizer.canonicalize(url, **options)
     if name is not None:
         url.host = GoogleURLCanonicalizer.escapeOnce(name)
-    return IAURLCanonicalizer.canonicalize(url, **options)
+    return url
+
+
+def _of_one_level(part: bytes | None) -> bytes | None:
+    """Return a part of a URL with one level of escapes instead of several (``%2541``).
+
+    The package undoes one level after the other: seconds for a trap of 64 KiB.
+    """
+    return _NESTED_ESCAPE.sub(b"%", part) if part and b"%2525" in part else part
+
+
+def _normal_escape(delimiters: frozenset[int], found: re.Match[bytes]) -> bytes:
+    """Return the normal form of an escape, or of a byte that needs one."""
+    byte = int(found[1], 16) if found[1] else found[0][0]
+    needs_escape = not 0x20 < byte < 0x7F or byte in delimiters
+    return b"%%%02X" % byte if needs_escape else bytes((byte,))
 
 
 def _as_browsers_do(host: bytes | None) -> bytes | None:

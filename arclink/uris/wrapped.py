@@ -30,8 +30,11 @@ _IN_LINKS = rf"(?P<inner>{_ABSOLUTE}.*|//.*|(?:mailto|javascript|data):.*)"
 _ANY_CAPTURE = re.compile(
     rf"https?://[^/?#\s]+/{_FOLDERS}{_TIME}{_MODIFIER}/(?P<inner>{_ABSOLUTE}.*)", re.I | re.S
 )
+# Links may have a shorter time, for which a Wayback Machine chooses a capture: /web/2020/http://…
 _ANY_LINK = re.compile(
-    rf"\s*(?:(?:https?:)?//[^/?#\s]+)?/{_FOLDERS}{_TIME}{_MODIFIER}/{_IN_LINKS}", re.I | re.S
+    rf"\s*(?:(?:https?:)?//[^/?#\s]+)?/{_FOLDERS}(?:{_TIME}|web/[0-9]{{4,13}}){_MODIFIER}/"
+    f"{_IN_LINKS}",
+    re.I | re.S,
 )
 _COLON = re.compile(r"(https?|ftp)(?::|%3A)/+", re.I)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
@@ -59,7 +62,8 @@ class Unwrapper:
         prefixes: The part of the URI-Ms before the time, one for each archive to unwrap, such as
             ``web.archive.org/web``; with or without scheme. Below a prefix, times of 4 to 14 digits
             and URIs without scheme are accepted, too. If empty: any URI with 14 digits and an
-            absolute URI after them is a URI-M, on any host.
+            absolute URI after them is a URI-M, on any host; in links also one with ``/web/`` and 4
+            to 13 digits.
     """
 
     def __init__(self, prefixes: Sequence[str] = ()) -> None:

@@ -80,7 +80,11 @@ class Archive:
         self._cdx_servers = (
             [self.cdx_server]
             if self.cdx_server
-            else [f"{self.base}/cdx", urljoin(self.base, "/cdx/search/cdx")]
+            else [
+                f"{self.base}/cdx",
+                urljoin(self.base, "/cdx/search/cdx"),
+                urljoin(self.base, "cdx"),  # another ArcLink: /web and /cdx are next to each other
+            ]
         )
         if self.timemap:
             self._cdx_servers = [self.cdx_server] if self.cdx_server else []
@@ -212,9 +216,9 @@ def _cdx_step(
             f"{question}",
         )
     mime = response.headers.first("content-type").partition(";")[0].strip().lower()
-    if response.status == 404 and response.body.lstrip().startswith(
-        b"{"
-    ):  # Common Crawl: "No Captures found"
+    # Common Crawl says "No Captures found" in JSON. A problem is an answer of another server.
+    is_json = response.body.lstrip().startswith(b"{") and mime != "application/problem+json"
+    if response.status == 404 and is_json:
         return Listed(IndexAnswer((), 0), question, response.body, mime, DONE)
     if response.status != 200 or mime == "text/html":
         raise _NoCdxServerError

@@ -290,7 +290,7 @@ def test_rows_of_one_request_are_bounded_and_a_short_page_goes_on() -> None:
             )
         ]
     )
-    pages = list(follow(store, A, Budget(rows=5), direction="out", kind="a@href"))
+    pages = list(follow(store, A, Budget(rows=5, empty_pages=0), direction="out", kind="a@href"))
     assert [len(tuple(page.outlinks)) for page in pages] == [0, 0, 0, 0, 1]
 
 
@@ -326,7 +326,7 @@ def test_pages_looked_up_for_one_request_are_bounded() -> None:
             return super().sightings(*arguments, **named)
 
     store = Counting([Page(f"http://s{n}.example/", T1, [link(A, str(n))]) for n in range(30)])
-    answer = ask(store, budget=Budget(look_ups=3), from_="2030", direction="in")
+    answer = ask(store, budget=Budget(look_ups=3, empty_pages=0), from_="2030", direction="in")
     assert (list(answer.inlinks), answer.next is None) == ([], False)
     assert Counting.asked <= 7
 

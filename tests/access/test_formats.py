@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats import FORMATS
-from arclink.access.formats.table import cell
+from arclink.access.formats.table import cell, columns
+from arclink.access.groups import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.terminal import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -158,28 +160,73 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
 
 
 @pytest.mark.parametrize(
-    ("store", "says"),
+    ("store", "says", "out", "inward"),
     [
-        pytest.param(MemoryStore(), "Not captured", id="not captured"),
+        pytest.param(
+            MemoryStore(),
+            "Not captured",
+            "unknown",
+            "unknown: no page was captured at that time",
+            id="not captured",
+        ),
+        pytest.param(
+            MemoryStore([Page(B, T1, [])]), "Not captured", "unknown", "none", id="only others"
+        ),
         pytest.param(
             MemoryStore([Page(A, T1, [])]),
             "1 memento, 2009-11-03 01:13:07 to 2009-11-03 01:13:07; the links of 1",
+            "none",
+            "none",
             id="no links",
         ),
-        pytest.param(MemoryStore([Page(A, T1, None)]), "the links of 0 are known", id="not read"),
+        pytest.param(
+            MemoryStore([Page(A, T1, None)]),
+            "the links of 0 are known",
+            "unknown",
+            "none",
+            id="not read",
+        ),
         pytest.param(
             MemoryStore([Page(A, "20110101000000", [])]),
             "none in the time range",
+            "unknown",
+            "unknown: no page was captured at that time",
             id="not in that range",
         ),
     ],
 )
-def test_the_table_distinguishes_not_captured_from_no_links(store: MemoryStore, says: str) -> None:
+def test_the_table_distinguishes_not_captured_from_no_links(
+    store: MemoryStore, says: str, out: str, inward: str
+) -> None:
     table = written(
         "table", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("to", "2010")]))
     ).decode()
     assert says in table
-    assert "OUTLINKS: none" in table
+    assert f"OUTLINKS: {out}\n" in table
+    assert f"INLINKS: {inward}\n" in table
+
+
+def test_with_a_time_captures_before_it_count_for_what_is_known() -> None:
+    store = MemoryStore([Page(B, T1, [])])
+
+    def lines(**times: str) -> str:
+        parameters = [("uri", A), ("direction", "in"), *times.items()]
+        return written(
+            "table", answer_link_query(store, LinkQuery.from_parameters(parameters))
+        ).decode()
+
+    assert "INLINKS: none\n" in lines(at="2015")
+    assert "INLINKS: unknown: no page was captured by then\n" in lines(at="2001")
+
+
+def test_a_page_of_many_without_links_says_that_it_is_not_the_end() -> None:
+    store = MemoryStore([Page(f"http://a.example/{n}", T1, [link(B)]) for n in range(30)])
+    query = LinkQuery.from_parameters(
+        [("uri", A), ("matchType", "host"), ("direction", "out"), ("kinds", "img@src")]
+    )
+    short = answer_link_query(store, query, Budget(rows=50, empty_pages=0))
+    assert "OUTLINKS: none so far\n" in written("table", short).decode()
+    assert "OUTLINKS: none\n" in written("table", answer_link_query(store, query)).decode()
 
 
 def test_table_columns_stay_straight_with_wide_combining_and_right_to_left_texts() -> None:
@@ -195,6 +242,42 @@ def test_table_columns_stay_straight_with_wide_combining_and_right_to_left_texts
     } == {99}
     assert f"\u2068{texts[3]}\u2069" in rows[3]
     assert "\u202e" not in "".join(rows)
+
+
+@given(
+    st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=5),
+    st.sampled_from([60, 80, 120]),
+)
+def test_a_terminal_has_no_line_that_is_wider(rows: list[tuple[str, str, str]], width: int) -> None:
+    from rich.cells import cell_len
+
+    def lines() -> list[str]:
+        return list(columns(("first seen", "text", "source"), rows))
+
+    whole = lines()
+    token = shown_width.set(width)
+    try:
+        cut = lines()
+    finally:
+        shown_width.reset(token)
+    for line, of_file in zip(cut, whole, strict=True):
+        assert cell_len(line.replace("\u2068", "").replace("\u2069", "")) <= width
+        if cell_len(of_file) <= min(width, 40):
+            assert line == of_file
+
+
+def test_a_terminal_shows_host_and_end_of_a_long_uri() -> None:
+    uri = f"http://www.example.org/{'x' * 100}/page.html"
+    token = shown_width.set(80)
+    try:
+        table = written("table", answer_of([member(uri, "News " * 9, T1)])).decode()
+    finally:
+        shown_width.reset(token)
+    (line,) = [line for line in table.splitlines() if "News" in line]
+    assert "2009-11-03…" in line
+    assert "http://www.e" in line
+    assert line.endswith("page.html")
+    assert len(line) <= 80
 
 
 @given(st.text(), st.integers(1, 50))

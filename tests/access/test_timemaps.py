@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arclink.access.formats.timemaps import ascii_uri, write_json_timemap, write_link_timemap
 from arclink.access.queries import BadParameterError
-from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay, uri_ms_in
 from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.errors import UsageError
 from arclink.model import Timestamp
@@ -27,7 +27,7 @@ def link_format(found: TimeMap, place: str = "") -> list[tuple[str, dict[str, st
     """Return (URI, attributes) of each link of a TimeMap, as RFC 6690 has them."""
     links = []
     for line in (
-        b"".join(write_link_timemap(found, REPLAY, place))
+        b"".join(write_link_timemap(found, uri_ms_in(REPLAY), place))
         .decode("ascii")
         .removesuffix("\n")
         .split(",\n")
@@ -86,7 +86,8 @@ def test_a_timemap_names_itself_its_original_its_range_and_the_next_one() -> Non
 def test_json_has_times_but_no_address_without_a_replay_prefix() -> None:
     found = read_timemap(MemoryStore([Page(A, TIMES[0]), Page(WWW, TIMES[1])]), A)
     without, having = (
-        json.loads(b"".join(write_json_timemap(found, replay))) for replay in (NO_REPLAY, REPLAY)
+        json.loads(b"".join(write_json_timemap(found, uri_ms_in(replay))))
+        for replay in (NO_REPLAY, REPLAY)
     )
     assert [one["datetime"] for one in without["mementos"]["list"]] == [
         "2009-01-01T00:00:00Z",

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.charts import Points, Series, bars, log_log
 from arclink.cli.main import group
 from arclink.store.location import open_store
 from tests.analysis.small_graphs import a_graph
@@ -159,41 +158,6 @@ def test_a_graph_without_a_core_has_no_bow_tie(tmp_path: Path) -> None:
     assert "no two URIs lead to each other in all, 2009-11." in page.read_text("utf-8")
     assert "<b>0.0 %</b><span>are in the core" in page.read_text("utf-8")
     assert "tendrils 100" not in page.read_text("utf-8")
-
-
-def test_bars_are_as_tall_as_their_values() -> None:
-    chart = ElementTree.fromstring(
-        bars(["a", "b"], [Series("one", [10, 5]), Series("two", [None, 20])])
-    )
-    tall = {
-        title: float(mark.attrib["height"])
-        for mark in chart.iter("rect")
-        for title in [mark.findtext("title")]
-        if title
-    }
-    assert list(tall) == ["a: one 10", "b: one 5", "b: two 20"]
-    assert tall["b: two 20"] == pytest.approx(4 * tall["b: one 5"], abs=0.3)
-    stacked = ElementTree.fromstring(
-        bars(["a"], [Series("one", [0.25]), Series("two", [0.5])], is_share=True, is_stacked=True)
-    )
-    lower, upper = [mark for mark in stacked.iter("rect") if mark.find("title") is not None]
-    assert float(upper.attrib["y"]) + float(upper.attrib["height"]) == pytest.approx(
-        float(lower.attrib["y"]), abs=0.2
-    )
-
-
-def test_equal_factors_are_equal_steps_on_logarithmic_axes() -> None:
-    chart = ElementTree.fromstring(
-        log_log([Points("dots", [(1, 1), (10, 0.1), (100, 0.01)])], "x", "y")
-    )
-    x = [float(mark.attrib["cx"]) for mark in chart.iter("circle")]
-    assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.2)
-    assert log_log([], "x", "y") == ""
-
-
-def test_names_cannot_break_the_page() -> None:
-    assert "&lt;b&gt;" in bars(["<b>"], [Series("a & b", [1])])
-    assert "a &amp; b" in bars(["<b>"], [Series("a & b", [1])])
 
 
 def test_a_page_of_one_window_has_no_section_through_time(demo_store: str, tmp_path: Path) -> None:

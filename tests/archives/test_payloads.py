@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.archives.payloads import (
+    MOST_CODINGS,
+    codings_of,
     decode_payload,
     is_coded,
     payload_checksum,
@@ -143,6 +145,53 @@ def test_a_body_that_is_neither_coded_nor_text_is_an_error(
     with pytest.raises(PayloadError) as raised:
         decode_payload(stored(tmp_path, b"\x00\xff\x01\x02 no text", f"Content-Encoding: {name}"))
     assert raised.value.reason is Reason.PAYLOAD_CODING
+
+
+@pytest.mark.parametrize("count", [MOST_CODINGS, MOST_CODINGS + 1, 2_000])
+@pytest.mark.parametrize("field", ["Content-Encoding", "Transfer-Encoding"])
+def test_the_number_of_codings_is_limited(tmp_path: Path, count: int, field: str) -> None:
+    body = PAGE
+    for _ in range(min(count, MOST_CODINGS)):
+        body = gzip.compress(body, mtime=0)
+    record = stored(tmp_path, body, *[f"{field}: gzip"] * (count - 1), "Content-Encoding: gzip")
+    pieces, codings = record.body_pieces(), codings_of(record)[1]
+    if count <= MOST_CODINGS:
+        assert decode_payload(record).body == PAGE
+        assert b"".join(stream_decoded(pieces, codings)) == PAGE
+        return
+    with pytest.raises(PayloadError, match="at most 5 are undone") as raised:
+        decode_payload(record)
+    assert raised.value.reason is Reason.PAYLOAD_CODING
+    with pytest.raises(PayloadError, match="at most 5 are undone"):
+        list(stream_decoded(pieces, codings))
+
+
+@coders
+def test_a_stream_ends_at_its_limit(name: str, encode: Callable[[bytes], bytes]) -> None:
+    text = bytes(3_000_000)
+    assert sum(map(len, stream_decoded([encode(text)], [name], len(text)))) == len(text)
+    pieces = stream_decoded([encode(text)], [name], len(text) - 1)
+    sizes: list[int] = []
+    with pytest.raises(PayloadError) as raised:
+        sizes.extend(map(len, pieces))
+    assert raised.value.reason is Reason.PAYLOAD_TOO_LONG
+    assert sum(sizes) == len(text) - 1
+
+
+def test_the_bytes_between_two_codings_are_limited() -> None:
+    """Empty blocks give no text, however many there are."""
+    inner = gzip.compress(b"")[:10] + b"\x00\x00\x00\xff\xff" * 300_000
+    with pytest.raises(PayloadError) as raised:
+        list(stream_decoded([gzip.compress(inner)], ["gzip", "gzip"], 1_000_000))
+    assert raised.value.reason is Reason.PAYLOAD_TOO_LONG
+
+
+def test_small_chunks_come_in_larger_pieces() -> None:
+    body = b"1\r\nx\r\n" * 300_000 + b"0\r\n\r\n"
+    pieces = [body[start : start + 100_000] for start in range(0, len(body), 100_000)]
+    found = list(stream_without_chunks(pieces))
+    assert b"".join(found) == b"x" * 300_000
+    assert len(found) < 100
 
 
 @given(
@@ -398,6 +447,7 @@ def test_chunks_are_joined_alike_in_pieces_and_at_once(
     [
         pytest.param("gzip", gzip.compress, id="gzip"),
         pytest.param("gzip", lambda data: gzip.compress(data) * 2, id="two members"),
+        pytest.param("gzip", lambda data: gzip.compress(data[:9]) * 10_005, id="many members"),
         pytest.param("deflate", zlib.compress, id="zlib"),
         pytest.param("deflate", raw_deflate, id="raw"),
         pytest.param("br", brotli.compress, id="brotli"),

@@ -363,6 +363,23 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
             b"HTTP/1.1 404 No\r\n\r\n",
             id="HTTP as body",
         ),
+        pytest.param(b"HTTP 404 Not found\r\nA: b\r\n\r\nbody", "404", b"body", id="no version"),
+        pytest.param(b"\r\nHTTP/1.0 302 No\r\n\r\nbody", "302", b"body", id="line end before it"),
+        pytest.param(b"\r\n\n\r\nHTTP/1.0 200\n\nbody", "200", b"body", id="line ends before it"),
+        pytest.param(
+            b"HTTP/1.1 HTTP/1.1 404 No\r\nA: b\r\n\r\nbody", "404", b"body", id="version twice"
+        ),
+        pytest.param(b"ICY 200 OK\r\nicy-br: 96\r\n\r\nbody", "200", b"body", id="a stream"),
+        pytest.param(b"http/1.0 200 ok\n\nbody", "200", b"body", id="small letters"),
+        pytest.param(b"HTTP/1.0 \t 200\t OK\n\nbody", "200", b"body", id="several blanks"),
+        pytest.param(
+            b"HTTP 100 Continue\r\n\r\n\r\nHTTP 200 OK\r\n\r\nbody",
+            "200",
+            b"body",
+            id="an interim response without version",
+        ),
+        pytest.param(b"HTTP 20 ways to", "-", b"HTTP 20 ways to", id="a text about HTTP"),
+        pytest.param(b"\r\n<html>", "-", b"\r\n<html>", id="HTTP/0.9 with a line end"),
         pytest.param(b"", "-", b"", id="empty"),
     ],
 )

@@ -200,7 +200,11 @@ def test_a_path_is_printed_link_by_link(store: str) -> None:
             "was not captured in that time",
             id="not captured",
         ),
-        pytest.param(("path", NEWSPAPER, "http://nowhere.example/"), "No path", id="no path"),
+        pytest.param(
+            ("path", NEWSPAPER, "http://nowhere.example/"),
+            "the graph does not know http://nowhere.example/",
+            id="unknown end",
+        ),
         pytest.param(
             ("path", NEWSPAPER, OPENING, "--most-pages", "1"),
             "and the search ended there",

@@ -164,6 +164,31 @@ def text(path: Path, words: str) -> Path:
             id="query of a foreign store",
         ),
         pytest.param(["links", "   ", "--store", "{store}"], 2, "uri", id="blank URI"),
+        pytest.param(["lnks", "a.example"], 2, "Did you mean links?", id="misspelt command"),
+        pytest.param(
+            [
+                "links",
+                "a.example",
+                "--store",
+                "{store}",
+                "--match-type",
+                "domain",
+                "--level",
+                "host",
+            ],
+            2,
+            "--match-type must be exact",
+            id="name of an option",
+        ),
+        pytest.param(
+            ["stats", "--store", "{tmp}"], 1, "is a folder; a store is one file", id="folder"
+        ),
+        pytest.param(
+            ["restore", "{tmp}/nope.db", "--store", "{tmp}/new.db"],
+            1,
+            "no backup at",
+            id="missing backup",
+        ),
         pytest.param(
             ["links", "http://a.example/", "--store", "{store}", "--from", "yesterday"],
             2,

@@ -1,5 +1,6 @@
 """``arclink get`` writes a capture to standard output, or an error that names the file."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,18 @@ def test_a_capture_that_cannot_be_read_is_an_error_with_its_file(
     with pytest.raises(CaptureError, match=r"crawl\.warc\.gz"):
         get(other, A)
     assert get(other, A, "--archives", str(tmp_path / "new")) == b"<p>text"
+
+
+@pytest.mark.parametrize("form", ["body", "text"])
+def test_a_capture_with_many_codings_is_an_error(tmp_path: Path, form: str) -> None:
+    many = (b"HTTP/1.1 200 OK", b"Content-Encoding: " + b", ".join([b"gzip"] * 2_000))
+    store = store_of(tmp_path, [Record(A, T1, gzip.compress(b"<p>x", mtime=0), many)])
+    with pytest.raises(CaptureError, match="2000 codings; at most 5 are undone"):
+        get(store, A, "--as", form)
+    assert get(store, A, "--as", "raw") == gzip.compress(b"<p>x", mtime=0)
+
+
+def test_a_transfer_coding_is_undone(tmp_path: Path) -> None:
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", b"Transfer-Encoding: gzip")
+    store = store_of(tmp_path, [Record(A, T1, gzip.compress(b"<p>x", mtime=0), head)])
+    assert get(store, A) == b"<p>x"

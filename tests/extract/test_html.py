@@ -398,7 +398,13 @@ def test_every_kind_can_be_switched(kind: Kind) -> None:
         if attribute == "refresh"
         else f"{attribute}=b type=image"
     )
-    inside = {"frame": "<frameset>", "image": "<svg>", "td": "<table><tr>", "tr": "<table>"}
+    inside = {
+        "frame": "<frameset>",
+        **dict.fromkeys(("image", "use", "feimage"), "<svg>"),
+        **dict.fromkeys(("td", "th"), "<table><tr>"),
+        **dict.fromkeys(("tr", "thead", "tbody", "tfoot"), "<table>"),
+        **({"script": "<svg>"} if kind == "script@href" else {}),
+    }
     html = {
         "body": f"<body {written}>",
         **{name: f"{start}<{name} {written}>" for name, start in inside.items()},
@@ -408,6 +414,99 @@ def test_every_kind_can_be_switched(kind: Kind) -> None:
     ]
     assert bool(extract_links(html).links) == (kind in DEFAULT_KINDS)
     assert not extract_links(html, kinds=(DEFAULT_KINDS | OPTIONAL_KINDS) - {kind}).links
+
+
+@pytest.mark.parametrize(
+    ("html", "base", "links"),
+    [
+        pytest.param("<svg><base href=/s/></svg><a href=x>", None, ["a@href x"], id="base in svg"),
+        pytest.param(
+            "<math><base href=/m/></math><base href=/b/><a href=x>",
+            "/b/",
+            ["a@href x"],
+            id="base in math",
+        ),
+        pytest.param(
+            "<svg><foreignObject><base href=/f/></foreignObject></svg>", "/f/", [], id="HTML in svg"
+        ),
+        pytest.param("<svg><title><base href=/t/></title></svg>", "/t/", [], id="title of svg"),
+        pytest.param("<math><mi><base href=/m/></mi></math>", "/m/", [], id="HTML in math"),
+        pytest.param(
+            "<math><annotation-xml encoding=Text/HTML><base href=/a/></annotation-xml></math>",
+            "/a/",
+            [],
+            id="HTML in an annotation",
+        ),
+        pytest.param(
+            "<math><annotation-xml><link href=a></annotation-xml></math>", None, [], id="no HTML"
+        ),
+        pytest.param(
+            "<svg><form action=a><script src=s></script><link href=l><q cite=c></q></form></svg>",
+            None,
+            [],
+            id="names of HTML in svg",
+        ),
+        pytest.param(
+            "<script href=a></script><use href=b></use><feImage href=c></feImage>",
+            None,
+            [],
+            id="names of SVG in HTML",
+        ),
+        pytest.param(
+            "<svg><svg><use href=a /></svg><foreignObject><svg><use href=b /></svg>"
+            "<script src=c></script></foreignObject><script href=d></script></svg>"
+            "<script src=e href=f></script>",
+            None,
+            ["use@href a", "use@href b", "script@src c", "script@href d", "script@src e"],
+            id="one in the other",
+        ),
+        pytest.param(
+            "<template><svg><use href=a /><base href=/b/></svg></template>",
+            None,
+            ["template@href a"],
+            id="in a template",
+        ),
+        pytest.param(
+            "<base href=/b/><svg><use href=#a /><USE xlink:href='s.svg#a' /></svg>",
+            "/b/",
+            ["use@href s.svg#a"],
+            id="a fragment is in the page",
+        ),
+    ],
+)
+def test_an_element_counts_in_its_namespace(html: str, base: str | None, links: list[str]) -> None:
+    page = extract_links(html)
+    assert page.base == base
+    assert [f"{kind} {reference}" for kind, reference, _, _ in page.links] == links
+
+
+def test_backgrounds_of_tables_are_links() -> None:
+    html = (
+        "<table BackGround=0><thead background=1><tr background=2><th background=3>"
+        "<tbody background=4><tr><td background=5><p background=no><tfoot background=6>"
+    )
+    assert [f"{kind} {reference}" for kind, reference, _, _ in extract_links(html).links] == [
+        f"{name}@background {number}"
+        for number, name in enumerate(("table", "thead", "tr", "th", "tbody", "td", "tfoot"))
+    ]
+
+
+def test_the_target_of_a_button_that_submits_is_a_link() -> None:
+    html = (
+        "<button formaction=a></button><button type=reset formaction=no></button>"
+        "<button type=button formaction=no></button><button type=x formaction=b></button>"
+        "<input type=submit formaction=c><input type=IMAGE src=d formaction=e>"
+        "<input formaction=no><input type=submit formaction><button formaction='#f'></button>"
+    )
+    page = extract_links(html)
+    assert [f"{kind} {reference}" for kind, reference, _, _ in page.links] == [
+        "button@formaction a",
+        "button@formaction b",
+        "input@formaction c",
+        "input@src d",
+        "input@formaction e",
+    ]
+    assert names(page) == {"LINK_SAME_PAGE": 2}
 
 
 REFRESHES = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.extract.html import extract_links
-from arclink.extract.xhtml import with_end_tags
+from arclink.extract.xhtml import as_html
 from tests.archives.made_archives import http, warc
 from tests.extract.wat_records import extracted
 
@@ -62,12 +62,72 @@ def targets(page: bytes | str) -> list[str]:
     ],
 )
 def test_an_element_closed_in_its_start_tag_hides_no_links(page: str, links: list[str]) -> None:
-    assert targets(with_end_tags(page)) == links
-    assert with_end_tags(page.encode()) == with_end_tags(page)
+    assert targets(as_html(page)) == links
+    assert as_html(page.encode()) == as_html(page)
+
+
+XHTML, SVG = "http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"
+DOCTYPE = (
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" '
+    '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">'
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        pytest.param(
+            f'<h:html xmlns:h="{XHTML}"><h:head><h:link href="l"/></h:head><h:body>'
+            '<h:a href="a">A</h:a><h:br></h:br><h:img src="i"/></h:body></h:html>',
+            ["l", "a", "i"],
+            id="prefix",
+        ),
+        pytest.param(
+            f'<html xmlns="{XHTML}"><p><![CDATA[ > <a href="no">no</a> ]]></p>'
+            '<script>/*<![CDATA[*/ "</script><a href=no>" /*]]>*/</script><a href="a">A</a></html>',
+            ["a"],
+            id="CDATA with brackets",
+        ),
+        pytest.param(
+            f'\n<?xml version="1.0" encoding="utf-16"?>{DOCTYPE}<html xmlns="{XHTML}"><body>'
+            '<a href="a&nbsp;b?c&amp;d&#x3e;&quot;">&eacute;</a></body></html>',
+            ['a\xa0b?c&d>"'],
+            id="entities of HTML",
+        ),
+        pytest.param(
+            f'<html xmlns="{XHTML}"><a href="a?b&unknown;c">x</a><p/></html>',
+            ["a?b&unknown;c"],
+            id="an unknown entity: as HTML",
+        ),
+        pytest.param(
+            f'<html xmlns="{XHTML}"><plaintext/><xmp><a href="a"/></xmp><textarea/><a href="b"/>'
+            "</html>",
+            ["a", "b"],
+            id="elements that hold text in HTML",
+        ),
+        pytest.param(
+            f'<html xmlns="{XHTML}" xmlns:x="http://a.example/" xmlns:s="{SVG}" '
+            'xmlns:k="http://www.w3.org/1999/xlink"><x:a href="no">x</x:a>'
+            '<s:svg><s:base href="/s/"/><s:use k:href="u"/></s:svg><a x:href="no" href="a"/>'
+            "</html>",
+            ["u", "a"],
+            id="other namespaces",
+        ),
+        pytest.param('<html><a href="a"/></html>', ["a"], id="no namespace"),
+        pytest.param(
+            f'<!DOCTYPE html [<!ENTITY e "x">]><html xmlns="{XHTML}"><a href="&e;"/><br/>',
+            ["&e;"],
+            id="declared entities: as HTML",
+        ),
+    ],
+)
+def test_a_well_formed_page_is_read_as_xml(page: str, links: list[str]) -> None:
+    assert targets(as_html(page)) == links
+    assert extract_links(as_html(page)).base is None
 
 
 def test_the_text_of_a_link_ends_where_xml_ends_it() -> None:
-    links = extract_links(with_end_tags('<a href="a"/>not its text <a href="b">b</a>')).links
+    links = extract_links(as_html('<a href="a"/>not its text <a href="b">b</a>')).links
     assert [(reference, text) for _, reference, text, _ in links] == [("a", ""), ("b", "b")]
 
 
@@ -113,7 +173,7 @@ def test_a_feed_stays_a_feed(tmp_path: Path) -> None:
 )
 def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
     page = "".join(parts).replace("/>", ">")
-    assert with_end_tags(page) == page
+    assert as_html(page) == page
 
 
 @pytest.mark.costly
@@ -122,5 +182,5 @@ def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
 )
 def test_a_hostile_page_takes_linear_time(part: str) -> None:
     started = time.process_time()
-    with_end_tags(part * (4_000_000 // len(part)))
+    as_html(part * (4_000_000 // len(part)))
     assert time.process_time() - started < 20

@@ -29,7 +29,7 @@ from arclink.uris.surts import surt_of
 from tests.access.rdf_listings import T1
 from tests.federation.conftest import FOREIGN_TEXT, FOREIGN_TIME, Archives
 from tests.federation.servers import Play, drips, handling, playing, response, sends
-from tests.service.conftest import client_of
+from tests.service.conftest import client_of, served
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, B = "http://a.example/", "http://b.example/"
@@ -549,3 +549,33 @@ def test_a_store_that_is_away_does_not_hide_the_others(foreign: str) -> None:
     assert response.headers["ArcLink-Archives"] == "here=failed, paper=answered"
     assert len(response.get_json()["inlinks"]) == 1
     assert surt_of(A) == response.get_json()["surt"]
+
+
+def test_a_browser_gets_a_page() -> None:
+    client = client_of(lambda: MemoryStore([Page(A, T1, [link(B, "<b>News")])]))
+    browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    for accept in ("text/html", browser):
+        page = client.get(f"/aggregate?uri={A}", headers={"Accept": accept})
+        assert (page.status_code, page.mimetype) == (200, "text/html")
+        assert "&lt;b&gt;News" in page.text
+        assert "Links on it" in page.text
+        assert "Content-Security-Policy" in page.headers
+    named = client.get(f"/aggregate?uri={A}&format=json", headers={"Accept": browser})
+    assert named.get_json()["outlinks"][0]["text"] == "<b>News"
+    assert client.get(f"/aggregate?uri={A}").mimetype == "application/rdf+xml"
+    one = client.get(f"/aggregate?uri={A}&direction=in", headers={"Accept": browser})
+    assert "Links on it" not in one.text
+
+
+def test_a_capture_that_two_archives_have_counts_once() -> None:
+    both = [Page(A, T1, [link(B, "News")]), Page(A, "20110101000000", [])]
+    more = [*both, Page(A, "20120101000000", []), Page("https://a.example/", T1, [])]
+    with served(lambda: MemoryStore(both)) as one, served(lambda: MemoryStore(more)) as other:
+        instances = parse_instances([f"x=http://127.0.0.1:{one}", f"y=http://127.0.0.1:{other}"])
+        client = client_of(lambda: MemoryStore(both), Settings(instances=instances))
+        answer = client.get(f"/aggregate?uri={A}&format=json").get_json()["mementos"]
+        assert (answer["count"], answer["links_known"]) == (4, 4)
+        asked = client.get(f"/aggregate?uri={A}&format=json&from=2011").get_json()["mementos"]
+        assert asked["count"] == 4
+        page = client.get(f"/aggregate?uri={A}", headers={"Accept": "text/html"})
+        assert "4 captures in the archives together" in page.text

@@ -151,7 +151,7 @@ def test_a_file_that_grows_too_large_is_named(tmp_path: Path) -> None:
         check=False,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    assert f"OperatorError: {tmp_path / 'a'} cannot be written: File too large" in done.stderr
+    assert f"WriteError: {tmp_path / 'a'} cannot be written: File too large" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

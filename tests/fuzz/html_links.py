@@ -6,7 +6,7 @@ Each link resolves, or is refused.
 from arclink.errors import UriError
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, extract_links
-from arclink.extract.xhtml import with_end_tags
+from arclink.extract.xhtml import as_html
 from arclink.model import Kind, Scope, UriR
 from arclink.uris.resolution import Base
 
@@ -36,7 +36,7 @@ SEEDS = [
 def check(data: bytes) -> None:
     """Hold one page against what must be true of every page, served as HTML or as XML."""
     html = decode_html(data, None)
-    for text in (html.text, with_end_tags(html.text)):
+    for text in (html.text, as_html(html.text)):
         _check_links(text, html.charset)
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
-from arclink.network.hdfs import ADDRESS, AUTHORITY, WebHdfs
+from arclink.network.hdfs import AUTHORITY, WebHdfs
+from arclink.network.name_nodes import ADDRESS
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """The end of a build on EMR: what is left of the cluster and of its logs."""
 
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,14 @@ class Bucket:
     def __init__(self) -> None:
         self.removed: list[str] = []
         self.ended: list[str] = []
+        self.created: list[str] = []
 
     def path_of(self, url: str) -> str:
         return url.partition("://")[2]
+
+    def create(self, path: str, data: bytes) -> bool:
+        self.created.append(path)
+        return True
 
     def remove(self, path: str) -> None:
         self.removed.append(path)
@@ -47,9 +52,15 @@ def test_the_logs_of_a_failed_job_are_kept(
     monkeypatch.setattr(EmrRunner, "_client", lambda _: bucket)
     monkeypatch.setattr(EmrRunner, "_files", lambda _: bucket)
     runner = EmrRunner("emr", 2, tmp_path, root="s3a://bucket/work", started="j-1")
-    said = "^filter: a task failed; EMR's logs: s3://bucket/work/mrjob/$"
+    said = "^filter: a task failed; EMR's logs: s3://bucket/work/build-.*/mrjob/$"
+    folders = []
+
+    def build() -> None:
+        with runner.building("links.db", tmp_path / "links.db"), closing(runner):
+            folders.append(runner.root.removeprefix("s3a://"))
+            runner.run_job(JOBS["filter"], [], "out", {}, [])
+
     with pytest.raises(PipelineError, match=said) if fails else nullcontext():
-        runner.run_job(JOBS["filter"], [], "out", {}, [])
-    runner.close()
+        build()
     assert bucket.ended == ["j-1"]
-    assert bucket.removed == ([] if fails else ["bucket/work/mrjob"])
+    assert bucket.removed == ([] if fails else [*folders, *bucket.created])

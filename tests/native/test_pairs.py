@@ -34,11 +34,10 @@ from arclink.store.blocks.relations import groups_of, number_field, pack_head
 from arclink.store.blocks.rows import Row
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import class_of, concatenated
-from arclink.uris.surts import _stem
+from arclink.uris.surts import _by_package, _canonicalize, _stem
 from tests.filter.generated import lines, rule_sets
 from tests.rows.generated import lines_of_any_kind
 from tests.uris.generated_references import from_above, references
-from tests.uris.generated_uris import by_package as by_package_alone
 from tests.uris.generated_uris import pieces, sites
 
 Function = Callable[..., Any]  # Any: of any signature
@@ -86,12 +85,12 @@ PLAIN_SURT = pair("surts.plain_surt")
 @example("http://h.org/%2")
 @example("http://h.org/%")
 @example("http://http://")
-def test_the_surt_of_a_plain_uri_is_that_of_the_package(uri: str) -> None:
+def test_the_surt_of_a_plain_uri_is_that_of_any_other(uri: str) -> None:
     by_package, compiled = PLAIN_SURT
     assert by_package(uri, str) is None  # so that the package is asked
 
     key = compiled(uri, _stem)
-    assert key is None or key == by_package_alone(uri)
+    assert key is None or key == _by_package(uri, _canonicalize)
 
 
 CONCATENATED = pair("resolution.concatenated")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from arclink.errors import InputError
 from arclink.network.addresses import joined, parse_server_address
 from arclink.network.drivers import driver_of
-from arclink.network.hdfs import ADDRESS, WebHdfs
+from arclink.network.hdfs import WebHdfs
+from arclink.network.name_nodes import ADDRESS
 
 
 @pytest.mark.parametrize(

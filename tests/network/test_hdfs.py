@@ -19,7 +19,8 @@ from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner
 from arclink.network import hdfs as network_hdfs
 from arclink.network.hadoop_tokens import TOKEN_FILE
-from arclink.network.hdfs import ADDRESS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
+from arclink.network.hdfs import BLOCK, HdfsBytes, WebHdfs, webhdfs_address
+from arclink.network.name_nodes import ADDRESS, SETTINGS, uses_webhdfs
 from arclink.pipeline import inputs
 from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign, looked_at_by_tasks
 from tests.network.token_files import text_of, token, token_file
@@ -113,7 +114,11 @@ def hdfs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     thread = Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv(ADDRESS, f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.delenv(SETTINGS, raising=False)
     monkeypatch.setattr("arclink.network.retries.PAUSES", PAUSES)
+    monkeypatch.setattr(network_hdfs, "PATIENCE", PAUSES)
+    monkeypatch.setattr(network_hdfs, "_active", {})
+    monkeypatch.setattr(network_hdfs, "_reached", set())
     Names.opened.clear()
     yield server
     server.shutdown()
@@ -204,6 +209,7 @@ def test_the_name_node_is_found(
 
 def test_without_the_variable_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
+    monkeypatch.delenv(SETTINGS, raising=False)
     with pytest.raises(InputError, match=f"{ADDRESS} is not the HTTP address .*; set it to"):
         webhdfs_address("hdfs://cluster/a")
 
@@ -370,7 +376,7 @@ def test_the_scheme_says_whether_hdfs_speaks_https(
 ) -> None:
     monkeypatch.setenv(ADDRESS, variable)
     assert webhdfs_address(url) == expected
-    assert network_hdfs.uses_webhdfs(url)
+    assert uses_webhdfs(url)
 
 
 def test_a_missing_file_of_certificates_is_named(

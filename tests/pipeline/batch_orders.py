@@ -18,6 +18,7 @@ ALONE = BuildSettings(runner="inline", cores=1)
 BODY = b'<a href="next.html">Next</a>'
 DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(BODY).digest()).decode()
 HTML = "Content-Type: text/html"
+DIGESTED = f"WARC-Payload-Digest: {DIGEST}"
 
 
 def page(uri: str, second: int, *fields: str, body: bytes = BODY, mime: str = "text/html") -> bytes:

@@ -10,8 +10,9 @@ from arclink.model import Surt
 from arclink.pipeline.build import BuildReport, build
 from arclink.pipeline.damage import known_damage
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.progress import Silent
+from arclink.pipeline.progress import ShownProgress
 from arclink.pipeline.settings import BuildSettings
+from arclink.progress import Silent
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 
@@ -49,7 +50,7 @@ def build_store(
         )
         work = store.with_suffix(".build")
         run = JobRunner("local", settings.cores, work / "tasks", conf=conf) if conf else None
-        return build(files, cdx, opened, settings, work, Silent(), run)
+        return build(files, cdx, opened, settings, work, ShownProgress(Silent()), run)
 
 
 def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:

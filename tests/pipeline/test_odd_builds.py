@@ -10,8 +10,9 @@ from arclink.errors import StoreError
 from arclink.filter.rules import Rules
 from arclink.pipeline.build import build, only_build
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.progress import Silent
+from arclink.pipeline.progress import ShownProgress
 from arclink.pipeline.settings import BuildSettings
+from arclink.progress import Silent
 from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI
 from arclink.store.location import open_store
@@ -102,7 +103,7 @@ def test_a_store_that_is_moved_during_a_build_is_an_error(demo: Path, tmp_path: 
         path.rename(tmp_path / "moved.db")
         files = describe(find_archives([str(demo)]), {})
         with pytest.raises(StoreError, match="moved or removed while it was being built"):
-            build(files, [], opened, ALONE, tmp_path / "work", Silent())
+            build(files, [], opened, ALONE, tmp_path / "work", ShownProgress(Silent()))
 
 
 def test_a_second_build_ends_at_once_and_the_lock_goes_with_the_first(tmp_path: Path) -> None:

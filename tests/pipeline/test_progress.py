@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from arclink.pipeline.progress import SHARES, Lines
+from arclink.pipeline.progress import SHARES, ShownProgress
+from arclink.progress import PlainLines
 from arclink.reasons import Reason
 
 
@@ -19,7 +20,7 @@ def test_lines_say_batch_stage_captures_links_rate_and_time_left(
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    told = Lines(stream)
+    told = ShownProgress(PlainLines(stream))
     told.begin(2, 20_000_000)
     for batch in (1, 2):
         for name in SHARES:
@@ -47,7 +48,7 @@ def test_a_long_stage_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    told = Lines(stream)
+    told = ShownProgress(PlainLines(stream))
     told.begin(1, 100)
     told.stage(1, 100, "extract")
     for done in range(8):

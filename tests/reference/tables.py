@@ -34,7 +34,7 @@ from arclink.extract.settings import ExtractSettings
 from arclink.federation.requests import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.reasons import Reason
-from arclink.service.connections import Connections
+from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
 from arclink.subsets.fields import FIELDS

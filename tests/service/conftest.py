@@ -3,16 +3,14 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import pytest
 from flask.testing import FlaskClient
 
 from arclink.service.application import create_app
-from arclink.service.connections import Connections
+from arclink.service.clients import Connections
 from arclink.service.server import make_server
 from arclink.service.settings import Settings
-from arclink.service.shutdown import Server
 from arclink.store.protocols import GraphStore
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -59,21 +57,8 @@ def served(
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        yield int(server.effective_port)
+        yield server.port
     finally:
-        server.trigger.pull_trigger(
-            partial(_leave, server)
-        )  # in the server's own thread, which ends when nothing is left to wait for
+        server.stop(0)
         thread.join(60)
-        server.task_dispatcher.shutdown()
-        server.trigger.close()
     assert not thread.is_alive()
-
-
-def _leave(server: Server) -> None:
-    """Stop a server from accepting connections. Its trigger stays open: a thread may use it when
-    the server has done what it was told.
-    """
-    server.trigger.del_channel()
-    server.del_channel()
-    server.socket.close()

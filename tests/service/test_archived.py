@@ -1,22 +1,29 @@
 """Captures over HTTP: bytes as archived, the nearest capture, rows, single records."""
 
 import gzip
+import html
 import http.client
 import json
+import re
 from pathlib import Path
+from urllib.parse import quote
 
+import ada_url
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.access.replay import ReplayPrefix
 from arclink.model import Forgotten, Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
+from tests.demos import Demos
 from tests.pages.archives import T1, T2, T3, Record, store_of
 from tests.service.conftest import client_of, served
 
 A, B = "http://a.example/", "http://b.example/x"
+REPLAY = ReplayPrefix("http://w.example/web/")
 GZIPPED = gzip.compress(b"<p>packed", mtime=0)
 
 RECORDS = [
@@ -334,13 +341,65 @@ def test_hostile_addresses_are_refused(client: FlaskClient, target: str) -> None
         b"javascript:alert(1)",
         b"[",
         b"\t/x",
+        b"http://evil.example/../../../../../../select?subset=status:200",
+        b"/..%2f..%2fx/../../../../../../docs",
+        b"%2e%2e/%2E%2E/.%2e/%2e./../../docs",
+        b"..\\..\\..\\..\\..\\docs",
+        b"javascript:/../../../../../docs",
+        b"urn:/../../../../../docs#x",
+        b"/a#/../../../../../docs",
+        b"?/../../../../../docs",
     ],
 )
 def test_a_redirect_never_leads_out(tmp_path: Path, location: bytes) -> None:
+    """Where a client goes: it resolves dot segments, too."""
     head = (b"HTTP/1.1 302 Found", b"Location: " + location)
     path = store_of(tmp_path, [Record(A, T1, b"", head)])
     response = client_of(str(path)).get(f"/web/{T1}id_/{A}")
-    assert response.headers["Location"].startswith(f"/web/{T1}id_/")
+    place = f"http://service.example/web/{T1}id_/"
+    assert ada_url.join_url(place, response.headers["Location"]).startswith(place)
+
+
+def test_a_redirect_leads_where_a_browser_went(tmp_path: Path) -> None:
+    head = (b"HTTP/1.1 302 Found", b"Location: ../../c/%2e%2e/d?e=/../f#g")
+    path = store_of(tmp_path, [Record("http://a.example/a/b/x", T1, b"", head)])
+    response = client_of(str(path)).get(f"/web/{T1}id_/http://a.example/a/b/x")
+    assert response.headers["Location"] == f"/web/{T1}id_/http://a.example/d?e=/../f#g"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://a.example/a/../../../../docs",
+        "http://a.example/%2e%2e/%2E%2e/.%2e/%2e%2e/docs",
+        "http://a.example/a\\..\\..\\..\\..\\docs",
+        "http://a.example/a#/../../../../docs",
+        "http://a.example/..?b=/../../../../docs",
+    ],
+)
+def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> None:
+    """A client resolves each address of an answer, and gets the capture or its page."""
+    path = store_of(tmp_path, [Record(uri, T1, b"<title>found</title>")])
+    client = client_of(str(path), Settings(public="http://service.example/", replay=REPLAY))
+    encoded = quote(uri, safe="")
+    found = client.get(f"/web/{T1}id_/{encoded}")
+    assert found.data == b"<title>found</title>"
+    links = re.findall("<([^>]+)>", found.headers["Link"])[1:]
+    addresses = [found.headers["Content-Location"], *links]
+    for start in ("/web/2009id_/", "/timegate/"):
+        addresses.append(client.get(f"{start}{encoded}").headers["Location"])
+    addresses.append(client.get("/browse/", query_string={"uri": uri}).headers["Location"])
+    timemap = client.get(f"/timemap/json/{encoded}").get_json()
+    addresses += [timemap["self"], *timemap["timemap_uri"].values()]
+    mementos = [memento["uri"] for memento in timemap["mementos"]["list"]]
+    assert [ada_url.join_url("http://w.example/", one) for one in mementos] == mementos
+    page = client.get("/", query_string={"uri": uri, "view": "captures"}).text
+    addresses += [html.unescape(one) for one in re.findall('href="(timemap/[^"]+)"', page)]
+    assert len(addresses) == 12
+    for address in addresses:
+        path_asked = ada_url.join_url("http://service.example/", address)[22:]
+        assert re.match(r"/(web|timegate|timemap|browse)/", path_asked)
+        assert client.get(path_asked).status_code in (200, 302), address
 
 
 def test_a_long_body_comes_whole(tmp_path: Path) -> None:
@@ -392,7 +451,6 @@ def test_rows_are_filtered_and_sorted(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [
-        pytest.param("url=*.example&sort=reverse", "sort", id="sorted range"),
         pytest.param("url=*.example&closest=2010", "closest", id="nearest of a range"),
         pytest.param(f"url={A}&sort=closest", "sort", id="nearest to nothing"),
         pytest.param(f"url={A}&resumeKey=x", "resumeKey", id="no key"),
@@ -417,3 +475,166 @@ def test_a_service_without_pages_shows_none(store: Path) -> None:
     client = client_of(str(store), Settings(has_pages=False))
     for path in (f"/web/{T1}id_/{A}", f"/timegate/{A}", f"/cdx?url={A}", "/record?file=a&offset=0"):
         assert client.get(path).status_code == 404
+
+
+def test_a_uri_alone_leads_to_its_newest_capture(client: FlaskClient) -> None:
+    for written in (A, "a.example", "http:/a.example/"):
+        response = client.get(f"/web/{written}")
+        assert (response.status_code, response.headers["Location"]) == (302, f"/web/{T3}id_/{A}")
+        assert 'rel="timegate"' in response.headers["Link"]
+    assert client.get("/web/http://never.example/").status_code == 404
+    short = client.get(f"/web/201/{A}")
+    assert (short.status_code, "4 to 14 digits" in short.text) == (404, True)
+
+
+def test_a_star_and_a_uri_lead_to_the_list_of_captures(client: FlaskClient) -> None:
+    for time in ("", "2010", "20100101000000"):
+        response = client.get(f"/web/{time}*/{B}?q=1&r=2")
+        assert response.status_code == 302
+        page = client.get(response.headers["Location"])
+        assert page.status_code == 200
+        assert "view=captures" in response.headers["Location"]
+    listed = client.get(client.get(f"/web/*/{A}").headers["Location"])
+    assert "2012" in listed.text
+    assert "Captures" in listed.text
+
+
+def rows_of(client: FlaskClient, query: str) -> list[str]:
+    """Return the rows of an answer: time, status and URI of each."""
+    response = client.get(f"/cdx?output=text&fl=timestamp,status,url&{query}")
+    assert response.status_code == 200, response.text
+    return response.text.splitlines()
+
+
+def collapsed(rows: list[str], field: int, length: int) -> list[str]:
+    """Return the rows whose field differs from that of the row before."""
+    found, last = [], ""
+    for row in rows:
+        value = row.split(" ")[field][:length]
+        found += [row] if value != last else []
+        last = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo_client(demos: Demos) -> FlaskClient:
+    return client_of(str(demos.store()))
+
+
+DOMAIN = "url=*.example"
+
+
+@pytest.mark.parametrize(
+    ("word", "field", "length"),
+    [
+        ("collapse=timestamp:4", 0, 4),
+        ("collapse=timestamp:8", 0, 8),
+        ("collapse=statuscode", 1, 99),
+        ("collapse=original", 2, 999),
+        ("collapse=url:20", 2, 20),
+    ],
+)
+def test_rows_that_repeat_a_field_are_left_out(
+    demo_client: FlaskClient, word: str, field: int, length: int
+) -> None:
+    rows = rows_of(demo_client, DOMAIN)
+    expected = collapsed(rows, field, length)
+    assert len(rows) == 300 > len(expected) > 1
+    assert rows_of(demo_client, f"{DOMAIN}&{word}") == expected
+    assert rows_of(demo_client, f"{DOMAIN}&{word}&offset=3&limit=2") == expected[3:5]
+    assert rows_of(demo_client, f"{DOMAIN}&{word}&limit=-2") == expected[-2:]
+    assert rows_of(demo_client, f"{DOMAIN}&{word}&sort=reverse") == expected[::-1]
+    found: list[str] = []
+    address = f"/cdx?output=text&fl=timestamp,status,url&{DOMAIN}&{word}&limit=7"
+    while True:  # the rows of several answers are those of one
+        response = demo_client.get(address)
+        found += response.text.splitlines()
+        if "Link" not in response.headers:
+            break
+        address = f"/cdx{response.headers['Link'].partition('>')[0][1:]}"
+    assert found == expected
+
+
+def test_rows_of_one_time_and_status_are_collapsed(demo_client: FlaskClient) -> None:
+    rows = rows_of(demo_client, DOMAIN)
+    both = [f"{row[:6]} {row.split(' ')[1]}" for row in rows]
+    expected = [
+        row for row, one, before in zip(rows, both, ["", *both], strict=False) if one != before
+    ]
+    assert rows_of(demo_client, f"{DOMAIN}&collapseTime=6") == expected
+    two = rows_of(demo_client, f"{DOMAIN}&collapse=statuscode&collapse=timestamp:4")
+    assert two == collapsed(collapsed(rows, 1, 99), 0, 4)
+
+
+def test_parts_of_the_rows(demo_client: FlaskClient) -> None:
+    rows = rows_of(demo_client, DOMAIN)
+    assert rows_of(demo_client, f"{DOMAIN}&limit=-1") == rows[-1:]
+    assert rows_of(demo_client, f"{DOMAIN}&limit=-400") == rows
+    assert rows_of(demo_client, f"{DOMAIN}&sort=reverse") == rows[::-1]
+    assert rows_of(demo_client, f"{DOMAIN}&sort=reverse&limit=3&offset=1") == rows[::-1][1:4]
+    assert rows_of(demo_client, f"{DOMAIN}&offset=290") == rows[290:]
+    assert rows_of(demo_client, f"{DOMAIN}&page=0&pageSize=5") == rows
+    assert rows_of(demo_client, f"{DOMAIN}&page=1") == []
+    pages = demo_client.get(f"/cdx?{DOMAIN}&showNumPages=true")
+    assert pages.get_json() == {"pages": 1, "pageSize": 1, "blocks": 1}
+    assert demo_client.get("/cdx?url=never.example&showNumPages=true").get_json()["pages"] == 0
+
+
+def test_pages_have_all_rows_once(
+    demo_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = rows_of(demo_client, DOMAIN)
+    monkeypatch.setattr("arclink.access.captures.ROWS_OF_PAGE", 70)
+    pages = demo_client.get(f"/cdx?{DOMAIN}&showNumPages=true").get_json()["pages"]
+    assert pages == 5
+    found = [rows_of(demo_client, f"{DOMAIN}&page={page}&limit=70") for page in range(pages)]
+    assert [row for page in found for row in page] == rows
+
+
+def test_too_many_captures_are_not_counted_in_part(
+    demo_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.access.captures.MOST_READ", 100)
+    for word in ("showNumPages=true", "limit=-1", "sort=reverse", "offset=250"):
+        response = demo_client.get(f"/cdx?{DOMAIN}&{word}")
+        assert response.status_code == 400
+        assert "resumeKey reads any number" in response.text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gzip=false",
+        "gzip=true",
+        "allowFuzzy=false",
+        "allowFuzzy=true",
+        "resolveRevisits=false",
+        "pageSize=5",
+        "from=20000101000000123",
+        "to=20991231235959999",
+    ],
+)
+def test_words_that_change_nothing_are_accepted(demo_client: FlaskClient, words: str) -> None:
+    assert rows_of(demo_client, f"{DOMAIN}&{words}") == rows_of(demo_client, DOMAIN)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("resolveRevisits=true", "resolveRevisits"),
+        ("collapse=nothing", "collapse"),
+        ("collapse=timestamp:0", "collapse"),
+        ("limit=0", "limit"),
+        ("limit=-10001", "limit"),
+        ("limit=-1&sort=reverse", "limit"),
+        ("page=1&offset=2", "page"),
+        ("closest=2010", "closest"),
+        ("from=201001010000001234", "from"),
+        ("fastLatest=true", "fastLatest"),
+    ],
+)
+def test_words_that_cannot_be_answered_are_named(
+    demo_client: FlaskClient, words: str, name: str
+) -> None:
+    response = demo_client.get(f"/cdx?{DOMAIN}&{words}")
+    assert (response.status_code, response.get_json()["parameter"]) == (400, name)

@@ -1,5 +1,7 @@
 """The page of the service around an archived page."""
 
+import gzip
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -7,6 +9,7 @@ from flask.testing import FlaskClient
 
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.service.settings import Settings
+from tests.pages.archives import T1, Record, store_of
 from tests.service.conftest import NASTY, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore
 
@@ -105,3 +108,15 @@ def test_times_that_do_not_exist_are_refused(local: FlaskClient) -> None:
     response = local.get(f"/browse/20101345/{A}", headers={**HERE, "Accept": "text/html"})
     assert response.status_code == 400
     assert "20101345" in response.text
+
+
+def test_a_page_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    many = (b"HTTP/1.1 200 OK", b"Content-Encoding: " + b", ".join([b"gzip"] * 2_000))
+    packed = gzip.compress(b"<p>x", mtime=0)
+    client = client_of(str(store_of(tmp_path, [Record(A, T1, packed, many)])), LOCAL)
+    page = client.get(f"/browse/{T1}/{A}", headers=HERE)
+    assert page.status_code == 200
+    assert "This capture cannot be read" in page.text
+    raw = client.get(f"/web/{T1}id_/{A}")
+    assert (raw.status_code, raw.data) == (200, packed)
+    assert "Content-Encoding" not in raw.headers

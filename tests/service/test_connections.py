@@ -5,8 +5,8 @@ import resource
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from ipaddress import ip_network
 from itertools import count
 from pathlib import Path
@@ -17,73 +17,26 @@ from waitress.adjustments import Adjustments  # type: ignore[import-untyped]  # 
 
 from arclink.cli.main import group
 from arclink.errors import UsageError
-from arclink.service.connections import (
-    ClientConnection,
+from arclink.service.clients import (
     Connections,
     affordable,
     client_address,
     network_of,
     parse_network,
 )
+from arclink.service.parsing import StrictParser
 from arclink.store.protocols import GraphStore
 from tests.service.conftest import PAGES, A, served
+from tests.service.sockets import REQUEST, health, opener, said_before_the_end, status_of
 from tests.store.memory_store import MemoryStore
 
-REQUEST = b"GET /health HTTP/1.1\r\nHost: x\r\n"
-"""All but the empty line at its end."""
-
 LATE = b"HTTP/1.1 408 Request Timeout"
-
-Opener = Callable[..., socket.socket]
-
-
-@contextmanager
-def opener(port: int) -> Iterator[Opener]:
-    """Yield a function that connects from a loopback address; close all connections at the end."""
-    with ExitStack() as stack:
-
-        def connect(address: str = "127.0.0.1") -> socket.socket:
-            return stack.enter_context(
-                socket.create_connection(("127.0.0.1", port), 20, source_address=(address, 0))
-            )
-
-        yield connect
 
 
 def serving(
     connections: Connections, store: Callable[[], GraphStore] = lambda: MemoryStore(PAGES)
 ) -> AbstractContextManager[int]:
-    return served(store, threads=2, connections=connections)
-
-
-def health(port: int, seconds: float = 20) -> int:
-    """Return the status of an ordinary request, from an address of its own."""
-    asking = http.client.HTTPConnection(
-        "127.0.0.1", port, timeout=seconds, source_address=("127.0.0.77", 0)
-    )
-    try:
-        asking.request("GET", "/health")
-        return asking.getresponse().status
-    finally:
-        asking.close()
-
-
-def status_of(connection: socket.socket) -> int:
-    """Read one answer to its end; return its status."""
-    answer = http.client.HTTPResponse(connection)
-    answer.begin()
-    answer.read()
-    return answer.status
-
-
-def said_before_the_end(connection: socket.socket) -> bytes:
-    """Wait until the server closes a connection; return the bytes that it sent before."""
-    said = b""
-    connection.settimeout(60)
-    with suppress(ConnectionResetError):
-        while piece := connection.recv(1000):
-            said += piece
-    return said
+    return served(store, threads=4, connections=connections)
 
 
 def test_two_hundred_half_open_requests_do_not_block_other_clients() -> None:
@@ -306,7 +259,7 @@ def test_a_request_whose_end_is_not_certain_is_refused(
 def test_a_request_of_many_blanks_is_read_in_linear_time(
     request_head: bytes, is_refused: bool
 ) -> None:
-    parser = ClientConnection.parser_class(Adjustments())
+    parser = StrictParser(Adjustments())
     began = time.process_time()
     parser.received(request_head % (b" \t" * 50_000) + b"\r\n\r\n")
     assert time.process_time() - began < 5
@@ -315,7 +268,7 @@ def test_a_request_of_many_blanks_is_read_in_linear_time(
 
 
 def test_a_start_line_that_is_none_is_refused_in_linear_time() -> None:
-    parser = ClientConnection.parser_class(Adjustments())
+    parser = StrictParser(Adjustments())
     began = time.process_time()
     parser.received(b"GET a://" + b"1" * 20_000 + b" HTTP\r\n\r\n")
     assert time.process_time() - began < 5
@@ -352,10 +305,10 @@ def test_connections_are_no_more_than_the_files_a_process_may_open(
     allowed: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "setrlimit", lambda _, limit: allowed.append(limit))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 4096))
-    assert (affordable(1_000), allowed) == (1_000, [(1_200, 4096)])
+    assert (affordable(1_000), allowed) == (1_000, [(2_200, 4096)])
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 512))
-    assert affordable(1_000) == 312
-    assert "312 connections instead of 1000: the process may open 512 files only" in caplog.text
+    assert affordable(1_000) == 156
+    assert "156 connections instead of 1000: the process may open 512 files only" in caplog.text
 
 
 def test_a_request_on_a_kept_connection_is_answered_as_before() -> None:

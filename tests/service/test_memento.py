@@ -2,12 +2,14 @@
 
 import http.client
 import json
+import re
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.access.formats.timemaps import ascii_uri
 from arclink.access.replay import parse_replay
 from arclink.service.collections import create_collections
 from arclink.service.settings import Settings
@@ -29,15 +31,27 @@ WRITTEN = [
 ]
 
 
+LINK = re.compile(r"<([^>]*)>; ([^<]*?)(?:, (?=<)|$)")
+
+CAPTURED = [
+    *PAGES,
+    *(Page(str(one.values[0]), T1, []) for one in WRITTEN),
+    Page("http://a.example/x%2Fy?q=1", T1, []),
+    Page("http://a.example/?a=%2F", T1, []),
+    Page("http://a.example/é", T1, []),
+]
+"""Also captures of the URIs that are asked for: only these have TimeMaps."""
+
+
 @pytest.fixture
 def client() -> FlaskClient:
-    return client_of(lambda: MemoryStore(PAGES), SETTINGS)
+    return client_of(lambda: MemoryStore(CAPTURED), SETTINGS)
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """A service on waitress, whose request target comes over the wire."""
-    with served(lambda: MemoryStore(PAGES), settings=SETTINGS) as port:
+    with served(lambda: MemoryStore(CAPTURED), settings=SETTINGS) as port:
         yield port
 
 
@@ -58,6 +72,8 @@ def test_a_uri_in_a_path_survives_as_it_was_written(
     status, answer = asked(port, f"/timemap/json/{uri}")
     assert (status, answer["original_uri"]) == (200, uri)
     assert client.get(f"/timemap/json/{uri}").get_json()["original_uri"] == uri
+    text = client.get(f"/timemap/link/{uri}").text
+    assert text.startswith(f'<{ascii_uri(uri)}>; rel="original",')
 
 
 def test_a_uri_that_was_encoded_whole_is_decoded_once(port: int) -> None:
@@ -92,7 +108,9 @@ def test_a_timemap_lists_the_mementos(client: FlaskClient) -> None:
     assert (response.status_code, response.content_type) == (200, "application/link-format")
     lines = response.text.splitlines()
     assert lines[0] == f'<{A}>; rel="original",'
-    assert lines[2:] == [
+    assert lines[1] == f'<http://localhost/timegate/{A}>; rel="timegate",'
+    assert lines[2].startswith(f'<http://localhost/timemap/link/{A}>; rel="self"; type="appl')
+    assert lines[3:] == [
         (
             f'<https://w.example/web/{T1}/{A}>; rel="first memento"; datetime="Tue, 03 Nov 2009 '
             '01:13:07 GMT",'
@@ -110,8 +128,45 @@ def test_a_timemap_lists_the_mementos(client: FlaskClient) -> None:
     )
 
 
-def test_without_a_replay_prefix_there_is_no_timemap_in_link_format() -> None:
-    client = client_of(lambda: MemoryStore(PAGES))
+@pytest.mark.parametrize("replay", ["", "https://w.example/web/"])
+def test_a_memento_has_one_uri_m(replay: str) -> None:
+    client = client_of(
+        lambda: MemoryStore(PAGES), Settings(replay=parse_replay("--replay", replay))
+    )
+    uri_m = f"{replay or 'http://localhost/web/'}{T2}{'' if replay else 'id_'}/{A}"
+    in_link = client.get(f"/timemap/link/{A}").text
+    assert f'<{uri_m}>; rel="last memento"; datetime="Sat, 30 Jan 2010 00:30:05 GMT"' in in_link
+    in_json = client.get(f"/timemap/json/{A}").get_json()
+    assert in_json["mementos"]["last"]["uri"] == uri_m
+    assert in_json["timemap_uri"]["link_format"] == f"http://localhost/timemap/link/{A}"
+    assert in_json["timegate_uri"] == f"http://localhost/timegate/{A}"
+    gate = client.get(f"/timegate/{A}")
+    assert urljoin("http://localhost/", gate.headers["Location"]) == uri_m
+    near = client.get(f"/web/2010/{A}")
+    at = client.get(f"/linkQuery?uri={A}&at=2010&format=json")
+    for response in (gate, near, at):
+        links = {
+            attributes: urljoin("http://localhost/", address)
+            for address, attributes in LINK.findall(response.headers["Link"])
+        }
+        assert uri_m in links.values()
+        assert links['rel="timemap"; type="application/link-format"'] == (
+            f"http://localhost/timemap/link/{A}"
+        )
+        assert links['rel="original"'] == A
+
+
+def test_a_uri_that_was_never_captured_has_no_timemap(client: FlaskClient) -> None:
+    for form in ("link", "json"):
+        response = client.get(f"/timemap/{form}/http://never.example/")
+        assert response.status_code == 404
+        assert "Not captured" in response.get_json()["detail"]
+        after = client.get(f"/timemap/{form}/20990101000000/{A}")
+        assert after.status_code == 200
+
+
+def test_without_captures_and_replay_prefix_there_is_no_timemap_in_link_format() -> None:
+    client = client_of(lambda: MemoryStore(PAGES), Settings(has_pages=False))
     refused = client.get(f"/timemap/link/{A}")
     assert (refused.status_code, refused.content_type) == (404, "application/problem+json")
     assert "--replay" in refused.get_json()["detail"]
@@ -121,7 +176,7 @@ def test_without_a_replay_prefix_there_is_no_timemap_in_link_format() -> None:
 
 def test_an_invalid_uri_is_a_problem(client: FlaskClient) -> None:
     response = client.get("/timemap/json/http://a.example/%00")
-    assert response.status_code == 200  # an escape is no control character
+    assert response.status_code == 404  # an escape is no control character
     response = client.get(f"/timemap/json/http://a.example/{'x' * 65536}")
     assert (response.status_code, response.content_type) == (400, "application/problem+json")
 
@@ -143,7 +198,8 @@ def test_without_a_time_no_memento_is_claimed(client: FlaskClient) -> None:
     assert response.headers["Link"] == (
         f'<{C}>; rel="original", </timemap/link/{C}>; rel="timemap"; type="application/link-format"'
     )
-    bare = client_of(lambda: MemoryStore(PAGES)).get(f"/linkQuery?uri={A}&at=2009&format=json")
+    without = client_of(lambda: MemoryStore(PAGES), Settings(has_pages=False))
+    bare = without.get(f"/linkQuery?uri={A}&at=2009&format=json")
     assert "Link" not in bare.headers
     assert bare.headers["Memento-Datetime"] == "Tue, 03 Nov 2009 01:13:07 GMT"
 
@@ -169,7 +225,7 @@ def test_evidence_over_http(client: FlaskClient) -> None:
 
 
 def test_collections_have_timemaps_of_their_own() -> None:
-    client = create_collections({"olympics": lambda: MemoryStore(PAGES)}, SETTINGS).test_client()
+    client = create_collections({"olympics": lambda: MemoryStore(CAPTURED)}, SETTINGS).test_client()
     answer = client.get(f"/olympics/timemap/json/{A}?a=%2F").get_json()
     assert answer["self"] == f"http://localhost/olympics/timemap/json/{A}?a=%2F"
     headers = client.get(f"/olympics/linkQuery?uri={A}&format=json").headers

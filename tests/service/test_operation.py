@@ -22,7 +22,6 @@ from arclink.service.logs import JsonFormatter, TextFormatter
 from arclink.service.openapi import RESOURCES
 from arclink.service.pages.requests import View
 from arclink.service.server import make_server
-from arclink.service.shutdown import finish
 from arclink.service.validators import CHANGING
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
@@ -235,18 +234,40 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
         assert service.process.wait(60) == 0
 
 
+def children_of(process: int) -> list[int]:
+    return [
+        int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    ]
+
+
+def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as service:
+        assert service.get("/health")[0] == 200
+        workers = children_of(service.process.pid)
+        assert len(workers) == 2
+        service.process.kill()
+        until = time.monotonic() + 60
+        while any(is_running(worker) for worker in workers):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
 def test_what_a_dead_worker_was_doing_is_not_counted_as_under_way(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as service:
         busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
         busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
         answer = busy.getresponse()
         answer.read(1000)
-        for worker in (
-            Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children")
-            .read_text()
-            .split()
-        ):
-            os.kill(int(worker), signal.SIGKILL)
+        for worker in children_of(service.process.pid):
+            os.kill(worker, signal.SIGKILL)
         families = {
             family.name: family
             for family in text_string_to_metric_families(service.get("/metrics")[1].decode())
@@ -328,17 +349,14 @@ def test_a_supervisor_has_the_exit_code_of_its_workers(handler: str, code: int) 
     assert (ended, "during the stop" in said) == (code, code == 1)
 
 
-def test_waking_or_stopping_a_server_that_has_ended_does_no_harm() -> None:
+def test_stopping_a_server_that_has_ended_does_no_harm() -> None:
     server = make_server(MemoryStore, "127.0.0.1", 0, 1)
     thread = threading.Thread(target=server.run)
     thread.start()
-    finish(server, 20)
+    server.stop(20)
     thread.join(20)
     assert not thread.is_alive()
-    server.trigger.pull_trigger(lambda: None)  # as a thread does that has just answered
-    finish(server, 20)  # as a second signal does
-    server.task_dispatcher.shutdown()
-    server.trigger.close()
+    server.stop(20)  # as a second signal does
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -107,7 +107,7 @@ def lanes(html: LexborHTMLParser, panel: str) -> dict[str, tuple[list[float], st
     """Return the heights of the bars of each row of small charts, and the number next to them."""
     return {
         words(row.css_first("th")): (
-            [float(bar.attributes["height"] or "") for bar in row.css("rect")],
+            [float(bar.attributes["height"] or "") for bar in row.css("rect:not(.gap)")],
             words(row.css_first("td.number")),
         )
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr")
@@ -143,7 +143,7 @@ def test_all_rows_of_a_list_have_one_scale_and_it_is_said(view: str) -> None:
         Page(C, T1, [link(A, "three")]),
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}&view={view}")
-    heights = [float(bar.attributes["height"] or "") for bar in html.css("td.wide rect")]
+    heights = [float(bar.attributes["height"] or "") for bar in html.css("td.wide rect:not(.gap)")]
     expected = {"words": [13.0, 13.0, 26.0], "places": [8.7, 26.0]}
     assert sorted(heights) == expected[view]
     (scale,) = html.css("p.scale")
@@ -456,10 +456,10 @@ def test_the_page_about_a_missing_store_keeps_the_query() -> None:
         ("/nothing", 404, "There is nothing at this address"),
         ("/linkQuery", 400, "uri"),
         (f"/linkQuery?uri={A}&at=never", 400, "at: 'never' is not allowed"),
-        (f"/timemap/link/{A}", 404, "has no replay prefix"),
+        ("/timemap/link/http://never.example/", 404, "Not captured"),
         (f"/linkQuery?uri={A}{'x' * 200_000}", 414, "Query too long"),
     ],
-    ids=["path", "no uri", "wrong time", "no replay", "long"],
+    ids=["path", "no uri", "wrong time", "never captured", "long"],
 )
 def test_errors_are_pages_for_browsers_and_problems_for_programs(
     client: FlaskClient, path: str, status: int, says: str
@@ -524,6 +524,44 @@ def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_
         "21 Jan 2010 to 20 Feb 2010: not captured",
     ]
     assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
+
+
+def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inlinks() -> None:
+    pages = [Page(B, "20100110000000", [link(A, "x")]), Page(C, "20110420000000", [link(A, "x")])]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    figure = html.css_first("figure.history")
+    assert figure is not None
+    (unknown,) = [
+        words(gap)
+        for gap in figure.css_first("svg[role=img]").css("rect.gap")  # type: ignore[union-attr]
+    ]
+    assert unknown == "Feb 2010 to Mar 2011: no page was captured"
+    for panel in ("who", "words"):
+        for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
+            assert len(row.css("rect.gap")) == 1
+
+
+def test_a_host_with_one_link_has_a_bar_next_to_a_hub() -> None:
+    pages = [
+        Page(f"http://hub.example/{n}", T1, [link(A, "hub", rel=str(m)) for m in range(50)])
+        for n in range(60)
+    ]
+    pages += [Page("http://small.example/", T1, [link(A, "small")])]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    assert {name: number for name, (bars, number) in lanes(html, "who").items() if bars} == {
+        "hub.example": "3,000",
+        "small.example": "1",
+    }
+
+
+def test_captures_that_are_no_page_have_a_mark_of_their_own() -> None:
+    pages = [
+        Page(A, "20100101000000", [link(B)]),
+        Page(A, "20100220000000", None, status="404", reason="MEMENTO_STATUS"),
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    figure = html.css_first("figure.history")
+    assert figure is not None
     assert len(figure.css(".row path.gone")) == 1
 
 

@@ -7,11 +7,12 @@ import gzip
 import json
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPMessage, HTTPSConnection
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     )
     port, replay = free_port(), free_port()
     options = ["--public", "https://links.example.org/", "--replay", "https://w.example/web/"]
+    options += ["--trusted-proxy", "127.0.0.1"]
     options += ["--browse-port", str(replay), "--browse-origin", "https://replay.example.net"]
     with serving(folder, *options) as service:
         text = (ROOT / "conf/nginx.conf").read_text()
@@ -88,6 +90,14 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 PLACES = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
+def trusting() -> ssl.SSLContext:
+    """Return a context that takes any certificate: the one of the proxy is generated."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 def get(port: int, path: str, **headers: str) -> tuple[int, HTTPMessage, bytes]:
     return next(get_often(port, path, 1, **headers))
 
@@ -96,10 +106,7 @@ def get_often(
     port: int, path: str, count: int, **headers: str
 ) -> Iterator[tuple[int, HTTPMessage, bytes]]:
     """Ask several times on one connection."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # its certificate is generated
-    connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+    connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=trusting())
     with closing(connection):
         for _ in range(count):
             connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
@@ -158,6 +165,27 @@ def test_too_many_requests_are_refused_unless_they_have_a_key(proxy: int) -> Non
     }
     strangers = {status for status, _, _ in get_often(proxy, "/health", 60)}
     assert (friends, strangers) == ({200}, {200, 429})
+
+
+def test_one_address_has_two_expensive_answers_at_a_time(proxy: int) -> None:
+    """And its other requests are answered meanwhile; with a key, requests are not counted first."""
+    context = trusting()
+    with ExitStack() as stack:
+        held = []
+        for _ in range(3):
+            plain = socket.socket()
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.connect(("127.0.0.1", proxy))
+            held.append(stack.enter_context(context.wrap_socket(plain)))
+            held[-1].settimeout(30)
+            held[-1].sendall(
+                f"GET /aggregate?uri={A}&format=json HTTP/1.1\r\n".encode()
+                + b"Host: links.example.org\r\n"
+                b"X-Api-Key: change-this-key\r\n\r\n"
+            )
+        statuses = sorted(one.recv(100).split()[1] for one in held)
+        assert get(proxy, "/health", X_Api_Key="change-this-key")[0] == 200
+    assert statuses == [b"200", b"200", b"429"]
 
 
 def test_metrics_are_for_the_machine_itself(proxy: int) -> None:

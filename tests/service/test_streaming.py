@@ -1,10 +1,15 @@
 """Streams over HTTP have the bytes of the command line; errors are problem documents."""
 
+import base64
+import errno
+import gzip
 import http.client
 import json
+import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -16,6 +21,8 @@ from tests.demos import Demos
 from tests.pages.archives import T1, Record, store_of
 from tests.service.conftest import client_of, served
 from tests.streams.reading import bytes_of, identities_in, identity, lines_of, query_of
+
+NEXT = "http://b.example/"
 
 
 def problem_of(response: TestResponse) -> dict[str, str]:
@@ -120,3 +127,41 @@ def test_seed_lists_over_http(demos: Demos) -> None:
     assert len(seeds) == 5
     assert client.get("/stale?since=2010-02&format=browsertrix").text.startswith("seeds:")
     assert problem_of(client.get("/stale"))["parameter"] == "since"
+
+
+def test_a_capture_that_decodes_to_gigabytes_is_cut(tmp_path: Path) -> None:
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", b"Content-Encoding: gzip")
+    bomb = gzip.compress(bytes(40 << 20), mtime=0)
+    store = store_of(tmp_path, [Record("http://a.example/", T1, bomb, head), Record(NEXT)])
+    captures, end = lines_of(client_of(str(store)).get("/stream").data)
+    assert [len(base64.b64decode(capture["body"])) for capture in captures] == [16 << 20, 7]
+    assert [capture.get("reason") for capture in captures] == ["PAYLOAD_TOO_LONG", None]
+    assert end["lost"] == {"PAYLOAD_TOO_LONG": 1}
+    assert end["complete"]
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_rank_table_that_cannot_be_written_is_no_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    store = store_of(tmp_path, [Record("http://a.example/", T1)])
+    client = client_of(str(store))
+    mkdir = os.mkdir
+
+    def read_only(path: str | Path, *rest: Any) -> None:
+        if "links.db.slices" in str(path):
+            name = tmp_path / "links.db.slices"
+            raise (
+                OSError(code, os.strerror(code), str(path))
+                if Path(path) == name
+                else FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
+            )
+        mkdir(path, *rest)
+
+    monkeypatch.setattr(os, "mkdir", read_only)
+    response = client.get("/stream?order=rank")
+    assert response.status_code == 503
+    detail = problem_of(response)["detail"]
+    assert "needs a file that the service cannot write" in detail
+    assert str(tmp_path) not in detail
+    assert client.get("/stream?order=surt").status_code == 200

@@ -150,3 +150,20 @@ def test_a_service_may_show_a_subset_only(path: Path) -> None:
     assert client.get("/count?by=host").get_json()["counts"] == [
         {"value": "aurora-daily.example", "captures": 45}
     ]
+
+
+def test_no_count_of_a_list_includes_hidden_captures(path: Path) -> None:
+    put(path, "kept", "uri:*", keep=True)
+    count = SubsetCatalog(str(path)).get("kept").captures
+    plain = client_of(str(path))
+    assert plain.get("/subsets/kept").get_json()["captures"] == count
+    assert f"a list of {count}" in plain.get("/select").text
+    for settings in (
+        Settings(embargo=Embargo(prefixes=(Surt("example,aurora-daily)/"),))),
+        Settings(subset="host:kalvik2010.example"),
+    ):
+        client = client_of(str(path), settings)
+        assert client.get("/subsets/kept").get_json()["captures"] is None
+        assert client.get("/subsets").get_json()["subsets"][0]["captures"] is None
+        assert "a list<" in client.get("/select").text
+        assert client.get("/count?subset=kept").get_json()["captures"] < count

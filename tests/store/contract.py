@@ -89,6 +89,7 @@ def canonical(store: Scans) -> dict[str, object]:
     answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
     answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
+    answers["months"] = sorted(store.months() or ["unknown"])
     return answers
 
 

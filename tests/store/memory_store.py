@@ -5,6 +5,7 @@ every store is, or from `Page` values.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
@@ -51,6 +52,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
+from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -379,6 +381,9 @@ class MemoryStore:
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
+
+    def months(self) -> Mapping[str, int] | None:
+        return Counter(month_of(memento.timestamp) for memento in self._mementos.values())
 
     def sums(self) -> StoreSums:
         counts = self.stats()

@@ -21,7 +21,7 @@ from arclink.cli.backup import command as backup_command
 from arclink.cli.build import command as build_command
 from arclink.cli.forget import command as forget_command
 from arclink.cli.restore import command as restore_command
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import unwritable
 from arclink.model import Forgotten, Surt
 from arclink.service.application import create_app
@@ -183,12 +183,12 @@ def test_a_restore_without_a_list_needs_an_option(store: Path, backup: Path) -> 
     assert graph(store) == before
 
 
-@pytest.mark.parametrize("damage", [b"[]\n", b'{"prefix":"a"', b"\xff\xfe"])
+@pytest.mark.parametrize("damage", [b"", b"[]\n", b'{"prefix":"a"', b"\xff\xfe"])
 def test_a_damaged_list_is_not_passed_over(store: Path, backup: Path, damage: bytes) -> None:
     back_up(store, backup)
     lose(store)
     list_path(store).write_bytes(damage)
-    with pytest.raises(UsageError, match=r"links.db.takedowns, line 1: not a takedown"):
+    with pytest.raises(SealError, match=r"links.db.takedowns (is damaged|has no checksums)"):
         restore(backup, store)
     assert not store.exists()
 
@@ -210,7 +210,7 @@ def test_a_takedown_is_not_made_without_its_list(
 
 def test_nothing_is_loaded_where_the_list_cannot_be_read(store: Path) -> None:
     list_path(store).mkdir()
-    with pytest.raises(UsageError, match=r"links\.db\.takedowns: cannot be read"):
+    with pytest.raises(SealError, match=r"links\.db\.takedowns cannot be read"):
         open_store(str(store), create=True)
 
 

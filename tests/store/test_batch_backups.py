@@ -3,12 +3,12 @@
 import shutil
 from pathlib import Path
 
-import orjson
 import pytest
 from click.testing import CliRunner
 
 from arclink.cli.build import command as build_command
 from arclink.errors import StoreError, UsageError
+from arclink.files.sealed import read_rows
 from arclink.model import Forgotten, Surt
 from arclink.store.batch_backups import (
     BATCHES,
@@ -81,10 +81,14 @@ def test_a_lost_store_comes_back_without_what_was_forgotten(
     assert restore(tmp_path / "backup", new, newest) == (batches, 0, 0), "nothing is left to do"
 
 
+def names_in(backup: Path) -> list[str]:
+    return [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
+
+
 def test_a_further_backup_copies_new_batches_only(built: Path, store: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup"
     batches, *_ = back_up(store, built / "graph", backup)
-    shutil.rmtree(backup / orjson.loads((backup / BATCHES).read_bytes())[1])
+    shutil.rmtree(backup / names_in(backup)[1])
     assert back_up(store, built / "graph", backup) == (batches, 1, 0)
     assert back_up(store, built / "graph", backup) == (batches, 0, 0)
 
@@ -92,11 +96,11 @@ def test_a_further_backup_copies_new_batches_only(built: Path, store: Path, tmp_
 def test_a_restore_that_was_stopped_continues(built: Path, store: Path, tmp_path: Path) -> None:
     backup, new = tmp_path / "backup", tmp_path / "new.db"
     batches, *_ = back_up(store, built / "graph", backup)
-    gone = backup / orjson.loads((backup / BATCHES).read_bytes())[1]
+    gone = backup / names_in(backup)[1]
     gone.rename(tmp_path / "gone")
     with (
         open_store(str(new), create=True) as opened,
-        pytest.raises(StoreError, match="cannot be read"),
+        pytest.raises(StoreError, match=r"checksums\.txt is missing"),
     ):
         restore_batches(backup, opened)
     (tmp_path / "gone").rename(gone)
@@ -114,13 +118,24 @@ def test_a_damaged_backup_is_not_restored(built: Path, store: Path, tmp_path: Pa
     backup = tmp_path / "backup"
     back_up(store, built / "graph", backup)
     part, *_ = sorted(backup.glob("batch-*/mementos/part-*"))
-    part.write_bytes(part.read_bytes().replace(b"2010", b"2011"))
+    whole = part.read_bytes()
+    part.write_bytes(whole.replace(b"2010", b"2011"))
     with pytest.raises(StoreError, match="fails its checksum"):
+        restore(backup, tmp_path / "new.db")
+    part.write_bytes(whole)
+    for name in (BATCHES, TAKEDOWNS, f"{part.parents[1].name}/manifest.json"):
+        whole = (backup / name).read_bytes()
+        (backup / name).write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
+        with pytest.raises(StoreError, match=f"{name} is damaged"):
+            restore(backup, tmp_path / "new.db")
+        (backup / name).write_bytes(whole)
+    part.parents[1].joinpath("checksums.txt").unlink()
+    with pytest.raises(StoreError, match=r"checksums\.txt is missing"):
         restore(backup, tmp_path / "new.db")
 
 
 def test_another_folder_is_no_backup(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=f"{BATCHES}: missing"):
+    with pytest.raises(StoreError, match=f"{BATCHES} is missing"):
         restore(tmp_path, tmp_path / "new.db")
 
 

@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.errors import UsageError
+from arclink.errors import SealError, UsageError
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import Takedown
-from arclink.store.takedown_files import format_takedowns, read_takedowns, takedown_digest
+from arclink.store.takedown_files import (
+    format_takedowns,
+    import_takedowns,
+    read_takedowns,
+    takedown_digest,
+)
 from tests.store.memory_store import MemoryStore
 
 texts = st.text(max_size=8)
@@ -59,10 +64,24 @@ def test_what_is_written_reads_back(path: Path, takedowns: list[Takedown]) -> No
 def test_any_file_is_a_list_or_refused(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     try:
-        found = read_takedowns(path)
-    except UsageError:
+        found = import_takedowns(path)
+    except (UsageError, SealError):
         return
     assert all(takedown.what.prefix for takedown in found)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b'{"prefix":"a","fpom":"2010","time":""}\n', "line 1: unknown keys: 'fpom'"),
+        (format_takedowns([])[:-1], "is damaged"),
+    ],
+)
+def test_a_list_is_not_imported_in_part(path: Path, data: bytes, words: str) -> None:
+    path.write_bytes(data)
+    with pytest.raises((UsageError, SealError), match=words):
+        import_takedowns(path)
 
 
 def test_each_takedown_changes_the_digest() -> None:

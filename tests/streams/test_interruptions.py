@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arclink.streams import orders
-from arclink.streams.forms import FORMS, TOKEN_FIELD
+from arclink.streams.forms import FORMS, TOKEN_FIELD, write_capture
 from arclink.streams.queries import StreamQuery
 from arclink.streams.ranks import RankTables
 from arclink.streams.stream import CaptureStream
@@ -34,7 +34,7 @@ def interrupted(store: Path, query: StreamQuery, count: int, tables: Path) -> tu
             asked = StreamQuery(query.order, query.part, after, 0, query.form)
             stream = CaptureStream(reader, asked, tables=RankTables(tables))
             for number, capture in enumerate(stream, 1):
-                data += b"".join(output.write(capture))
+                data += b"".join(write_capture(output, capture))
                 after = capture.after
                 if number == count:
                     break

@@ -3,17 +3,20 @@
 import base64
 import gzip
 import hashlib
+import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
+import brotli  # type: ignore[import-untyped]  # it has no types
 import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from arclink.access.declarations import BadParameterError
 from arclink.archives.reader import ArchiveFile
-from arclink.errors import GoneError, UsageError
+from arclink.archives.records import ArchiveRecord
+from arclink.errors import GoneError, InputError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.pages import read as page_reading
@@ -22,7 +25,7 @@ from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
-from arclink.streams.forms import END_URI
+from arclink.streams.forms import END_URI, write_stream
 from arclink.streams.queries import StreamQuery
 from arclink.streams.ranks import KEPT_TABLES, RankTables
 from arclink.streams.stream import CaptureStream
@@ -155,6 +158,99 @@ def test_a_coding_that_cannot_be_undone_is_counted(tmp_path: Path) -> None:
     captures, end = lines_of(bytes_of(store, query_of()))
     assert captures[0]["reason"] in Reason.__members__
     assert end["lost"] == {captures[0]["reason"]: 1}
+
+
+MANY_CODINGS = (b"HTTP/1.1 200 OK", b"Content-Encoding: " + b", ".join([b"gzip"] * 2_000))
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+def test_a_stream_goes_on_after_a_capture_with_many_codings(tmp_path: Path, form: str) -> None:
+    packed = gzip.compress(b"<p>packed", mtime=0)
+    store = store_of(tmp_path, [Record(A), Record(B, T1, packed, MANY_CODINGS), Record(C)])
+    whole = bytes_of(store, query_of(form=form))
+    assert b'"captures":3,"with_bytes":2,"lost":{"PAYLOAD_CODING":1}' in whole
+    assert whole.count(C.encode()) > 0
+    tokens = [one["after"] for one in lines_of(bytes_of(store, query_of()))[0]]
+    assert C.encode() in bytes_of(store, query_of(form=form, after=tokens[1]))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RecursionError("too deep"), "PAYLOAD_FAILED"),
+        (UnicodeError("odd"), "PAYLOAD_FAILED"),
+        (MemoryError(), "PAYLOAD_MEMORY"),
+        (InputError("the disk failed"), "PAYLOAD_FILE_MISSING"),
+    ],
+)
+@pytest.mark.parametrize("form", ["jsonl", "warc", "text"])
+def test_whatever_fails_loses_one_capture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, error: Exception, reason: str
+) -> None:
+    store = store_of(tmp_path, [Record(A), Record(B, T1, b"<p>bad"), Record(C)])
+
+    def failing(record: ArchiveRecord) -> bool:
+        if record.uri == B:
+            raise error
+        return False
+
+    monkeypatch.setattr(page_reading, "is_described", failing)
+    found = bytes_of(store, query_of(form=form))
+    assert b'"captures":3,"with_bytes":2,"lost":{"%b":1}' % reason.encode() in found
+    assert b'"complete":true' in found
+
+
+def test_what_fails_within_a_body_ends_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, [Record(A), Record(B), Record(C)])
+
+    def failing(pieces: Iterator[bytes], *_: object) -> Iterator[bytes]:
+        yield next(iter(pieces)) * 50_000
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(page_reading, "stream_decoded", failing)
+    captures, end = lines_of(bytes_of(store, query_of()))
+    assert [one["reason"] for one in captures] == ["PAYLOAD_FAILED"] * 3
+    assert base64.b64decode(captures[0]["body"]) == b"<p>text" * 50_000
+    assert end["lost"] == {"PAYLOAD_FAILED": 3}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "warc"])
+def test_a_limited_stream_cuts_what_grows(tmp_path: Path, form: str) -> None:
+    bomb = brotli.compress(bytes(17 << 20), quality=1)
+    head = (b"HTTP/1.1 200 OK", b"Content-Encoding: br")
+    noise = random.Random(1).randbytes(17 << 20)
+    records = [Record(A, T1, bomb, head), Record(B, T1, noise), Record(C, T1, bytes(17 << 20))]
+    store = store_of(tmp_path, records)
+    query = query_of(form=form)
+    with opened(store) as reader:
+        whole = b"".join(write_stream(CaptureStream(reader, query), query.form))
+        stream = CaptureStream(reader, query)
+        cut = b"".join(write_stream(stream, query.form, is_limited=True))
+    assert b'"lost":{}' in whole
+    assert stream.lost == {"PAYLOAD_TOO_LONG": 2 if form == "jsonl" else 1}
+    if form == "jsonl":
+        captures, _ = lines_of(cut)
+        assert [len(base64.b64decode(one["body"])) >> 20 for one in captures] == [16, 17, 16]
+        assert captures[0]["reason"] == captures[2]["reason"] == "PAYLOAD_TOO_LONG"
+
+
+def test_a_text_that_was_cut_says_so(tmp_path: Path) -> None:
+    store = store_of(tmp_path, [Record(A, T1, b"<p>" + b"text " * 900_000)])
+    found = bytes_of(store, query_of(form="text"))
+    assert b"WARC-Truncated: length\r\n" in found
+    assert b'"lost":{"PAYLOAD_TOO_LONG":1}' in found
+
+
+def test_the_text_of_a_limited_stream_is_that_of_fewer_bytes(tmp_path: Path) -> None:
+    store = store_of(tmp_path, [Record(A, T1, b"<p>x<!--" + b"-x" * (3 << 20) + b"--><p>end")])
+    query = query_of(form="text")
+    with opened(store) as reader:
+        whole = b"".join(write_stream(CaptureStream(reader, query), query.form))
+        cut = b"".join(write_stream(CaptureStream(reader, query), query.form, is_limited=True))
+    assert (b"end\n" in whole, b'"lost":{}' in whole) == (True, True)
+    assert (b"end\n" in cut, b'"lost":{"PAYLOAD_TOO_LONG":1}' in cut) == (False, True)
 
 
 def test_a_limit_ends_the_stream_and_says_so(demos: Demos) -> None:

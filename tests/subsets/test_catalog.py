@@ -1,10 +1,12 @@
 """The catalog: views, kept lists, circles, missing subsets, and takedowns."""
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import Forgotten, Surt
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Takedown
@@ -91,14 +93,14 @@ def test_a_subset_in_use_is_not_removed(catalog: SubsetCatalog, demo_store: Grap
 
 def test_damage_is_noticed(catalog: SubsetCatalog, demo_store: GraphStore) -> None:
     catalog.put(demo_store, "a", parse_selection("status:200"), keep=True)
-    path = catalog.folder / "a.captures"
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(StoreError, match="damaged"):
+    path = catalog.folder / "a.subset"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(SealError, match=r"damaged.*Select the subset again"):
         captures(catalog, demo_store, "a")
-    (catalog.folder / "a.json").write_text("{}")
-    with pytest.raises(StoreError, match="damaged"):
+    assert catalog.get("a").text == "status:200"
+    path.write_bytes(whole.replace(b"status:200", b"status:201"))
+    with pytest.raises(SealError, match="damaged: line 2"):
         catalog.get("a")
 
 
@@ -117,9 +119,23 @@ def test_a_takedown_leaves_views_and_kept_lists(demos: Demos, tmp_path: Path) ->
         store.forget(Takedown(Forgotten(prefix), "", "2026-11-23T00:00:00Z"))
         remaining = [one for one in before if not one.surt.startswith(prefix)]
         assert list(subset.scan_mementos()) == remaining != before
-        size = (catalog.folder / "kept.captures").stat().st_size
+        size = (catalog.folder / "kept.subset").stat().st_size
         catalog.reduce_lists(store)
         reduced = catalog.get("kept")
-        assert (catalog.folder / "kept.captures").stat().st_size < size
+        assert (catalog.folder / "kept.subset").stat().st_size < size
         assert not any(stem.startswith(prefix) for stem in reduced.ranges)
         assert len(captures(catalog, store, "kept")) == reduced.captures
+
+
+def test_two_processes_do_not_store_a_subset_at_once(
+    catalog: SubsetCatalog, demo_store: GraphStore
+) -> None:
+    catalog.put(demo_store, "a", parse_selection("status:200"), keep=False)
+    lock = os.open(catalog.folder, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with pytest.raises(StoreError, match="another process is storing a subset"):
+        catalog.put(demo_store, "a", parse_selection("status:404"), keep=True)
+    os.close(lock)
+    assert catalog.get("a").text == "status:200"
+    catalog.put(demo_store, "a", parse_selection("status:404"), keep=True)
+    assert catalog.get("a").text == "status:404"

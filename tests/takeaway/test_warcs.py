@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import re
 import shutil
 from collections.abc import Sequence
@@ -12,16 +13,21 @@ import pytest
 import zstandard
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
+from arclink.archives.records import ArchiveRecord
 from arclink.errors import ExportError, UsageError
 from arclink.model import Forgotten, Surt
+from arclink.pages import read as reading
+from arclink.pages.locate import RecordPlace
 from arclink.pages.places import ArchivePlaces
+from arclink.pages.read import is_meant
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Removed, Takedown
+from arclink.takeaway import records as taking_records
 from arclink.takeaway import take_away as taking
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
-from arclink.takeaway.take_away import Source, take_away
+from arclink.takeaway.take_away import Source, download, take_away
 from arclink.takeaway.tally import Rewritten
 from tests.archives.made_archives import arc, http
 from tests.demos import Demos
@@ -270,6 +276,43 @@ def test_captures_without_bytes_are_counted_by_reason(tmp_path: Path) -> None:
     assert len(list(done.tally.warnings())) == 3
     told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
     assert told["counts"]["left_out"]["PAYLOAD_FILE_MISSING"] == 1
+
+
+@pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])
+@pytest.mark.parametrize("form", ["warc", "wacz"])
+def test_whatever_fails_loses_one_capture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    many = (b"HTTP/1.1 200 OK", b"Content-Encoding: " + b", ".join([b"gzip"] * 2_000))
+    packed = gzip.compress(TWO, mtime=0)
+    records = [Record(A, T1, ONE), Record(B, T2, ONE), Record(C, T3, packed, many)]
+    store = store_of(tmp_path, records, name)
+
+    def failing(record: ArchiveRecord, place: RecordPlace) -> bool:
+        if record.uri == B:
+            raise RecursionError("too deep")
+        return is_meant(record, place)
+
+    monkeypatch.setattr(reading, "is_meant", failing)
+    monkeypatch.setattr(taking_records, "is_meant", failing)
+    done = exported(store, tmp_path / f"out.{form if form == 'wacz' else 'warc.gz'}", form)
+    assert done.tally.left_out == {Reason.PAYLOAD_FAILED: 1}
+    assert done.tally.written == 2
+
+
+def test_a_download_leaves_out_records_that_grow(tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(17 << 20)
+    big = [Record(A, T1, bytes(17 << 20)), Record(B, T1, noise), Record(C)]
+    path = tmp_path / "x.warc.zst"
+    path.write_bytes(b"".join(zstandard.compress(record.to_bytes()) for record in big))
+    with open_store(str(build(tmp_path, [path]))) as opened:
+        query = TakeAwayQuery(CaptureFormat.WARC)
+        sent = b"".join(download(Source(opened), query))
+        written = take_away(Source(opened), query, tmp_path / "out.warc.gz")
+    assert written.tally.left_out == {}
+    (tmp_path / "sent.warc.gz").write_bytes(sent)
+    assert [uri for _, uri in uris_by_warcio(tmp_path / "sent.warc.gz")][1:-1] == [B, C]
+    assert b'"PAYLOAD_TOO_LONG": 1' in gzip.decompress(sent)
 
 
 def test_damage_inside_a_record_is_found_by_a_check(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def by_package_in_punycode(uri: str) -> str | None:
 SIGNS = [*"abzAZ09/?#&=.:;%@()<>'\"\\~ \t\n\x00\x7fäü\u2028\uff12", "//", "/.", ".."]
 
 
-ESCAPES = ["%2e", "%2F", "%25", "25", "%3f", "%23", "%41", "%c3%a9", "%0A"]
+ESCAPES = ["%2e", "%2F", "%26", "%3D", "%2b", "%25", "25", "%3f", "%23", "%41", "%c3%a9", "%0A"]
 
 
 HOSTS = [
@@ -61,6 +61,7 @@ sites = st.sampled_from(
     [
         "http://h.org",
         "http://www.h.org",
+        "http://www2.org",
         "https://H.org:80",
         "http://h",
         "http://1.2.3",

@@ -5,9 +5,10 @@ import socket
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tldextract import TLDExtract
 
 from arclink.model import Surt
-from arclink.uris.hosts import Host, domain_of, host_of
+from arclink.uris.hosts import Host, _rules, domain_of, host_of, is_public_suffix
 from arclink.uris.surts import surt_of
 
 
@@ -62,6 +63,20 @@ def test_host_and_domain_of(
     monkeypatch.setattr(socket.socket, "connect", no_network)
     domain_of.cache_clear()
     assert (host_of(surt_of(uri)), domain_of(host_of(surt_of(uri)))) == (host, domain)
+
+
+def test_every_rule_is_that_of_the_package() -> None:
+    """The file was made from the list in ``tldextract``; another list means other `KEY_RULES`."""
+    extract = TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)
+    names = {rule.lstrip("!*.") for rule in _rules()}
+    hosts = {f"{before}{name}" for name in names for before in ("", "x.", "y.x.", "z.y.x.")}
+    assert len(hosts) > 20_000
+    assert [
+        host
+        for host in sorted(hosts)
+        if domain_of(Host(host)) != (extract(host).top_domain_under_public_suffix or host)
+        or ("." in host and is_public_suffix(Host(host)) != (extract(host).suffix == host))
+    ] == []
 
 
 @given(st.text(max_size=30))

@@ -118,6 +118,7 @@ def test_the_usual_place_of_the_internet_archive_is_tried(
     assert [path.partition("?")[0] for path in archive.asked] == [
         "/web/cdx",
         "/cdx/search/cdx",
+        "/cdx",
         "/web/timemap/link/http://h.example/3",
     ]
     archive.asked.clear()
@@ -199,12 +200,12 @@ def test_a_cdx_server_that_leads_to_another_host_is_not_followed(
     archive: FakeArchive, client: Client
 ) -> None:
     archive.timemap_rows = 10
-    for path in ("/web/cdx", "/cdx/search/cdx"):
+    for path in ("/web/cdx", "/cdx/search/cdx", "/cdx"):
         archive.faults[f"{path}?url=http%3A%2F%2Fh.example%2F&limit=25&showResumeKey=true"] = [
             redirect("http://elsewhere.example/cdx")
         ]
     assert listed(archive, client, "http://h.example/") == []
-    assert len(archive.asked) == 3
+    assert len(archive.asked) == 4
 
 
 def test_the_hosts_are_those_that_were_named() -> None:

@@ -3,8 +3,9 @@
 Widths are counted in terminal cells, so that columns stay aligned with Chinese and combining
 characters. A text with right-to-left letters is enclosed in Unicode isolates: it reads right to
 left, and the texts next to it keep their places. Characters that control the terminal or change the
-writing direction of the line are removed or replaced. URIs are in the last column and are never
-truncated.
+writing direction of the line are removed or replaced. URIs are in the last column. In a file or a
+pipe they are complete; on a terminal, lines have its width, and texts and URIs are cut in the
+middle.
 """
 
 import re
@@ -18,10 +19,14 @@ from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
-from arclink.access.texts import printable, printable_uri
-from arclink.model import Timestamp
+from arclink.access.texts import counted, printable, printable_uri
+from arclink.model import ALL_TIME, Timestamp
+from arclink.terminal import shown_width
 
 TEXT_CELLS = 40
+LEAST_CELLS = 11
+"""Cells that a column keeps on a narrow terminal: a date, or the beginning of a text."""
+LEAST_CELLS_OF_URI = 30
 _ISOLATE, _POP = "\u2068", "\u2069"
 _DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _HEAD = ("first seen", "last seen", "times", "kind", "text")
@@ -57,18 +62,52 @@ def cell(text: str, width: int) -> str:
 def columns(
     head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = TEXT_CELLS
 ) -> Iterator[str]:
-    """Yield ``rows`` under ``head`` as aligned lines; the last column keeps its width."""
+    """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts the last column."""
     kept = [head, *rows]
     widths = [
         min(widest, max(cell_len(printable(row[column])) for row in kept))
         for column in range(len(head) - 1)
     ]
+    room = None
+    if (width := shown_width.get()) is not None:
+        longest = max(cell_len(printable(row[-1])) for row in kept)
+        room = _make_room(widths, min(longest, LEAST_CELLS_OF_URI), width - 2 * len(widths))
     for row in kept:
         cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
         last = _DIRECTION_MARKS.sub("", printable(row[-1]))
+        last = last if room is None else cut_in_the_middle(last, room)
         yield "  ".join(
             chain(cells, (f"{_ISOLATE}{last}{_POP}" if _has_right_to_left(last) else last,))
         ).rstrip()
+
+
+def _make_room(widths: list[int], least: int, width: int) -> int:
+    """Return the cells of the last column; take some from the widest ones, if it has too few.
+
+    Args:
+        widths: Cells of the columns before it; changed.
+        least: Cells that the last column should have.
+        width: Cells of the terminal, without those between columns.
+    """
+    while width - sum(widths) < least and max(widths, default=0) > LEAST_CELLS:
+        widths[widths.index(max(widths))] -= 1
+    return max(width - sum(widths), LEAST_CELLS)
+
+
+def cut_in_the_middle(text: str, width: int) -> str:
+    """Return a text with at most ``width`` cells: a URI shows its host and its end.
+
+    >>> cut_in_the_middle("http://example.org/a/long/path/page.html", 23)
+    'http://exam…h/page.html'
+    """
+    if cell_len(text) <= width:
+        return text
+    start = set_cell_size(text, (width - 1) // 2).rstrip()
+    rest = width - 1 - cell_len(start)
+    end = text[-rest:]
+    while cell_len(end) > rest:
+        end = end[1:]
+    return f"{start}…{end}"
 
 
 def _lines(answer: LinkAnswer) -> Iterator[str]:
@@ -119,7 +158,7 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         told = (
             ""
             if report.outcome is Outcome.FAILED
-            else f", {_counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+            else f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
         )
         refused = "; ".join(
             f"{reason.value} ({number:,})"
@@ -142,7 +181,7 @@ def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     if mementos.first is None or mementos.last is None:
         return "Not captured: the graph has no memento of it, so its outlinks are unknown."
     line = (
-        f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
+        f"{counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
         f"{date_and_time(mementos.last)}"
     )
     if mementos.asked == 0:
@@ -176,17 +215,32 @@ def _members(
         if answer.query.is_range
         else ", in store order: too many to group"
     )
-    yield f"{title} ({len(members):,} shown{order})" if members else f"{title}: none"
-    if members:
-        archives = ("archives",) if answer.archives else ()
-        validity = ("last without", "first without") if answer.query.with_validity else ()
-        rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
-        if answer.query.is_range:
-            rows = [
-                (*row[:-1], _ends(member, is_out=title == "OUTLINKS"))
-                for row, member in zip(rows, members, strict=True)
-            ]
-        yield from columns((*_HEAD, *validity, *archives, other_end), rows)
+    if not members:
+        yield f"{title}: {_why_none(answer, is_out=title == 'OUTLINKS')}"
+        return
+    yield f"{title} ({len(members):,} shown{order})"
+    archives = ("archives",) if answer.archives else ()
+    validity = ("last without", "first without") if answer.query.with_validity else ()
+    rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
+    if answer.query.is_range:
+        rows = [
+            (*row[:-1], _ends(member, is_out=title == "OUTLINKS"))
+            for row, member in zip(rows, members, strict=True)
+        ]
+    yield from columns((*_HEAD, *validity, *archives, other_end), rows)
+
+
+def _why_none(answer: LinkAnswer, *, is_out: bool) -> str:
+    """Return "none", or why it is not known whether there are links."""
+    if answer.next is not None:
+        return "none so far"
+    if is_out and not answer.query.is_range and not answer.mementos.links_known:
+        return "unknown"
+    if not is_out and answer.has_captures_then() is False:
+        when = "yet" if answer.query.span == ALL_TIME else "at that time"
+        when = when if answer.query.at is None else "by then"
+        return f"unknown: no page was captured {when}"
+    return "none"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
@@ -212,10 +266,6 @@ def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
 def _ends(member: Member, *, is_out: bool) -> str:
     here, there = printable_uri(member.variants[0]), printable_uri(member.uri)
     return f"{here} → {there}" if is_out else f"{there} → {here}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def _has_right_to_left(text: str) -> bool:

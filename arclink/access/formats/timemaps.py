@@ -3,17 +3,21 @@
 Other tools read the JSON form, too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import orjson
 
 from arclink.access.formats.iris import iri
-from arclink.access.replay import ReplayPrefix, http_date, moment_of, uri_m
+from arclink.access.replay import http_date, moment_of
 from arclink.access.texts import percent_encoded, printable, printable_uri
 from arclink.access.timemaps import TimeMap
 from arclink.model import ALL_TIME, Memento, Timestamp
+from arclink.uris.in_paths import format_in_path
 
 LINK_FORMAT = "application/link-format"
+
+UriMs = Callable[[Memento], str | None]
+"""Returns the URI-M of a memento; None if mementos have no address."""
 
 
 def ascii_uri(uri: str) -> str:
@@ -30,19 +34,37 @@ def ascii_uri(uri: str) -> str:
     )
 
 
+def ascii_in_path(uri: str) -> str:
+    """Return ``uri`` as the last part of the path of an address, in ASCII.
+
+    >>> ascii_in_path("http://example.org/a b"), ascii_in_path("http://example.org/é/../b")
+    ('http://example.org/a%20b', 'http%3A%2F%2Fexample.org%2F%C3%A9%2F..%2Fb')
+    """
+    part = format_in_path(uri)
+    return ascii_uri(uri) if part == uri else part
+
+
 def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
     """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
-    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_uri(found.uri)
+    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_in_path(found.uri)
 
 
-def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
+def write_link_timemap(
+    found: TimeMap, uri_m_of: UriMs, place: str = "", *, has_timegate: bool = False
+) -> Iterator[bytes]:
     """Yield the TimeMap in link format, one link per line.
 
-    The replay prefix must not be empty, because a memento has no other address. ``place`` is the
-    URL of the service, ending with ``/``; if it is empty, there are no links to TimeMaps.
+    Args:
+        found: The TimeMap.
+        uri_m_of: Returns the URI-M of each memento, which must have one.
+        place: URL of the service, ending with ``/``; if it is empty, there are no links to
+            TimeMaps.
+        has_timegate: Whether the service has a TimeGate.
     """
     links = [f'<{ascii_uri(found.uri)}>; rel="original"']
+    if place and has_timegate:
+        links.append(f'<{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}>; rel="timegate"')
     if place:
         links.append(
             _link(timemap_address(place, "link", found, found.start), "self", *_range(found))
@@ -58,7 +80,7 @@ def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
     for number, memento in enumerate(found.mementos):
         first = "first " if number == 0 and found.is_first else ""
         last = "last " if number == len(found.mementos) - 1 and found.following is None else ""
-        address = uri_m(replay, memento.timestamp, memento.original)
+        address = uri_m_of(memento)
         assert address is not None
         links.append(
             f'<{ascii_uri(address)}>; rel="{first}{last}memento"; '
@@ -67,9 +89,14 @@ def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
     yield (",\n".join(links) + "\n").encode()
 
 
-def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
-    """Yield the TimeMap as JSON; without a replay prefix, its mementos have no ``uri``."""
-    mementos = [_memento(memento, replay) for memento in found.mementos]
+def write_json_timemap(
+    found: TimeMap, uri_m_of: UriMs, place: str = "", *, has_timegate: bool = False
+) -> Iterator[bytes]:
+    """Yield the TimeMap as JSON; mementos without an address have no ``uri``.
+
+    Arguments are those of `write_link_timemap`.
+    """
+    mementos = [_memento(memento, uri_m_of) for memento in found.mementos]
     document: dict[str, object] = {
         "original_uri": printable_uri(found.uri),
         "surt": printable_uri(found.surt),
@@ -81,10 +108,13 @@ def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
     }
     if place:
         document["self"] = timemap_address(place, "json", found, found.start)
-        forms = {"json_format": "json", **({"link_format": "link"} if replay else {})}
+        has_addresses = bool(mementos) and "uri" in mementos[0]
+        forms = {"json_format": "json", **({"link_format": "link"} if has_addresses else {})}
         document["timemap_uri"] = {
             name: timemap_address(place, form, found, found.start) for name, form in forms.items()
         }
+        if has_timegate:
+            document["timegate_uri"] = f"{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}"
         document["next"] = (
             None
             if found.following is None
@@ -94,8 +124,8 @@ def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _memento(memento: Memento, replay: ReplayPrefix) -> Mapping[str, object]:
-    address = uri_m(replay, memento.timestamp, memento.original)
+def _memento(memento: Memento, uri_m_of: UriMs) -> Mapping[str, object]:
+    address = uri_m_of(memento)
     return {
         "datetime": f"{moment_of(memento.timestamp).isoformat()[:19]}Z",
         **({} if address is None else {"uri": printable_uri(address)}),

@@ -94,11 +94,18 @@ def command(given: Given) -> None:
     )
     with open_graph_asked(given) as graph:
         is_captured = next(graph.mementos(links.surt, links.span), None) is not None
+        is_known = any(
+            next(rows, None) is not None
+            for rows in (graph.inlinks(query.target), graph.mementos(query.target))
+        )
         answer = find_path(graph, query)
-    write_rows(_as_rows(query, answer, end, is_captured), ROW_FORMAT.sure(given))
+    unknown = "" if is_known else end
+    write_rows(_as_rows(query, answer, end, is_captured, unknown), ROW_FORMAT.sure(given))
 
 
-def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) -> RowAnswer:
+def _as_rows(
+    query: PathQuery, answer: PathAnswer, end: str, is_captured: bool, unknown: str
+) -> RowAnswer:
     about = {
         "from_uri": printable_uri(query.links.uri),
         "to_uri": printable_uri(absolute_uri(end)),
@@ -121,7 +128,7 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
         }
         for number, hop in enumerate(answer.hops, 1)
     ]
-    lines = [_told(query, answer, is_captured), kinds_line(query.links.kinds)]
+    lines = [_told(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
     if not rows and answer.others:
         lines.append(
             f"{answer.others:,} links of other kinds on these pages were not followed: "
@@ -131,7 +138,7 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
 
 
-def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
+def _told(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
     looked = "1 page was searched" if answer.pages == 1 else f"{answer.pages:,} pages were searched"
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"
@@ -140,6 +147,11 @@ def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
         return (
             f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its "
             "links are unknown."
+        )
+    if unknown:
+        return (
+            f"No path: the graph does not know {printable_uri(unknown)}: it has no capture of it "
+            f"and no link to it; {looked}."
         )
     if answer.is_complete:
         return f"No path: {looked}, which are all pages that can be reached in that time."

@@ -18,12 +18,13 @@ from arclink.access.members import Member
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.model import Memento, Timestamp, UriR
 from arclink.pages.read import CapturedPage
 from arclink.pages.text import TextRun, read_text
-from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
+from arclink.uris.in_paths import format_in_path
 
 MOST_LINKERS = 1_000
 """Maximum number of links to the page that the panel lists."""
@@ -74,12 +75,8 @@ def browse_address(time: str, uri: str) -> str:
     >>> browse_address("20100212060005", "http://example.org/a?b#c")
     'browse/20100212060005/http://example.org/a?b'
     """
-    return f"browse/{time}/{_in_path(printable_uri(uri))}"
-
-
-def _in_path(uri: str) -> str:
-    """Return a URI as the rest of a path; its fragment is no part of the page."""
-    return uri.partition("#")[0]
+    page = printable_uri(uri.partition("#")[0])  # a fragment is no part of the page
+    return f"browse/{time}/{format_in_path(page)}"
 
 
 def show_page_then(
@@ -346,9 +343,7 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
     """Return the text of a capture, with links that stay in time.
 
     Raises:
-        CaptureError: It has no text.
-        RecordError: Its record is damaged.
-        PayloadError: A coding cannot be undone.
+        CaptureError: It has no text, or cannot be read.
     """
     read = read_text(page, MOST_TEXT)
 

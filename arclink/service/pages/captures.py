@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 from itertools import islice
-from urllib.parse import quote
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.explanations import Explanation, explain
+from arclink.access.formats.timemaps import ascii_in_path
 from arclink.access.link_states import State, state_of
 from arclink.access.queries import span_asked
 from arclink.access.replay import uri_m
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.languages import NO_LANGUAGE
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.methods import method_of_key
@@ -78,9 +78,9 @@ def show_captures(
     downloads = [
         ("captures as JSON", download("explain", [("uri", uri), *asked.only("from", "to")]))
     ]
-    path = quote(printable_uri(uri), safe=":/?&=;,+@!$'()*~%")
+    path = ascii_in_path(uri)
     downloads.append(("TimeMap as JSON", f"timemap/json/{path}"))
-    if settings.replay:
+    if settings.replay or settings.has_pages:
         downloads.append(("TimeMap", f"timemap/link/{path}"))
     distinct = {one.memento: one.links for one in chronicle.captures}
     return {

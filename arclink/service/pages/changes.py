@@ -10,9 +10,9 @@ from arclink.access.formats.anchors import uri_m_of
 from arclink.access.queries import Direction
 from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis, moment_in_words
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.requests import Asked, View, about, address, download
-from arclink.service.pages.time_axis import Axis, moment_in_words
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

@@ -16,10 +16,10 @@ from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

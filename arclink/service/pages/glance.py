@@ -10,9 +10,9 @@ from arclink.access.chronicles import Chronicle
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.access.texts import printable
+from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.time_axis import Axis, Bar, most_of
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

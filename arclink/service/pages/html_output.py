@@ -10,9 +10,9 @@ from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
 from arclink.access.formats.table import date_and_time
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
+from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
 from arclink.service.pages.requests import View, about
-from arclink.service.pages.time_axis import day_in_words, in_words, moment_in_words
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
@@ -73,16 +73,7 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-@site.app_template_filter("counted")
-def counted(count: int, noun: str, nouns: str = "") -> str:
-    """Return ``count`` with its noun.
-
-    >>> counted(1, "link"), counted(2000, "link"), counted(0, "host")
-    ('1 link', '2,000 links', '0 hosts')
-    """
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
-
-
+site.add_app_template_filter(counted, "counted")
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")
 

@@ -11,10 +11,10 @@ from arclink.access.members import Evidence, Validity
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
-from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.tallies import Period
+from arclink.charts.time_axis import Axis, Mark, in_words, moment_in_words
 from arclink.model import Timestamp
 from arclink.service.pages.requests import Asked
-from arclink.service.pages.time_axis import Axis, Mark, in_words, moment_in_words
 from arclink.timestamps import pad_high
 
 

@@ -3,9 +3,9 @@
 from arclink.access.chronicles import Chronicle
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import Direction
+from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, links_over_time
 from arclink.service.pages.requests import Asked, download
-from arclink.service.pages.time_axis import Axis, most_of
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

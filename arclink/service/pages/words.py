@@ -9,9 +9,9 @@ from arclink.access.formats.anchors import uri_m_of
 from arclink.access.replay import ReplayPrefix
 from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Kind
 from arclink.service.pages.requests import Asked, about, download
-from arclink.service.pages.time_axis import Axis, Bar, most_of
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 

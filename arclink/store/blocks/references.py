@@ -1,13 +1,20 @@
-"""Resolves revisits that name a capture instead of a checksum (`arclink.checksums`).
+"""Resolves revisits that name a capture of their own original (`arclink.checksums`).
 
-The store looks the named capture up when an answer needs it.
+The store looks the named capture up when an answer needs it. A reference to a capture of another
+URI is the checksum of a payload that a build has read, and needs no look-up.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from arclink.checksums import checksum_of_reference, is_reference, timestamp_of_reference
-from arclink.model import ALL_TIME, Checksum, Memento, Span, Surt, Timestamp, UriR
+from arclink.checksums import (
+    checksum_of_reference,
+    is_own_reference,
+    is_reference,
+    timestamp_of_reference,
+    uri_of_reference,
+)
+from arclink.model import ALL_TIME, Checksum, Memento, Source, Span, Surt, Timestamp, UriR
 from arclink.store.blocks.rows import shows_payload
 from arclink.uris.surts import surt_of
 
@@ -22,11 +29,11 @@ class Mementos(Protocol):
 def checksum_shown(store: Mementos, memento: Memento) -> Checksum | None:
     """Return the checksum of the payload that a memento shows; None if it shows no payload.
 
-    It is the memento's own checksum, or that of the capture it refers to.
+    It is the memento's own checksum, or that of the capture of the same original it refers to.
     """
     if not shows_payload(memento.checksum, memento.reason):
         return None
-    if not is_reference(memento.checksum):
+    if not is_own_reference(memento.checksum, memento.original):
         return memento.checksum
     when = timestamp_of_reference(memento.checksum)
     span = Span(last=memento.timestamp) if when is None else Span(when, when)
@@ -39,20 +46,25 @@ def checksum_shown(store: Mementos, memento: Memento) -> Checksum | None:
 
 def not_modified_since(
     store: Mementos,
-    referring: Callable[[Checksum], Iterable[Timestamp]],
+    pages: Callable[[Checksum], Iterable[Source]],
     original: UriR,
     timestamps: Sequence[Timestamp],
 ) -> Iterator[Timestamp]:
-    """Yield the timestamps of revisits that refer to one of the captures of ``original``.
+    """Yield the timestamps of revisits of ``original`` that refer to one of its captures.
 
     A revisit that names no capture refers to the last one before it.
 
     Args:
         store: The store with the revisits.
-        referring: Returns the timestamps of the captures with a checksum.
+        pages: Returns the originals of the captures with a checksum, each with its timestamps.
         original: The URI-R of the captures.
         timestamps: Timestamps of the captures.
     """
+
+    def referring(reference: Checksum) -> Iterator[Timestamp]:
+        own = uri_of_reference(reference)
+        return (when for page, times in pages(reference) if page == own for when in times)
+
     for timestamp in timestamps:
         yield from referring(checksum_of_reference(original, timestamp))
     unnamed = list(referring(checksum_of_reference(original, None)))

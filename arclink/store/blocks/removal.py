@@ -25,6 +25,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from arclink.checksums import parse_name, timestamp_of_reference, uri_of_reference
 from arclink.closing import Closing
 from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
 from arclink.reasons import Reason
@@ -41,6 +42,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Row, shows_payload
 from arclink.store.protocols import Removed
+from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
@@ -98,6 +100,9 @@ class RewrittenRows(Protocol):
     def set_times(self, times: Mapping[int, Times]) -> None:
         """Record new times of batches."""
 
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        """Record the numbers of removed captures by month."""
+
     def key_of(self, checksum: Checksum) -> bytes:
         """Return the key of the payload with this checksum."""
 
@@ -114,6 +119,9 @@ class RewrittenRows(Protocol):
 
     def remove_payload(self, key: bytes) -> None:
         """Remove a payload."""
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its key."""
 
     def pages(self, key: bytes, is_kept: IsKept) -> Iterable[Source]:
         """Return the pages that show a payload, without the captures that are not kept."""
@@ -285,6 +293,8 @@ class Removal:
             self._rows.flush()
             for key in scratch.payload_keys():
                 self._remove_what_is_not_shown(key)
+            self._rows.flush()
+            self._remove_names()
             if self._what.has_targets:
                 self._rows.rewrite_inlinks_within(self._what, self._note_linking)
             self._rows.flush()
@@ -304,10 +314,23 @@ class Removal:
         is_within = self._what.span.first <= timestamp <= self._what.span.last
         return not (is_within and self._what.has(self._surt_of(UriR(original))))
 
+    def _remove_names(self) -> None:
+        """Remove the names of payloads that no capture has, and those of forgotten captures."""
+        for key, name in list(self._rows.payload_names()):
+            checksum, reference = parse_name(name)
+            is_kept = self._is_kept(
+                uri_of_reference(reference), timestamp_of_reference(reference) or ""
+            )
+            of_payload = self._rows.key_of(checksum)
+            if not is_kept or not any(self._rows.pages(of_payload, self._is_kept)):
+                self._rows.remove_payload(key)
+                self.checksums += 1
+
     # Mementos
 
     def _remove_mementos(self) -> None:
         removed: dict[int, Times] = {}  # the times of removed mementos, by batch
+        months: Counter[str] = Counter()
 
         def change(surt: Surt, batch: int, row: Row) -> Row | None:
             items = mementos_of(row, self._rows.names)
@@ -316,6 +339,7 @@ class Removal:
             if gone:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
+                months.update(month_of(item[0]) for item in gone)
                 self._scratch.add_mementos(surt, gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
@@ -325,6 +349,7 @@ class Removal:
 
         self._rows.rewrite_mementos(self._what, change)
         self._rows.flush()
+        self._rows.subtract_months(months)
         known = self._rows.times_of(removed)
         changed = {
             batch

@@ -11,6 +11,7 @@ from itertools import islice
 
 import numpy as np
 
+from arclink import progress
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload, Surt, UriR
 from arclink.reasons import Reason
@@ -57,12 +58,15 @@ def violations_of(
         errors: Errors that mean that the store cannot be read.
         notes: Called after each check; yields what was noted meanwhile.
     """
-    for check in checks:
+    every = tuple(checks)
+    for number, check in enumerate(every):
+        progress.note(f"checking the store, step {number + 1} of {len(every)}")
         found: list[Violation] = []
         try:
             found.extend(islice(check(), NAMED + 1))
         except errors as error:
             found.append(Violation(READABLE, f"{check.__name__.strip('_')}: {explained(error)}"))
+        progress.clear()
         yield from notes()
         yield from found[:NAMED]
         if len(found) > NAMED:

@@ -97,7 +97,7 @@ def _parsed(where: str, patience: float) -> Address:
     parts = urlsplit(where)
     place, separator, hosts = parts.netloc.rpartition("@")
     user, colon, _ = place.partition(":")
-    if colon:
+    if colon or "@" in parts.path:  # a password may have a slash
         raise ValueError(
             "a password in the URL would appear in logs; set ARCLINK_CASSANDRA_PASSWORD"
         )

@@ -6,7 +6,8 @@ the step is finished, which makes the batch visible. At last lists of SURTs are 
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from dataclasses import astuple, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import cast
 
 import orjson
 
@@ -29,6 +31,7 @@ from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.store.graph_files import GraphPart, GraphParts
+from arclink.store.key_rules import with_key_rules
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -95,8 +98,8 @@ def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, s
     Raises:
         StoreError: One of them differs.
     """
-    known = store.settings()
-    for name, value in settings.items():
+    known = with_key_rules(store.settings())
+    for name, value in with_key_rules(settings).items():
         if known.setdefault(name, value) != value:
             raise StoreError(
                 f"{store.address.name} was built with {name} = {known[name]}, not {value}. "
@@ -183,7 +186,18 @@ def _facts(store: CassandraReader, step: int, history: History) -> Facts:
         first=min((first for first, _ in spans), default=""),
         last=max((last for _, last in spans), default=""),
         refers=any(result.get("refers") for result in results),
+        months=_months(results),
     )
+
+
+def _months(results: Iterable[Result]) -> Mapping[str, int] | None:
+    """Return the numbers of captures by month; None if an earlier version began the load."""
+    months: Counter[str] = Counter()
+    for result in results:
+        if result.get("last") and "months" not in result:
+            return None
+        months.update(cast(Mapping[str, int], result.get("months", {})))
+    return months
 
 
 def _without_forgotten(store: CassandraReader, step: int, history: History, facts: Facts) -> Facts:
@@ -204,6 +218,8 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
         done = forget_in(store, now, takedown_of(takedown).what, version)
         removed[number] = astuple(done.removed)
         spans.update(done.times)
+        if facts.months is not None:
+            facts = replace(facts, months=Counter(facts.months) - Counter(done.months))
         loads = {**loads, step: replace(facts, spans=spans)}
     return replace(facts, version=version, removed=removed, spans=spans)
 

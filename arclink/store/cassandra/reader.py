@@ -12,6 +12,7 @@ from heapq import merge
 from itertools import chain, groupby, islice
 from operator import attrgetter
 
+from arclink.checksums import is_reference, parse_name
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
@@ -30,12 +31,12 @@ from arclink.model import (
     Source,
     Span,
     Surt,
-    Timestamp,
     UriR,
 )
 from arclink.store.blocks.byte_layouts import (
     pack_checksum,
     split_content,
+    unpack_checksum,
     unpack_few,
     uri_form,
     uri_of_form,
@@ -85,6 +86,7 @@ from arclink.store.protocols import (
     KnownFile,
     StoreState,
 )
+from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import unpacking
 from arclink.uris.resolution import content_id
 
@@ -353,9 +355,8 @@ class CassandraReader(Closing):
         """Return the pages that show a payload, by original, in one state of the store."""
         return pages_of(sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
 
-    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
-        for _, timestamps in self.pages_in(self.history().view, reference):
-            yield from timestamps
+    def _referring(self, reference: Checksum) -> Iterable[Source]:
+        return self.pages_in(self.history().view, reference)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)
@@ -371,6 +372,9 @@ class CassandraReader(Closing):
             count = min(2 * count, AT_ONCE)
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return watched_mementos(self._scan_mementos(span, prefix), lambda: None)
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         view = self.history().view
         surts = self.lists.surts(view, prefix, captured=True)
         while chunk := list(islice(surts, AT_ONCE)):
@@ -380,6 +384,10 @@ class CassandraReader(Closing):
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         """Yield every content with its links, block by block, in the order of tokens."""
+        contents = sum(facts.contents for facts in self.history().loads.values())
+        return watched_contents(self._scan_contents(), lambda: contents)
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         view = self.history().view
         for low, high in self.database.token_ranges(PIECES):
             for chunk in self.tables.outlinks.scan(low, high, view):
@@ -482,6 +490,21 @@ class CassandraReader(Closing):
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         for original, _ in self.pages_in(self.history().view, checksum):
             yield original
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        history = self.history()
+        if not history.refers:
+            return
+        for low, high in self.database.token_ranges(PIECES):
+            for key, streams in self.tables.payloads.scan(low, high, history.view):
+                name = unpack_checksum(key)
+                checksum, reference = parse_name(name)
+                if is_reference(reference):
+                    fate = _fate_in(streams)
+                    if checksum != name:
+                        fate = self.fates_in(history.view, [checksum])[0]
+                    if scope_of_fate(fate) is None:
+                        yield checksum, reference
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""

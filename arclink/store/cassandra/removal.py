@@ -14,6 +14,7 @@ from typing import cast
 
 import orjson
 
+from arclink.checksums import names_payload
 from arclink.model import (
     Checksum,
     ContentId,
@@ -53,10 +54,17 @@ from arclink.uris.resolution import content_id
 
 @dataclass(frozen=True, slots=True)
 class TakenDown:
-    """The numbers of removed items, and the first and last timestamps of changed batches."""
+    """The numbers of removed items, and what changed in batches.
+
+    Attributes:
+        removed: The numbers.
+        times: The new first and last timestamps of changed batches.
+        months: Numbers of removed captures by month.
+    """
 
     removed: Removed
     times: Mapping[int, Times] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
 
 
 def takedown_of(facts: Facts) -> Takedown:
@@ -104,6 +112,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
             "takedown",
             removed={step: astuple(done.removed)},
             spans=done.times,
+            months=done.months,
             takedown=(
                 what.prefix,
                 what.span.first,
@@ -132,7 +141,7 @@ def forget_in(
     rows = _CassandraRows(store, history, version)
     removed = Removal(rows, what).run()
     store.drop_caches()
-    return TakenDown(removed, rows.times)
+    return TakenDown(removed, rows.times, rows.months)
 
 
 class _CassandraRows:
@@ -151,6 +160,7 @@ class _CassandraRows:
         self._writer = store.database.writer()
         self._surts: set[str] = set()  # of rows that were changed
         self.times: Mapping[int, Times] = {}
+        self.months: Mapping[str, int] = {}
 
     def flush(self) -> None:
         if self._version is not None:
@@ -201,10 +211,20 @@ class _CassandraRows:
         if self._version is not None:
             self.times = times
 
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        self.months = removed
+
     # Payloads and contents
 
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        if self._history.refers:
+            for low, high in self._store.database.token_ranges(PIECES):
+                for key, _ in self._tables.payloads.scan(low, high, self._view):
+                    if names_payload(unpack_checksum(key)):
+                        yield key, unpack_checksum(key)
 
     def rewrite_sightings(
         self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]

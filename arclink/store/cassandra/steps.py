@@ -47,6 +47,8 @@ class Facts:
         takedown: prefix, first, last, has_targets, reason, time.
         replaces: Steps whose lists of SURTs this merge replaced.
         level: Level of the merged lists; those of a batch have 0.
+        months: Number of captures by month that a batch added or a takedown removed; None if an
+            earlier version made the step.
     """
 
     kind: str
@@ -63,6 +65,7 @@ class Facts:
     takedown: tuple[str, str, str, bool, str, str] = ("", "", "", False, "", "")
     replaces: Sequence[int] = ()
     level: int = 0
+    months: Mapping[str, int] | None = None
 
     def as_json(self) -> str:
         """Return the facts as text that `facts_of` reads."""

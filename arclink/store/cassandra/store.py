@@ -8,13 +8,14 @@ from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
-from arclink.store.cassandra.counts import store_sums
+from arclink.store.cassandra.counts import store_months, store_sums
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
 from arclink.store.graph_files import find_parts, identity_of
+from arclink.store.key_rules import needs_these_keys
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
@@ -35,6 +36,9 @@ class CassandraStore(CassandraReader):
     def shared_url(self) -> str:
         """URL of the store; every machine that reaches the nodes can use it."""
         return self.address.url
+
+    def months(self) -> Mapping[str, int] | None:
+        return store_months(self)
 
     def sums(self) -> StoreSums:
         return store_sums(self)
@@ -76,6 +80,7 @@ class CassandraStore(CassandraReader):
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         self._needs_loader("make it forget")
+        needs_these_keys(self, self.address.name)
         return forget(self, takedown, is_trial=is_trial)
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:

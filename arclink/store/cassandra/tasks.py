@@ -14,6 +14,7 @@ blocks. Tasks of a merge write lists of SURTs from older ones (`arclink.store.ca
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -22,7 +23,7 @@ from pathlib import Path
 import orjson
 import zstandard
 
-from arclink.checksums import is_reference
+from arclink.checksums import is_reference, names_payload, parse_name
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
 from arclink.rows.relations import (
@@ -59,6 +60,7 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.graph_files import GraphPart, GraphParts, read_part
+from arclink.timestamps import month_of
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
@@ -184,6 +186,7 @@ class TaskRunner:
     def _mementos(self, path: Path, part: int, writer: Writer) -> Result:
         captures: set[tuple[str, str, str]] = set()
         first, last, refers, flushed = "9" * 14, "", False, 0
+        months: Counter[str] = Counter()
         surts = SurtWriter(self._tables, writer, self._load, 2 * part)
 
         def noted() -> Iterator[MementoColumns]:
@@ -192,6 +195,7 @@ class TaskRunner:
             for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
+                months[month_of(timestamp)] += 1
                 surts.add(row[0])
                 if shows_payload(checksum, reason):
                     refers = refers or is_reference(Checksum(checksum))
@@ -210,6 +214,7 @@ class TaskRunner:
             "first": first if last else "",
             "last": last,
             "refers": refers,
+            "months": months,
             "surts": surts.close(),
         }
 
@@ -238,6 +243,7 @@ class TaskRunner:
         return fates
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
+        refers = False
         for checksum, payload in self._fates(path).items():
             self._tables.payloads.put(
                 writer,
@@ -247,11 +253,13 @@ class TaskRunner:
                 0,
                 pack_fate(payload, self._names),
             )
-        return {}
+            refers = refers or is_reference(parse_name(Checksum(checksum))[1])
+        return {"refers": refers}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
-        for some in _some(self._fates(path)):
+        fates = (one for one in self._fates(path) if not names_payload(Checksum(one)))
+        for some in _some(fates):
             for streams in self._tables.payloads.streams_of_each(
                 [pack_checksum(checksum) for checksum in some], self._view
             ):

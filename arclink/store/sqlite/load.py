@@ -6,6 +6,7 @@ Memory holds the payloads of the batch and the names of its blocks. Contents are
 store, captures are sorted in files, and a hub takes 16 bytes per inlink.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import orjson
 
+from arclink.checksums import names_payload
 from arclink.errors import StoreError
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
@@ -36,6 +38,7 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.sqlite.capture_sort import SortedCaptures
+from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
@@ -43,6 +46,7 @@ from arclink.store.sqlite.runs import Relation, Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of
+from arclink.timestamps import month_of
 
 WORTH_A_PROCESS = 4 << 20
 """Least size in bytes of inlinks for which a second process packs them, if one is allowed.
@@ -165,6 +169,8 @@ class BatchLoader:
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
             number = self._payloads.number_of(payload.checksum)
+            if names_payload(payload.checksum):
+                continue
             fate = self._payloads.fate_of(number)
             is_better = payload.scope is not None and (
                 scope_of_fate(fate) is None or number in replaced
@@ -176,6 +182,7 @@ class BatchLoader:
 
     def _load_mementos(self) -> tuple[str, str]:
         captures = SortedCaptures()
+        months: Counter[str] = Counter()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoColumns]:
@@ -184,6 +191,7 @@ class BatchLoader:
             for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
+                months[month_of(timestamp)] += 1
                 if shows_payload(checksum, reason):
                     payload = self._payloads.number_of(checksum)
                     captures.add((payload, original, timestamp))
@@ -195,6 +203,7 @@ class BatchLoader:
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
         write_sightings(writer, captures.sorted(), self._batch)
         writer.close()
+        change_months(self._connection, months)
         return (first, last) if last else ("", "")
 
     def _packing_of_inlinks(self) -> AbstractContextManager[PackingProcess | None]:

@@ -28,6 +28,7 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.removal import ContentsLeft, IsKept, Removal, Times
 from arclink.store.blocks.rows import Row
 from arclink.store.protocols import Removed, Takedown
+from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.outlinks import block_with, write_block
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
@@ -110,13 +111,24 @@ class _SqliteRows:
             [(*of_batch, batch) for batch, of_batch in times.items()],
         )
 
+    def subtract_months(self, removed: Mapping[str, int]) -> None:
+        change_months(self._connection, {month: -count for month, count in removed.items()})
+
     # Payloads and contents
 
     def key_of(self, checksum: Checksum) -> bytes:
-        (number,) = self._connection.execute(
+        found = self._connection.execute(
             "SELECT number FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
         ).fetchone()
-        return number_field(number)
+        return number_field(found[0] if found else 0)  # 0: of a payload that is gone
+
+    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
+        rows = self._connection.execute(
+            "SELECT number, checksum FROM payloads WHERE checksum >= ? AND checksum < ?",
+            (pack_checksum("named:"), pack_checksum("named;")),
+        )
+        for number, packed in rows.fetchall():
+            yield number_field(number), unpack_checksum(packed)
 
     def rewrite_sightings(
         self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]

@@ -19,7 +19,7 @@ import apsw
 import apsw.sqlite_extra
 
 from arclink.errors import StoreError
-from arclink.store.seals import UNPACKING_ERRORS, damaged, explained, seal, unseal
+from arclink.store.seals import damaged, explained, is_of_unpacking, seal, unseal
 
 APPLICATION_ID = 0x4172634C
 """``ArcL``: the mark in the file's header that distinguishes a store from other SQLite files."""
@@ -62,7 +62,7 @@ CREATE TABLE forgotten (
 
 SCHEMA = """
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
--- counts the contents and links that were replaced by others.
+-- counts the contents and links that were replaced by others, the row `months` the captures.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which word has this number? Rows name archive files, charsets and reasons by number.
@@ -144,7 +144,8 @@ class translated:  # noqa: N801  # callers read it as a function
     ) -> None:
         if isinstance(error, apsw.Error):
             raise StoreError(_explanation(self._path, error)) from error
-        if isinstance(error, UNPACKING_ERRORS):
+        if is_of_unpacking(error):
+            assert isinstance(error, Exception)
             raise damaged(
                 str(self._path), f"its content cannot be decompressed ({explained(error)})"
             ) from error
@@ -269,7 +270,7 @@ def _explanation(path: Path, error: apsw.Error) -> str:
         )
     if name == "SQLITE_FULL":
         return (
-            f"no space left for {path}; nothing of the batch was stored. Free some space and "
+            f"no space left for {path}; the store is as before this step. Free some space and "
             "start again."
         )
     if name == "SQLITE_IOERR_SHMSIZE":
@@ -279,8 +280,8 @@ def _explanation(path: Path, error: apsw.Error) -> str:
         )
     if name == "SQLITE_IOERR_WRITE":
         return (
-            f"{path} cannot be written ({error}); nothing of the batch was stored. Probably no "
-            "space is left: free some."
+            f"{path} cannot be written ({error}); the store is as before this step. Probably no "
+            "space is left: free some, and start again."
         )
     if name.startswith("SQLITE_READONLY"):
         return (
@@ -302,6 +303,8 @@ def open_for_reading(path: Path) -> Connection:
     Raises:
         StoreError: The store is missing, or this version cannot read it.
     """
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is one file. Name the file.")
     if not path.is_file():
         raise StoreError(f"no store at {path}. Build one: arclink build INPUT... --store {path}")
     refuse_network_file_system(path)

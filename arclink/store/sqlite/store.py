@@ -25,9 +25,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from arclink.checksums import is_of_page
+from arclink.checksums import is_of_page, parse_name
 from arclink.closing import Closing
-from arclink.errors import StoreError, UsageError
+from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -44,7 +44,6 @@ from arclink.model import (
     Source,
     Span,
     Surt,
-    Timestamp,
     UriR,
 )
 from arclink.rows.known import CONTENT, NOTHING, ORIGINAL, format_known, format_state
@@ -84,6 +83,12 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Row
 from arclink.store.graph_files import find_parts, identity_of
+from arclink.store.key_rules import (
+    FIRST_RULES,
+    KEYS_SETTING,
+    needs_these_keys,
+    with_key_rules,
+)
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -96,6 +101,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
+from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
@@ -433,6 +439,9 @@ class SqliteStore(Closing):
                 yield Surt(surt.decode())
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return watched_mementos(self._scan_mementos(span, prefix), self.months)
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         low = prefix.encode()
         with translated(self.path):
             mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
@@ -463,6 +472,9 @@ class SqliteStore(Closing):
                 yield memento_of(surt, first_of_copies(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
+        return watched_contents(self._scan_contents(), lambda: self.sums().contents)
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
         while True:
             with translated(self.path):
@@ -527,6 +539,12 @@ class SqliteStore(Closing):
             ).fetchone()
         return found[0] if found else None
 
+    def months(self) -> Mapping[str, int] | None:
+        from arclink.store.sqlite.months import stored_months
+
+        with translated(self.path):
+            return stored_months(self._connection)
+
     def sums(self) -> StoreSums:
         from arclink.store.sqlite.counts import store_sums
 
@@ -551,7 +569,11 @@ class SqliteStore(Closing):
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
 
-        takedowns = listed(self.path)  # before the record: more takedowns may arrive meanwhile
+        takedowns: list[Takedown] = []
+        try:  # before the record: more takedowns may arrive meanwhile
+            takedowns = listed(self.path)
+        except SealError as error:
+            yield Violation(LISTED, str(error))
         with translated(self.path), closing(open_for_reading(self.path)) as connection:
             yield from Verifier(connection).violations()
             recorded = [takedown for takedown, _ in records(connection)]
@@ -599,6 +621,15 @@ class SqliteStore(Closing):
             if number:
                 for original, _ in self._pages(number):
                     yield original
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        with translated(self.path):
+            for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
+                for (packed,) in self._connection.execute(query, bounds).fetchall():
+                    checksum, reference = parse_name(unpack_checksum(packed))
+                    fate = self._payload(checksum)[1]
+                    if scope_of_fate(fate) is None:
+                        yield checksum, reference
 
     def payload_mark(self) -> PayloadMark:
         with translated(self.path):
@@ -736,11 +767,23 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-            removed = forget(self._connection, self._runs, self._names, takedown)
-            if not is_trial:  # before the commit, so the list has every takedown of the store
-                add_to_list(self.path, [takedown])
-            return removed
+        needs_these_keys(self, str(self.path))
+        is_listed = False
+        try:
+            with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
+                removed = forget(self._connection, self._runs, self._names, takedown)
+                if not is_trial:  # before the commit, so the list has every takedown of the store
+                    add_to_list(self.path, [takedown])
+                    is_listed = True
+        except StoreError as error:
+            if not is_listed:
+                raise
+            raise StoreError(
+                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                "its captures are still answered: repeat the command. The next build applies "
+                "it, too."
+            ) from error
+        return removed
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
@@ -748,12 +791,19 @@ class SqliteStore(Closing):
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
-        with translated(self.path):
-            # Readers hold a lock for one block at a time.
-            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
-            self._connection.execute("VACUUM")
-            is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with translated(self.path):
+                # Readers hold a lock for one block at a time.
+                self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+                self._connection.execute("VACUUM")
+                is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._connection.execute("PRAGMA busy_timeout = 0")
+        except StoreError as error:
+            raise StoreError(
+                f"{self.path}: all takedowns are recorded, and no answer has the forgotten "
+                f"captures, but the file was not rewritten: {error} Then run `arclink forget "
+                "--clean` for this store."
+            ) from error
         if is_busy:
             raise StoreError(
                 f"{self.path}: no answer contains the forgotten data, but the file's log "
@@ -855,8 +905,11 @@ class SqliteStore(Closing):
             kept.clear()
 
     def _check_settings(self, settings: Mapping[str, str]) -> None:
-        for name, value in settings.items():
-            known = self.setting(name)
+        is_older = self.setting("rules") is not None
+        for name, value in with_key_rules(settings).items():
+            known = self.setting(name) or (
+                FIRST_RULES if is_older and name == KEYS_SETTING else None
+            )
             if known is None:
                 self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
             elif known != value:
@@ -899,11 +952,9 @@ class SqliteStore(Closing):
             return found.st_dev, found.st_ino
         return None
 
-    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
+    def _referring(self, reference: Checksum) -> Iterable[Source]:
         number, _ = self._payload(reference)
-        if number:
-            for _, timestamps in self._pages(number):
-                yield from timestamps
+        return self._pages(number) if number else ()
 
     # The results of these three methods change only after a takedown, so they are cached until
     # another connection writes (`_drop_stale_caches`).
@@ -976,6 +1027,9 @@ class SqliteStore(Closing):
 
 # Bounds of the checksums that are references: the first inclusive, the last exclusive.
 _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))
+_NAMES = (pack_checksum("named:"), pack_checksum("named;"))
+_NAMED = "SELECT checksum FROM payloads WHERE checksum >= ? AND checksum < ?"
+_UNREAD = f"{_NAMED} AND fate IS NOT NULL"  # the others name a capture of their own original
 _NO_FATE = bytes(5)
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """

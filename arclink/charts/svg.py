@@ -14,8 +14,16 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 26, 34, 46
 COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
 """Colours that people with red-green blindness can distinguish in this order, too."""
 
-MOST_LABELS = 14
-"""Largest number of names under a chart; with more, only every n-th is written."""
+LEAST_BAR = 8.0
+"""Least height of a bar for a count above 0, in percent: what exists is never drawn as nothing."""
+
+LEAST_TALL = 1.5
+"""The same in units of a chart's view box, where bars are taller and stand on each other."""
+
+_DIGIT = 7.0
+"""Width of a character of a label, in units of the view box; the text has 12 of them."""
+
+_BETWEEN_LABELS = 10.0
 
 
 class Series(NamedTuple):
@@ -57,6 +65,7 @@ def bars(
     sums = [together(one.values[place] or 0 for one in series) for place in range(len(names))]
     top = 1.0 if is_share else _round_up(max([*sums, 0]))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
+    inner = HEIGHT - TOP - BOTTOM
     wide = step * 0.8 / (1 if is_stacked else len(series))
     parts = _axis_of_values(top, is_share=is_share)
     for place, name in enumerate(names):
@@ -66,19 +75,43 @@ def bars(
             if not value:
                 continue
             x = LEFT + place * step + step * 0.1 + (0 if is_stacked else number * wide)
-            y, tall = _y(base + value, top), (HEIGHT - TOP - BOTTOM) * value / top
+            tall = inner * height_of(value, top, 100 * LEAST_TALL / inner) / 100
+            y = HEIGHT - BOTTOM - base - tall
             told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" '
                 f'height="{tall:.1f}" fill="{COLOURS[number]}">'
                 f"<title>{escape(told)}</title></rect>"
             )
-            base += value if is_stacked else 0
-    every = ceil(len(names) / MOST_LABELS)
+            base += tall if is_stacked else 0
+    every = labels_apart(names, step)
     for place, name in enumerate(names):
         if place % every == 0:
             parts.append(_text(LEFT + (place + 0.5) * step, HEIGHT - BOTTOM + 18, name, "middle"))
     return _chart(parts, [one.name for one in series])
+
+
+def height_of(count: float, full: float, least: float = LEAST_BAR) -> float:
+    """Return the height of a bar in percent: 0 only for a count of 0.
+
+    >>> height_of(2000, 4000), height_of(1, 4000), height_of(0, 4000)
+    (50.0, 8.0, 0.0)
+    """
+    return max(least, min(100 * count / full, 100.0)) if count else 0.0
+
+
+def labels_apart(labels: Sequence[str], step: float) -> int:
+    """Return n so that every n-th label fits under its bar without touching the next one.
+
+    Args:
+        labels: All of them, from left to right.
+        step: Distance between two bars, in units of the view box.
+
+    >>> labels_apart(["2008-04"] * 118, 624 / 118)
+    12
+    """
+    widest = max(map(len, labels), default=0) * _DIGIT + _BETWEEN_LABELS
+    return max(1, ceil(widest / step))
 
 
 def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:

@@ -13,6 +13,7 @@ from arclink.access.chronicles import Captured, Chronicle, units_between
 from arclink.access.link_states import State
 from arclink.access.replay import moment_of
 from arclink.access.tallies import Period
+from arclink.charts.svg import height_of
 from arclink.model import Timestamp
 
 MOST_MARKS = 250
@@ -40,7 +41,7 @@ class Bar:
     Attributes:
         x: Percent from the left.
         width: Percent.
-        height: Percent of the full height.
+        height: Percent of the full height; 0 only for a value of 0.
         label: The value in words.
     """
 
@@ -65,13 +66,24 @@ class Mark:
 
 
 class Axis:
-    """The time axis of a chronicle, from the start of its first unit to the end of its last."""
+    """The time axis of a chronicle, from the start of its first unit to the end of its last.
 
-    def __init__(self, chronicle: Chronicle) -> None:
+    Args:
+        chronicle: Of the page.
+        months: Months in which any page was captured; None if they are not known.
+    """
+
+    def __init__(self, chronicle: Chronicle, months: Iterable[str] | None) -> None:
         self.unit = chronicle.unit
         self.units: Sequence[str] = tuple(_with_margins(chronicle))
         if self.units:
             self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
+        captured = {month[: len("2010")] for month in months or ()} | {*(months or ())}
+        seen = chronicle.inlinks.keys() | chronicle.outlinks.keys()
+        self._known = {
+            unit for unit in self.units if unit in seen or unit[: len("2010-02")] in captured
+        }
+        self.has_months = months is not None
 
     def x(self, moment: datetime) -> float:
         """Return the place of ``moment``."""
@@ -82,17 +94,18 @@ class Axis:
         """Return the place of ``timestamp``."""
         return self.x(moment_of(timestamp))
 
-    def labels(self, most: int = MOST_LABELS) -> list[tuple[float, str]]:
-        """Return the places at which years, months or days begin, at most ``most`` of them."""
+    def labels(self, most: int = MOST_LABELS) -> list[tuple[float, str, bool]]:
+        """Return the places at which years, months or days begin, at most ``most`` of them.
+
+        The third value says whether a narrow picture has no room for the label.
+        """
         for unit in (Period.DAY, Period.MONTH, Period.YEAR):
             for step in _STEPS[unit]:
                 if (self.end - self.start).days / (_DAYS[unit] * step) <= 2 * most:
                     labels = self._beginnings(unit, step, most)
                     if len(labels) <= most:
-                        return (
-                            labels
-                            if most > _FEW_LABELS
-                            else [(x, label) for x, label in labels if x <= _ROOM]
+                        return _for_narrow(
+                            [(x, label) for x, label in labels if most > _FEW_LABELS or x <= _ROOM]
                         )
         return []
 
@@ -131,11 +144,15 @@ class Axis:
         return [
             Bar(
                 *self._place(unit),
-                round(100 * count / most, 1),
+                round(height_of(count, most), 1),
                 f"{in_words(unit)}: {count:,} {noun if count == 1 else nouns}",
             )
             for unit, count in counts.items()
         ]
+
+    def unknown(self) -> list[Bar]:
+        """Return the runs of units without a capture of any page: links to a page are unknown."""
+        return self.gaps(self._known)
 
     def gaps(self, known: Iterable[str]) -> list[Bar]:
         """Return the runs of units that are not among ``known``."""
@@ -178,6 +195,20 @@ class Axis:
     def _place(self, unit: str) -> tuple[float, float]:
         left = self.x(beginning(unit))
         return left, round(self.x(ending(unit)) - left, 3)
+
+
+def _for_narrow(labels: Sequence[tuple[float, str]]) -> list[tuple[float, str, bool]]:
+    """Choose the labels to leave out of a narrow picture: those without a year, else every other.
+
+    A month that is left without its year, such as the second "Jul" of "Jul 2015 … Jul", means
+    nothing.
+    """
+    has_year = [label[-4:].isdigit() for _, label in labels]
+    is_mixed = 1 < sum(has_year) < len(labels)
+    return [
+        (x, label, not has_year[place] if is_mixed else place % 2 == 1)
+        for place, (x, label) in enumerate(labels)
+    ]
 
 
 def most_of(charts: Iterable[Mapping[str, int]]) -> int:

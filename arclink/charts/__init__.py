@@ -1,0 +1,1 @@
+"""Charts in SVG, for pages of the service and for reports: places on an axis, bars, labels."""

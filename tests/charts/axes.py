@@ -1,0 +1,28 @@
+"""Axes for the tests, without a store."""
+
+from collections.abc import Iterable
+
+from arclink.access.chronicles import Chronicle, unit_for
+from arclink.access.reader import MementoSummary
+from arclink.access.tallies import Extent
+from arclink.charts.time_axis import Axis
+from arclink.model import Timestamp
+
+
+def axis_of(first: str, last: str, months: Iterable[str] | None = None) -> Axis:
+    """Return the axis from one time to another."""
+    begins, ends = Timestamp(first), Timestamp(last)
+    return Axis(
+        Chronicle(
+            mementos=MementoSummary(),
+            captures=(),
+            inlinks={},
+            outlinks={},
+            total=0,
+            extent=Extent(),
+            first=begins,
+            last=ends,
+            unit=unit_for(begins, ends),
+        ),
+        months,
+    )

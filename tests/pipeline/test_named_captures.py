@@ -1,0 +1,224 @@
+"""Revisits without a usable digest show the capture that they name, in any order of input."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from arclink.access.explanations import explain
+from arclink.errors import CaptureError
+from arclink.model import NO_CHECKSUM, Forgotten, Surt, Timestamp
+from arclink.pages.locate import capture_at
+from arclink.pages.read import PageReader
+from arclink.reasons import Reason
+from arclink.store.location import open_store
+from arclink.store.protocols import GraphStore, Takedown
+from tests.archives.made_archives import http, warc
+from tests.pipeline.batch_orders import (
+    ALONE,
+    BODY,
+    DIGESTED,
+    HTML,
+    links_of,
+    page,
+    revisit,
+    row,
+    same_in_all_batches,
+)
+from tests.pipeline.store_contents import build_store, outlinks_of
+
+OWN, OTHER = "http://a.example/p", "http://c.example/dir/q"
+LATER = b'<a href="/later">Later</a>'
+IDENTICAL = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+UNMODIFIED = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+SHA256 = "WARC-Payload-Digest: sha256:" + hashlib.sha256(BODY).hexdigest()
+
+
+def naming(uri: str = "", second: int | None = None) -> list[str]:
+    fields = [f"WARC-Refers-To-Target-URI: {uri}"] if uri else []
+    return (
+        fields
+        if second is None
+        else [*fields, f"WARC-Refers-To-Date: 2020-01-01T00:00:{second:02}Z"]
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "archive"
+    path.mkdir()
+    return path
+
+
+def body_of(store: GraphStore, uri: str, second: int) -> bytes:
+    memento = capture_at(store, uri, Timestamp(f"202001010000{second:02}"))
+    assert memento is not None
+    with closing_reader(store) as reader, reader.read(memento) as shown:
+        return b"".join(shown.decoded())
+
+
+class closing_reader:  # noqa: N801
+    def __init__(self, store: GraphStore) -> None:
+        self._reader = PageReader(store)
+
+    def __enter__(self) -> PageReader:
+        return self._reader
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
+
+
+@pytest.mark.parametrize(
+    ("uri", "named", "fields"),
+    [
+        pytest.param(OTHER, OTHER, (), id="another URI"),
+        pytest.param(OTHER, OTHER.replace(".example", ".example:80"), (), id="default port"),
+        pytest.param(OTHER, OTHER.replace("http:", "https:"), (), id="another scheme"),
+        pytest.param(OTHER, OTHER.replace("//", "//www."), (), id="www"),
+        pytest.param(OWN.replace("http:", "https:"), OWN.replace("http:", "https:"), (), id="own"),
+        pytest.param(
+            OTHER,
+            OTHER,
+            ("WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",),
+            id="empty digest",
+        ),
+        pytest.param(OTHER, OTHER, (DIGESTED,), id="digest of another algorithm"),
+        pytest.param(OTHER, OTHER, (UNMODIFIED,), id="not modified"),
+    ],
+)
+def test_the_named_capture_is_shown_and_never_the_own_one(
+    folder: Path, tmp_path: Path, uri: str, named: str, fields: tuple[str, ...]
+) -> None:
+    """Its relative links lead to where they lead from the URI of the revisit."""
+    profile = () if UNMODIFIED in fields else (IDENTICAL,)
+    (folder / "a.warc").write_bytes(
+        page(OWN, 1, body=LATER) + page(OTHER, 2, body=LATER, mime="text/html")
+    )
+    (folder / "b.warc").write_bytes(
+        revisit(OWN, 9, *profile, *fields, *naming(named, 5), headers=(HTML,))
+    )
+    (folder / "c.warc").write_bytes(page(uri, 5, SHA256))
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        assert links_of(opened, "example,a)/p")[OWN, "09"] == ["http://a.example/next.html"]
+        assert links_of(opened, "example,a)/p")[OWN, "01"] == ["http://a.example/later"]
+        assert body_of(opened, OWN, 9) == BODY
+        inlinks = list(opened.inlinks(Surt("example,a)/next.html")))
+        shown = {
+            (seen.original, seen.timestamp[-2:])
+            for link in inlinks
+            for seen in opened.sightings(link.content)
+        }
+        assert (OWN, "09") in shown
+        assert (OWN, "01") not in shown
+
+
+def test_a_capture_that_is_missing_is_not_replaced_by_the_own_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "a.warc").write_bytes(page(OWN, 1) + page(OWN, 5))
+    (folder / "b.warc").write_bytes(
+        revisit(OWN, 8, IDENTICAL, *naming(OTHER, 5))
+        + revisit(OWN, 9, UNMODIFIED, *naming(OTHER, 5))
+    )
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        links = links_of(opened, "example,a)/p")
+        assert links[OWN, "08"] is None
+        assert links[OWN, "09"] is None
+        with pytest.raises(CaptureError, match=r"names the capture of http://c\.example/dir/q at"):
+            body_of(opened, OWN, 9)
+        reasons = {one.memento.timestamp[-2:]: one.reason for one in explain(opened, OWN)}
+        assert reasons["09"] is Reason.PAYLOAD_NOT_AT_HAND
+    counted = build_store(folder, tmp_path / "again.db", ALONE).counts
+    assert counted[Reason.PAYLOAD_NOT_AT_HAND] == 1
+
+
+def test_only_not_modified_without_a_name_shows_the_capture_before(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "a.warc").write_bytes(page(OWN, 1, body=LATER) + page(OTHER, 2))
+    (folder / "b.warc").write_bytes(
+        revisit(OWN, 4, UNMODIFIED)
+        + revisit(OWN, 5, UNMODIFIED, *naming(OWN))
+        + revisit(OWN, 6, UNMODIFIED, *naming(OTHER))
+        + revisit(OWN, 7, IDENTICAL)
+        + revisit(OWN, 8, IDENTICAL, *naming(OWN))
+    )
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        links = links_of(opened, "example,a)/p")
+        later = ["http://a.example/later"]
+        assert [links[OWN, f"0{second}"] for second in (4, 5)] == [later, later]
+        assert [links[OWN, f"0{second}"] for second in (6, 7, 8)] == [None, None, None]
+
+
+def test_a_redirect_of_another_uri_gives_its_target(folder: Path, tmp_path: Path) -> None:
+    block = http(b"", "Location: /moved", status="302 Found")
+    (folder / "a.warc").write_bytes(warc(OTHER, block, date="2020-01-01T00:00:05Z") + page(OWN, 1))
+    (folder / "b.warc").write_bytes(
+        revisit(OWN, 9, IDENTICAL, *naming(OTHER, 5), status="302 Found")
+    )
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        assert outlinks_of(opened, {Surt("example,a)/p")})[OWN, "20200101000009"] == [
+            ("http://a.example/moved", "http@location", "", None)
+        ]
+
+
+def test_rows_without_names_are_completed_from_the_records(folder: Path, tmp_path: Path) -> None:
+    """Two revisits of one capture, at two URIs, in files that come before it or after it."""
+    (folder / "a.warc").write_bytes(revisit(OWN, 8, IDENTICAL, *naming(OTHER, 5)))
+    (folder / "b.warc").write_bytes(page(OTHER, 5, SHA256))
+    (folder / "c.warc").write_bytes(revisit("http://a.example/x/", 9, *naming(OTHER, 5)))
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(
+        row(OWN, 8, "a.warc", 0, NO_CHECKSUM, "warc/revisit")
+        + row(OTHER, 5, "b.warc", 0)
+        + row("http://a.example/x/", 9, "c.warc", 0, NO_CHECKSUM, "warc/revisit")
+    )
+    store = same_in_all_batches(folder, tmp_path, ALONE, [cdx])
+    with open_store(str(store)) as opened:
+        assert links_of(opened, "example,a)/p", "example,a)/x") == {
+            (OWN, "08"): ["http://a.example/next.html"],
+            ("http://a.example/x/", "09"): ["http://a.example/x/next.html"],
+        }
+
+
+def test_of_several_names_the_one_that_is_at_hand_counts(folder: Path, tmp_path: Path) -> None:
+    """The revisits have one digest, so any capture that they name is theirs."""
+    (folder / "a.warc").write_bytes(revisit(OWN, 8, DIGESTED, *naming("http://b.example/", 3)))
+    (folder / "b.warc").write_bytes(revisit("http://z.example/", 9, DIGESTED, *naming(OTHER, 5)))
+    (folder / "c.warc").write_bytes(page(OTHER, 5, SHA256))
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        assert links_of(opened, "example,a)/p", "example,z)/") == {
+            (OWN, "08"): ["http://a.example/next.html"],
+            ("http://z.example/", "09"): ["http://z.example/next.html"],
+        }
+
+
+def test_the_digest_counts_before_the_name(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.warc").write_bytes(revisit(OWN, 8, DIGESTED, *naming(OTHER, 5)))
+    (folder / "b.warc").write_bytes(page(OTHER, 5, SHA256, body=LATER))
+    (folder / "c.warc").write_bytes(page("http://z.example/", 6, DIGESTED))
+    store = tmp_path / "links.db"
+    build_store(folder, store, ALONE)
+    with open_store(str(store)) as opened:
+        assert links_of(opened, "example,a)/p")[OWN, "08"] == ["http://a.example/next.html"]
+        assert body_of(opened, OWN, 8) == BODY
+
+
+def test_a_takedown_removes_the_names_of_what_it_forgets(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.warc").write_bytes(
+        revisit(OWN, 8, DIGESTED, *naming(OTHER, 5)) + page("http://z.example/", 6, body=LATER)
+    )
+    path = tmp_path / "links.db"
+    build_store(folder, path, ALONE)
+    with open_store(str(path), create=True) as store:
+        ((_, reference),) = list(store.named_payloads())
+        assert OTHER in reference
+        store.forget(Takedown(Forgotten(Surt("example,a)/")), "", ""))
+        assert list(store.named_payloads()) == []
+        assert list(store.verify()) == []
+    assert OTHER.encode() not in path.read_bytes()

@@ -1,0 +1,230 @@
+"""Requests of one client leave threads to the others, however long their answers take."""
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ipaddress import ip_network
+
+import pytest
+
+from arclink.analysis.seed_lists import SeedList, SeedQuery
+from arclink.model import ALL_TIME, Memento, Span, Surt
+from arclink.service import loop
+from arclink.service.application import create_app
+from arclink.service.clients import Connections
+from arclink.service.replay.application import create_replay
+from arclink.service.shares import EXPENSIVE, Cost, Shares, Turn, cost_by_path
+from arclink.store.protocols import Scans
+from tests.service.conftest import PAGES, A, served
+from tests.service.sockets import opener, seconds_of_health, status_of
+from tests.store.memory_store import MemoryStore
+
+HELD = "http://held.example/"
+
+
+class Held(MemoryStore):
+    """A store that answers nothing about `HELD` before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(PAGES)
+        self.go = threading.Event()
+        self.waiting = threading.Semaphore(0)
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        if surt == "example,held)/":
+            self.waiting.release()
+            self.go.wait(60)
+        return super().mementos(surt, span)
+
+
+def asking(uri: str, client: str = "") -> bytes:
+    forwarded = f"X-Forwarded-For: {client}\r\n" if client else ""
+    head = f"GET /linkQuery?uri={uri}&format=json HTTP/1.1\r\nHost: localhost\r\n{forwarded}\r\n"
+    return head.encode()
+
+
+@contextmanager
+def holding(connections: Connections | None = None) -> Iterator[tuple[int, Held]]:
+    """Run a server with four threads over a store that holds answers until the end."""
+    store = Held()
+    with served(lambda: store, threads=4, connections=connections) as port:
+        try:
+            yield port, store
+        finally:
+            store.go.set()
+
+
+def test_requests_of_one_client_have_half_of_the_threads() -> None:
+    """The others wait in line, and other clients and cheap requests do not."""
+    with holding() as (port, store), opener(port) as connect:
+        greedy = [connect("127.0.0.2") for _ in range(8)]
+        for connection in greedy:
+            connection.sendall(asking(HELD))
+        for _ in range(2):
+            assert store.waiting.acquire(timeout=20)
+        assert statistics.median(seconds_of_health(port, "127.0.0.2")) < 1
+        other = connect("127.0.0.3")
+        other.sendall(asking(A))
+        assert status_of(other) == 200
+        assert not store.waiting.acquire(timeout=0.5), "a third request has a thread"
+        store.go.set()
+        assert [status_of(connection) for connection in greedy] == [200] * 8
+
+
+def test_a_request_that_waits_too_long_for_its_turn_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop, "LONGEST_LINE", 1.0)
+    with holding() as (port, store), opener(port) as connect:
+        running = [connect("127.0.0.2") for _ in range(2)]
+        for connection in running:
+            connection.sendall(asking(HELD))
+            assert store.waiting.acquire(timeout=20)
+        late = connect("127.0.0.2")
+        late.sendall(asking(A))
+        said = late.recv(10_000)
+        assert said.startswith(b"HTTP/1.1 429 Too Many Requests")
+        assert b"\r\nRetry-After: 30\r\n" in said
+        store.go.set()
+        assert [status_of(connection) for connection in running] == [200, 200]
+
+
+def test_clients_of_a_trusted_proxy_have_their_own_shares() -> None:
+    limits = Connections(trusted=(ip_network("127.0.0.0/8"),))
+    with holding(limits) as (port, store), opener(port) as connect:
+        for _ in range(4):
+            connect().sendall(asking(HELD, "2001:db8::1"))
+        for _ in range(2):
+            assert store.waiting.acquire(timeout=20)
+        connect().sendall(asking(HELD, "2001:db8::ffff"))  # the same client
+        assert not store.waiting.acquire(timeout=0.5)
+        other = connect()
+        other.sendall(asking(A, "2001:db8:0:1::1"))
+        assert status_of(other) == 200
+
+
+def test_expensive_requests_of_one_client_leave_it_half_of_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go, entered = threading.Event(), threading.Semaphore(0)
+
+    def hold(store: Scans, query: SeedQuery, keep_on: Callable[[], None]) -> SeedList:
+        entered.release()
+        go.wait(60)
+        return SeedList(query, (), 0)
+
+    monkeypatch.setattr("arclink.service.curating.seed_list", hold)
+    with served(lambda: MemoryStore(PAGES), threads=8) as port, opener(port) as connect:
+        try:
+            greedy = [connect("127.0.0.2") for _ in range(8)]
+            for connection in greedy:
+                connection.sendall(b"GET /gaps HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            for _ in range(2):
+                assert entered.acquire(timeout=20)
+            assert statistics.median(seconds_of_health(port, "127.0.0.2")) < 1
+            same = connect("127.0.0.2")
+            same.sendall(asking(A))
+            assert status_of(same) == 200
+            assert not entered.acquire(timeout=0.5), "a third expensive request has a thread"
+        finally:
+            go.set()
+        assert [status_of(connection) for connection in greedy] == [200] * 8
+
+
+def test_a_client_that_leaves_ends_the_computation(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, ended = threading.Event(), threading.Event()
+
+    def work(store: Scans, query: SeedQuery, keep_on: Callable[[], None]) -> SeedList:
+        entered.set()
+        until = time.monotonic() + 30
+        try:
+            while time.monotonic() < until:
+                keep_on()
+                time.sleep(0.01)
+        except Exception:
+            ended.set()
+            raise
+        return SeedList(query, (), 0)
+
+    monkeypatch.setattr("arclink.service.curating.seed_list", work)
+    with served(lambda: MemoryStore(PAGES)) as port, opener(port) as connect:
+        leaving = connect()
+        leaving.sendall(b"GET /gaps HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert entered.wait(20)
+        leaving.close()
+        assert ended.wait(20)
+
+
+def test_every_expensive_path_is_a_resource_and_every_cheap_one_is_found_in_collections() -> None:
+    paths = {rule.rule for rule in create_app(MemoryStore).url_map.iter_rules()}
+    assert paths >= {f"/{name}" for name in EXPENSIVE}
+    cost_of = cost_by_path(["olympics"])
+    files = {rule.rule for rule in create_replay(MemoryStore).url_map.iter_rules()}
+    cheap = {path for path in paths | files if cost_of(path) is Cost.CHEAP}
+    assert cheap >= {"/health", "/metrics", "/robots.txt", "/static/<path:filename>", "/worker.js"}
+    assert all(cost_of(f"/olympics{path}") is Cost.CHEAP for path in cheap)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/linkQuery",
+        "/web/health",
+        "/timegate/static/x",
+        "/elsewhere/gaps",
+        "/gaps/",
+        "/healthy",
+    ],
+)
+def test_a_path_is_ordinary_unless_it_is_exactly_another(path: str) -> None:
+    assert cost_by_path(["olympics"])(path) is Cost.ORDINARY
+
+
+def arrive(shares: Shares, begun: list[int], *clients: str) -> list[Turn]:
+    """Let requests arrive; a client in capitals asks for something expensive."""
+    turns = []
+    for number, client in enumerate(clients):
+        cost = Cost.EXPENSIVE if client.isupper() else Cost.ORDINARY
+        turn = Turn(client.lower(), cost, lambda number=number: begun.append(number))  # type: ignore[misc]  # mypy infers no types of defaults
+        shares.arrive(turn)
+        turns.append(turn)
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("threads", "clients", "begun"),
+    [
+        pytest.param(8, "aaaaaa", [0, 1, 2, 3], id="half for one client"),
+        pytest.param(8, "aaaaabbbbbc", [0, 1, 2, 3, 5, 6, 7, 8], id="all threads for two"),
+        pytest.param(8, "AAAa", [0, 1, 3], id="a quarter for expensive ones"),
+        pytest.param(8, "AABBCCDde", [0, 1, 2, 3, 4, 5, 7, 8], id="a quarter is kept"),
+        pytest.param(1, "Ab", [0], id="one thread"),
+        pytest.param(2, "aab", [0, 2], id="two threads"),
+    ],
+)
+def test_requests_begin_as_their_shares_allow(threads: int, clients: str, begun: list[int]) -> None:
+    found: list[int] = []
+    arrive(Shares(threads), found, *clients)
+    assert found == begun
+
+
+def test_who_waits_begins_when_there_is_room_in_the_order_of_arrival() -> None:
+    begun: list[int] = []
+    shares = Shares(4)
+    turns = arrive(shares, begun, *"aaaab")
+    assert begun == [0, 1, 4]
+    shares.leave(turns[0])
+    shares.leave(turns[1])
+    assert begun == [0, 1, 4, 2, 3]
+
+
+def test_who_is_taken_out_of_the_line_never_begins() -> None:
+    begun: list[int] = []
+    shares = Shares(2)
+    turns = arrive(shares, begun, *"aaa")
+    assert shares.waiting_since(time.monotonic() + 1) == turns[1:]
+    shares.leave(turns[0])
+    assert begun == [0]
