@@ -137,9 +137,11 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
 # One process: a browser takes a core for itself.
-test-browser: $(WITH_BROWSER) $(PYWB)/.installed $(WACZ)/.installed  ## Run the tests of the page for people in a real browser (headless Chromium)
+test-browser: $(WITH_BROWSER) $(PYWB)/.installed $(WACZ)/.installed  ## Run the tests of the page for people in real browsers (headless Chromium, Firefox)
 	$(SECTION) 'Chromium, axe-core and ReplayWeb.page in $(ENGINES)/chromium'
 	PYTHON=$(BIN)/python engines/chromium.sh install
+	$(SECTION) 'Firefox: of the system, or in $(ENGINES)/firefox'
+	engines/firefox.sh install
 	$(SECTION) 'pytest: the page in a browser'
 	$(BIN)/python -m pytest -m engine --durations=5 $(PYTEST_OPTIONS) tests/browser
 
@@ -193,7 +195,7 @@ bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink and its peers; about 
 
 engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark, Cassandra and S3, to try a cluster on this machine (docs/how-to/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
-	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
+	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh | engines/firefox.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # Tests of one file run in one worker, so each worker starts an engine once; two workers use two cores.
 TEST_ENGINES = ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=15 $(PYTEST_OPTIONS)

@@ -19,33 +19,9 @@ install() {
 # fetch_headers: unpack Debian's headers and libraries of MIT Kerberos to $kerberos/debian.
 fetch_headers() {
   [ -f "$kerberos/debian/.unpacked" ] && return
-  command -v apt-get > /dev/null || fail "the headers of Kerberos are not installed; install krb5-devel, or what has krb5-config here"
   echo "kerberos: fetching headers"
-  rm -rf "$kerberos/debian"
-  mkdir -p "$kerberos/debian"
-  (
-    cd "$kerberos/debian"
-    download || { update && download "${own_lists[@]}"; }
-    for package in *.deb; do dpkg-deb --extract "$package" .; done
-    rm ./*.deb
-  ) || fail "apt could not fetch the headers of Kerberos; install libkrb5-dev"
-  rm -rf "$kerberos/debian/lists" "$kerberos/debian/cache"
-  touch "$kerberos/debian/.unpacked"
-}
-
-# download OPTION...: fetch the packages to this folder; apt checks the signed checksums of its lists.
-download() {
-  # It cannot become its own user in this folder, and says so.
-  apt-get "$@" download krb5-multidev comerr-dev libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 \
-    libkeyutils1 2>&1 | { grep -v '^Get:\|^Fetched\|unsandboxed' || true; } >&2
-}
-
-# update: fetch apt's lists to a folder of our own, because those of the system are not there or too old.
-own_lists=(-o "Dir::State::lists=$kerberos/debian/lists" -o "Dir::Cache=$kerberos/debian/cache")
-update() {
-  mkdir -p "$kerberos/debian/lists/partial" "$kerberos/debian/cache/archives/partial"
-  rm -f ./*.deb
-  apt-get "${own_lists[@]}" update 2>&1 | { grep -v '^Get:\|^Hit:\|^Fetched\|^Reading' || true; } >&2
+  fetch_debian "$kerberos/debian" krb5-multidev comerr-dev libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 \
+    libkeyutils1
 }
 
 # with COMMAND...: see above.

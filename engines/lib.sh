@@ -39,6 +39,46 @@ fetch_jars() {
   echo "$mark" > "$folder/.fetched"
 }
 
+# fetch_debian FOLDER [--with-dependencies] PACKAGE...: unpack packages of Debian to the folder, without root; with what they
+# need and this system lacks. apt checks the signed checksums of its lists.
+fetch_debian() {
+  local folder="$1" dependencies= lists
+  shift
+  if [ "$1" = --with-dependencies ]; then dependencies=1; shift; fi
+  command -v apt-get > /dev/null || fail "$* cannot be fetched: there is no apt-get here"
+  rm -rf "$folder"
+  mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+  # Lists of our own, where those of the system are missing or too old.
+  lists="-o Dir::State::lists=$folder/lists -o Dir::Cache=$folder/cache"
+  (
+    cd "$folder"
+    download_debian "$dependencies" "" "$@" || {
+      rm -f ./*.deb
+      # shellcheck disable=SC2086  # several words
+      apt-get $lists update 2>&1 | { grep -v '^Get:\|^Hit:\|^Fetched\|^Reading' || true; } >&2
+      download_debian "$dependencies" "$lists" "$@"
+    }
+    for package in *.deb; do dpkg-deb --extract "$package" .; done
+    rm ./*.deb
+  ) || fail "apt could not fetch $*"
+  rm -rf "$folder/lists" "$folder/cache"
+  touch "$folder/.unpacked"
+}
+
+# download_debian DEPENDENCIES OPTIONS PACKAGE...: see fetch_debian; to this folder.
+download_debian() {
+  local dependencies="$1" options simulated
+  read -ra options <<< "$2"
+  shift 2
+  if [ -n "$dependencies" ]; then
+    simulated="$(apt-get "${options[@]}" -qq --simulate --no-install-recommends install "$@")" || return
+    # shellcheck disable=SC2046  # names of packages have no blanks
+    set -- $(sed -n 's/^Inst \([^ ]*\).*/\1/p' <<< "$simulated")
+  fi
+  # It cannot become its own user in this folder, and says so.
+  apt-get "${options[@]}" download "$@" 2>&1 | { grep -v '^Get:\|^Fetched\|unsandboxed' || true; } >&2
+}
+
 # compile_jar JAR CLASSPATH SOURCE...: compile Java sources into one jar, if one of them is newer than it.
 compile_jar() {
   local jar="$1" classpath="$2" classes source is_old=

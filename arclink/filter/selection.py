@@ -44,10 +44,12 @@ from arclink.filter.shuffle import (
     take,
 )
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
-from arclink.model import Checksum, Forgotten, Timestamp, UriR
+from arclink.model import Checksum, Forgotten, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
+    RESOURCE,
     REVISIT,
+    UNTYPED,
     Details,
     Layout,
     Repeated,
@@ -70,6 +72,7 @@ from arclink.rows.pointers import (
 )
 from arclink.rows.references import reference_to
 from arclink.rows.relations import MEMENTOS, ROWS
+from arclink.uris.methods import key_of_answer
 from arclink.uris.resolution import part_of_origin
 from arclink.uris.surts import cdx_key, surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
@@ -88,6 +91,8 @@ These values do not depend on the other values of their key.
 UNDIVIDED = 10
 """Maximum number of full pointers for the originals of a payload that is not divided."""
 
+_MIMES_OF_REQUESTS = ("-", "application/x-www-form-urlencoded", "multipart/form-data")
+"""Mime types of requests in indexes that list those, too: of GET and of forms."""
 _TIMESTAMP = 14
 """Digits of a timestamp."""
 
@@ -230,7 +235,6 @@ class Mapper:
         self._forgotten = forgotten
         self._verdicts: dict[What, Verdict] = {}
         self._abouts: dict[bytes, About] = {}
-        self._names: dict[tuple[bytes, str, str], bytes] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
 
     def pairs(self, row_lists: Iterable[list[Row]]) -> Iterator[Pair]:
@@ -269,19 +273,6 @@ class Mapper:
         """Return the result of the rules for a mime type, status and record type."""
         return self._verdicts.get(what) or self._judge(what)
 
-    def name_in(self, original: bytes, details: Details) -> bytes:
-        """Return a blank and the reference to the capture that a revisit names, or nothing."""
-        if not details[1]:
-            return b""
-        key = original, details[0], details[1]
-        name = self._names.get(key)
-        if name is None:
-            if len(self._names) >= _CACHED:
-                self._names.clear()
-            reference = reference_to(UriR(original.decode()), details[0], details[1])
-            name = self._names[key] = b" " + reference.encode() if reference else b""
-        return name
-
     def reference_in(self, original: bytes, details: Details | None) -> bytes:
         """Return the reference of a revisit without a usable digest to a capture of another URI.
 
@@ -289,7 +280,8 @@ class Mapper:
         """
         if details is None or not details[0] or details[0].encode() == original:
             return b""
-        return self.name_in(original, details)[1:]
+        reference = reference_to(UriR(original.decode()), details[0], details[1])
+        return reference.encode() if reference else b""
 
     def _learn(self, original: bytes) -> About:
         if len(self._abouts) >= _CACHED:
@@ -313,6 +305,11 @@ class Mapper:
         self._abouts[original] = about
         return about
 
+    def forgets(self, key: bytes, timestamp: bytes) -> bool:
+        """Return whether a capture is forgotten, by the key that it gets because of its method."""
+        surt, when = key.decode(), timestamp.decode()
+        return any(what.covers(surt, when) for what in self._forgotten)
+
     def _may_be_attached(self, uri: str) -> bool:
         return not self._rules.attachments and uri[:5].lower() == "file:"
 
@@ -331,23 +328,35 @@ class Mapper:
         if len(self._verdicts) >= _CACHED:
             self._settle()
             self._verdicts.clear()
-        mime, status, record_type = (part.decode() for part in what)
+        mime, status, record_type, method = (part.decode() for part in what)
         is_revisit = record_type == REVISIT
+        fails_method = self._rules.fails_method(method)
         fails_status = not is_revisit and self._rules.fails_status(status)
         fails_mime = not is_revisit and self._rules.fails_mime(mime)
         verdict = Verdict(
-            columns=b"\t".join((what[1], what[0], what[2])),
+            columns=b"\t".join((what[1], what[0], what[2] or RESOURCE.encode())),
+            of_method=key_of_answer(Surt(""), method).encode() if fails_method else b"",
             reason=(
-                Reason.MEMENTO_STATUS.name
+                Reason.MEMENTO_METHOD.name
+                if fails_method
+                else Reason.MEMENTO_STATUS.name
                 if fails_status
                 else Reason.MEMENTO_MIME.name
                 if fails_mime
                 else ""
             ).encode(),
+            fails_method=fails_method,
             fails_status=fails_status,
             fails_mime=fails_mime,
-            is_redirect=self._rules.read_redirects and status.startswith("3") and status != "304",
+            is_redirect=(
+                self._rules.read_redirects
+                and status.startswith("3")
+                and status != "304"
+                and not fails_method
+            ),
             is_revisit=is_revisit,
+            is_untyped=what[2] == UNTYPED,
+            is_doubtful=what[2] == UNTYPED and mime.lower().startswith(_MIMES_OF_REQUESTS),
             names_page=self._rules.names_page(mime),
         )
         self._verdicts[what] = verdict
@@ -355,10 +364,10 @@ class Mapper:
 
     def unsaid(self, kind: PointerKind, memento: bytes, details: Details | None) -> Pair:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
-        _, timestamp, original, checksum, _, _, _, file, offset, length, *_ = (
+        _, timestamp, original, checksum, _, _, _, file, offset, length, reason, *_ = (
             memento.decode().split("\t")
         )
-        if kind is PointerKind.UNDIGESTED:
+        if kind is PointerKind.UNDIGESTED and reason == "-":
             self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
         elif kind is PointerKind.NOT_MODIFIED:
             self.counts[Reason.MEMENTO_DUPLICATE] += 1
@@ -384,6 +393,7 @@ class Mapper:
         counts: Counter[Reason] = Counter()
         for verdict in self._verdicts.values():
             counts[Reason.ROW_KEPT] += verdict.kept
+            counts[Reason.RULE_METHOD] += verdict.kept * verdict.fails_method
             counts[Reason.RULE_STATUS] += verdict.kept * verdict.fails_status
             counts[Reason.RULE_MIME] += verdict.kept * verdict.fails_mime
             counts[Reason.RULE_EXTENSION] += verdict.failing_extension
@@ -404,7 +414,7 @@ def _reduce_checksum(
     more = left_out = payloads = revisits = 0
     best: list[Seen] = []
     repeated: list[Repeated] = []
-    names: set[Checksum] = {checksum} if is_reference(checksum) else set()
+    names: set[tuple[bytes, bytes]] = set()
     first_revisit: tuple[bytes, bytes] | None = None
     with _Originals() as originals:
         for value in values:
@@ -424,7 +434,7 @@ def _reduce_checksum(
             originals.add(original)
             if name := revisited[_TIMESTAMP + 1 :]:
                 if len(names) < NAMES and not payloads:
-                    names.add(Checksum(name.decode()))
+                    names.add((original, name))
                 revisited = revisited[:_TIMESTAMP]
             if revisited and (first_revisit is None or (revisited, original) < first_revisit):
                 first_revisit = revisited, original
@@ -455,8 +465,26 @@ def _reduce_checksum(
                 nowhere,
                 others,
                 reason,
-                () if left_out else sorted(names),
+                () if left_out else _references(checksum, names),
             )
+
+
+def _references(checksum: Checksum, names: Iterable[tuple[bytes, bytes]]) -> list[Checksum]:
+    """Return the references to the captures that revisits of a payload name, sorted.
+
+    Args:
+        checksum: Of the payload.
+        names: Original of a revisit, and the time and URI of the capture that it names.
+    """
+    if is_reference(checksum):
+        return [checksum]
+    references = set()
+    for original, name in names:
+        when, _, uri = name.decode().partition(" ")
+        reference = reference_to(UriR(original.decode()), uri, when)
+        if reference is not None:
+            references.add(reference)
+    return sorted(references)
 
 
 def _parse_seen(text: bytes, original: bytes) -> Seen:

@@ -11,6 +11,7 @@ from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
 from arclink.service.curating import curating
 from arclink.service.description import describing
+from arclink.service.destinations import refuse_parts
 from arclink.service.explain import explaining
 from arclink.service.headers import register_headers
 from arclink.service.health import health
@@ -50,7 +51,8 @@ def create_app(
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     attach_pages(app, chosen.archives)
     register_headers(app, chosen.origins)
-    register_problems(app)
+    register_problems(app, chosen.hosts)
+    refuse_parts(app)
     for resource in (
         site,
         home,

@@ -37,7 +37,7 @@ def create_collections(
     asking = Asking(chosen.instances, chosen.limits)
     app = Flask("arclink.service")
     register_headers(app, chosen.origins)
-    register_problems(app)
+    register_problems(app, chosen.hosts)
     watch(app, "")
     app.register_blueprint(site)
     by_name = {name: Stores(where, chosen) for name, where in stores.items()}

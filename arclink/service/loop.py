@@ -65,7 +65,7 @@ SPOOLED_BY_ALL: Final = 1 << 30
 """The same for all answers of a worker."""
 
 LEAST_SPOOLED: Final = 1 << 20
-"""Bytes of one answer that may always wait; so many are kept in memory."""
+"""Bytes of one answer that may always wait; this part is in memory, the rest in a file."""
 
 PATIENCE: Final = 120.0
 """Seconds over which the speed of a reader is measured."""

@@ -13,6 +13,7 @@ from arclink.access.texts import printable
 from arclink.errors import CaptureError, GoneError, StoreError, UsageError, WriteError
 from arclink.files.atomic import is_of_room
 from arclink.reasons import Reason
+from arclink.service.hosts import Hosts, attach_hosts, is_host_accepted
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
 
@@ -51,9 +52,9 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
     """Return a problem with ``members`` as extensions (RFC 9457, section 3.2).
 
     Browsers get a page, except from the replay origin, which has no pages, and for a request whose
-    host is unusable: no page can link to files of the service then.
+    host is unusable or not a name of the service: no page can link to files of the service then.
     """
-    if prefers_page() and current_app.has_static_folder and not _is_host_bad():
+    if prefers_page() and current_app.has_static_folder and _is_host_good():
         response = error_page(status, detail)
         response.vary.add("Accept")
         return response
@@ -73,10 +74,17 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
     return response
 
 
-def register_problems(app: Flask) -> None:
-    """Register handlers that turn every error of ``app`` into a problem."""
+def register_problems(app: Flask, hosts: Hosts) -> None:
+    """Register handlers that turn every error of ``app`` into a problem.
+
+    Args:
+        app: An application.
+        hosts: Names under which it answers; to ask under another name is an error.
+    """
+    attach_hosts(app, hosts)
     app.before_request(_ignore_long_accept)  # first, because problems are also negotiated
     app.before_request(_refuse_bad_host)
+    app.before_request(_refuse_other_hosts)
     app.before_request(_ignore_dates_out_of_range)
     app.register_error_handler(BadParameterError, _bad_parameter)
     app.register_error_handler(GoneError, _gone)
@@ -99,6 +107,20 @@ def _ignore_long_accept() -> None:
 def _refuse_bad_host() -> None:
     if _is_host_bad():
         raise BadRequest("The header Host of the request is not the name of a host.")
+
+
+def _is_host_good() -> bool:
+    return not _is_host_bad() and is_host_accepted()
+
+
+def _refuse_other_hosts() -> Response | None:
+    if is_host_accepted():
+        return None
+    return problem(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        "This service answers only under the names of its own machine, and under its public "
+        "address, which the operator gives with --public.",
+    )
 
 
 def _is_host_bad() -> bool:

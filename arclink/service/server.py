@@ -14,6 +14,7 @@ from arclink.access.examples import any_example
 from arclink.errors import OperatorError
 from arclink.model import UriR
 from arclink.service.clients import Connections, affordable
+from arclink.service.hosts import hosts_at
 from arclink.service.loop import Server
 from arclink.service.settings import Settings
 from arclink.service.shares import cost_by_path
@@ -101,7 +102,7 @@ def serve(
         announce(f"Pages are replayed at port {chosen.browse.port}.")
 
     def start() -> Callable[[], None]:
-        server = server_on(listening, where, threads, chosen, connections)
+        server = server_on(listening, where, threads, chosen, connections, host)
         return lambda: run_until_stopped(server, grace)
 
     def listen_no_more() -> None:
@@ -138,7 +139,7 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
-    return server_on([_listening(host, port)], where, threads, settings, connections)
+    return server_on([_listening(host, port)], where, threads, settings, connections, host)
 
 
 def server_on(
@@ -147,6 +148,7 @@ def server_on(
     threads: int,
     settings: Settings | None = None,
     connections: Connections | None = None,
+    host: str = "",
 ) -> Server:
     """Return a server, not running yet, on listening sockets that several processes may share.
 
@@ -156,6 +158,7 @@ def server_on(
         threads: Number of requests that the server answers at a time.
         settings: Settings of the service.
         connections: Limits of the connections of the server.
+        host: Address or name that the sockets listen on, as the operator gave it.
     """
     # Imported in the worker: request counting must know at import whether there are several
     # workers.
@@ -163,13 +166,17 @@ def server_on(
     from arclink.service.collections import create_collections
     from arclink.service.replay.application import create_replay
 
+    chosen = settings or Settings()
+    address = listening[0].getsockname()[0]
+    hosts = hosts_at(address, host, chosen.public, [chosen.browse.origin, chosen.browse.service])
+    chosen = replace(chosen, hosts=hosts)
     apps: list[WSGIApplication] = [
-        create_collections(where, settings)
+        create_collections(where, chosen)
         if isinstance(where, Mapping)
-        else create_app(where, settings)
+        else create_app(where, chosen)
     ]
     if len(listening) > 1:
-        apps.append(create_replay(where, settings))
+        apps.append(create_replay(where, chosen))
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
     cost_of = cost_by_path(where if isinstance(where, Mapping) else ())

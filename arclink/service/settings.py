@@ -6,6 +6,7 @@ from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.federation.instances import Instance
 from arclink.federation.requests import QueryLimits
+from arclink.service.hosts import Hosts
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.store.embargo import Embargo
 
@@ -24,6 +25,7 @@ class Settings:
         replay: Replay prefix of the URI-Ms of mementos; empty if no prefix is set.
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
             requests is used.
+        hosts: Names under which the service answers.
         embargo: Captures that are hidden from all answers.
         subset: Name of a stored subset, or a selection; all answers are of its captures. Empty for
             all captures.
@@ -43,6 +45,7 @@ class Settings:
     collection: str = ""
     replay: ReplayPrefix = NO_REPLAY
     public: str = ""
+    hosts: Hosts = field(default_factory=Hosts)
     embargo: Embargo = field(default_factory=Embargo)
     subset: str = ""
     archive: str = "here"

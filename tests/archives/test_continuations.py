@@ -24,10 +24,10 @@ def test_segments_are_joined_in_any_order_with_others_between(
         short = archive.record_at(offset, limit=120)
         assert short.body_length == len(BODY)
         assert b"".join(short.body_pieces()) == BODY
-        size, pieces = archive.bytes_at(offset)
-        whole = b"".join(pieces)
+        parts = archive.parts_at(offset)
+        whole = b"".join(parts.pieces())
         assert archive.member_at(offset) is None
-    assert len(whole) == size
+    assert len(whole) == parts.length
     assert whole.endswith(b"\r\n\r\n" + BLOCK)
     head = whole[: -len(BLOCK)].decode()
     assert f"Content-Length: {len(BLOCK)}\r\n" in head
@@ -55,8 +55,7 @@ def test_a_record_without_all_segments_is_truncated(
     written(tmp_path / "a.warc", records)
     with ArchiveFile(str(tmp_path / "a.warc")) as archive:
         record = archive.record_at(0)
-        _, pieces = archive.bytes_at(0)
-        head = b"".join(pieces)[: -len(body)]
+        head = b"".join(archive.parts_at(0).pieces())[: -len(body)]
     assert record.body == body.partition(b"\r\n\r\n")[2]
     assert record.truncated == "unspecified"
     assert b"WARC-Truncated: unspecified" in head

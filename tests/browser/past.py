@@ -48,8 +48,8 @@ def capture(
     return warc(uri, block, date=f"{day[:4]}-{day[4:6]}-{day[6:]}T06:00:00Z")
 
 
-def write_archive(path: Path, hostile: str) -> None:
-    """Write the archive; ``hostile`` is the body of its hostile page."""
+def write_archive(path: Path, hostile: str, more: Sequence[bytes] = ()) -> None:
+    """Write the archive; ``hostile`` is the body of its hostile page, ``more`` are more records."""
     script = (
         "addEventListener('load', () => { document.getElementById('scripted').textContent = "
         "'scripted' });"
@@ -72,6 +72,7 @@ def write_archive(path: Path, hostile: str) -> None:
         capture(GONE, "<h1>Archived error</h1>", status="404 Not Found"),
         capture(OTHER, "<h1>Other</h1><a href=http://past.example/>A page of the past</a>"),
         capture(HOSTILE, hostile),
+        *more,
     ]
     path.write_bytes(gzipped(records))
 
@@ -96,9 +97,11 @@ class Past:
 
 
 @contextmanager
-def serving(folder: Path, hostile: str = "", options: Sequence[str] = ()) -> Iterator[Past]:
+def serving(
+    folder: Path, hostile: str = "", options: Sequence[str] = (), more: Sequence[bytes] = ()
+) -> Iterator[Past]:
     """Build the store of the archive in ``folder`` and serve it."""
-    write_archive(folder / "past.warc.gz", hostile)
+    write_archive(folder / "past.warc.gz", hostile, more)
     run = [sys.executable, "-m", "arclink.cli.main"]
     build = ["build", str(folder / "past.warc.gz"), "--store", str(folder / "past.db")]
     subprocess.run([*run, *build, "--runner", "inline", "--quiet"], check=True, capture_output=True)

@@ -164,7 +164,7 @@ def with_records(tmp_path: Path) -> Path:
 
 def test_records_about_a_page_are_forgotten_with_it(with_records: Path) -> None:
     first = "example,a)/: 6 mementos, "
-    about = ", 5 of the mementos are records about pages (urn:text:URI)"
+    about = ", 5 records about pages (urn:text:URI) included"
     said = run(with_records, "example,a)/", "--dry-run")
     assert said.startswith(first)
     assert said.endswith(f"would be forgotten{about}.\n")
@@ -179,7 +179,7 @@ def test_records_about_a_page_are_forgotten_with_it(with_records: Path) -> None:
 def test_a_page_without_a_host_is_forgotten(with_records: Path) -> None:
     with pytest.raises(UsageError, match=r"write 'file:/snapshot.html' for this page and all"):
         run(with_records, "file:///snapshot.html")
-    assert run(with_records, "file:/snapshot.html").startswith("file:/snapshot.html: 1 mementos")
+    assert run(with_records, "file:/snapshot.html").startswith("file:/snapshot.html: 1 memento, ")
     assert captures(with_records, "file") == 0
 
 

@@ -26,9 +26,13 @@ RESOURCES = {
     "audio": ["src"],
     "source": ["src"],
     "track": ["src"],
-    "body": ["background"],
-    "image": ["href"],
+    **{
+        name: ["background"]
+        for name in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
+    },
 }
+RESOURCES_OF_SVG = {name: ["href"] for name in ("image", "use", "feimage", "script")}
+SVG, MATH = "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"
 CANDIDATES = {"link": "imagesrcset", "img": "srcset", "source": "srcset"}
 LINES = re.compile(
     "address|article|aside|blockquote|br|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hgroup|hr|legend|li|main|menu|nav|ol|optgroup|option|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
@@ -53,6 +57,14 @@ def second_extract(html: str) -> SecondPage:
     page = SecondPage(base=find_base(soup))
     refreshed: set[str] = set()
     for tag in soup.find_all(True):
+        if tag.namespace in (SVG, MATH):
+            if tag.name == "a" and has_link(tag, "href"):
+                add(page, tag, "href", link_of(tag, "href"))
+            is_svg = tag.namespace == SVG
+            for name in RESOURCES_OF_SVG.get(tag.name.lower(), ()) if is_svg else ():
+                if has_link(tag, name):
+                    add(page, tag, name, link_of(tag, name))
+            continue
         if tag.name == "meta" and value_of(tag, "http-equiv").lower() == "refresh":
             found = read_refresh(value_of(tag, "content"))
             kind = kind_of_refresh(tag)
@@ -75,11 +87,20 @@ def second_extract(html: str) -> SecondPage:
         for name in RESOURCES.get(tag.name, ()):
             if has_link(tag, name):
                 add(page, tag, name, link_of(tag, name))
+        if tag.has_attr("formaction") and submits(tag):
+            add(page, tag, "formaction", value_of(tag, "formaction"))
         name = CANDIDATES.get(tag.name, "")
         if tag.has_attr(name):
             for reference in read_candidates(value_of(tag, name)):
                 add(page, tag, name, reference)
     return page
+
+
+def submits(tag: Tag) -> bool:
+    kind = value_of(tag, "type").lower()
+    if tag.name == "button":
+        return kind not in ("button", "reset")
+    return tag.name == "input" and kind in ("submit", "image")
 
 
 def kind_of_refresh(tag: Tag) -> str:
@@ -100,7 +121,7 @@ def is_hidden(tag: Tag) -> bool:
 
 
 def add(page: SecondPage, tag: Tag, name: str, reference: str, kind: str = "") -> None:
-    reason = why_not(page, f"{tag.name}@{name}", reference)
+    reason = why_not(page, f"{tag.name.lower()}@{name}", reference)
     if reason is not None:
         page.gone[reason] += 1
         return
@@ -113,26 +134,27 @@ def add(page: SecondPage, tag: Tag, name: str, reference: str, kind: str = "") -
         text = fold(value_of(tag, "alt"))
     rel = fold(value_of(tag, "rel")).lower() if tag.name in ("a", "area", "link", "form") else ""
     if not kind:
-        kind = f"{'template' if is_hidden(tag) else tag.name}@{name}"
+        kind = f"{'template' if is_hidden(tag) else tag.name.lower()}@{name}"
     page.links.append((kind, reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
 
 
 def why_not(page: SecondPage, kind: str, reference: str) -> str | None:
     bare = "".join(c for c in reference.strip("".join(map(chr, range(33)))) if c not in "\t\n\r")
     if bare == "":
-        if kind == "form@action":
+        if kind == "form@action" or kind.endswith("@formaction"):
             return "LINK_SAME_PAGE"
         if kind not in ("a@href", "area@href", "meta@refresh") and not kind.endswith("@cite"):
             return "LINK_EMPTY"
     if bare == "" or bare.startswith("#"):
-        return "LINK_SAME_PAGE" if page.base is None else None
+        is_own = page.base is None or kind in ("use@href", "feimage@href")
+        return "LINK_SAME_PAGE" if is_own else None
     scheme = bare.partition(":")[0].lower() if ":" in bare else ""
     return {"javascript": "LINK_JAVASCRIPT", "data": "LINK_DATA", "about": "LINK_ABOUT"}.get(scheme)
 
 
 def find_base(soup: BeautifulSoup) -> str | None:
     for tag in soup.find_all("base", href=True):
-        if tag.find_parent("template") is None:
+        if tag.find_parent("template") is None and tag.namespace not in (SVG, MATH):
             href = value_of(tag, "href")
             bare = href.strip().lower()
             return None if bare.startswith(("#", "data:", "javascript:")) or not bare else href

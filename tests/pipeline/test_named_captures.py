@@ -1,12 +1,15 @@
 """Revisits without a usable digest show the capture that they name, in any order of input."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arclink.access.explanations import explain
+from arclink.access.formats.explanations import explanation_lines
 from arclink.errors import CaptureError
+from arclink.extract.settings import ExtractSettings
 from arclink.model import NO_CHECKSUM, Forgotten, Surt, Timestamp
 from arclink.pages.locate import capture_at
 from arclink.pages.read import PageReader
@@ -26,6 +29,7 @@ from tests.pipeline.batch_orders import (
     same_in_all_batches,
 )
 from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.takeaway.exporting import built, exported
 
 OWN, OTHER = "http://a.example/p", "http://c.example/dir/q"
 LATER = b'<a href="/later">Later</a>'
@@ -128,8 +132,10 @@ def test_a_capture_that_is_missing_is_not_replaced_by_the_own_one(
         assert links[OWN, "09"] is None
         with pytest.raises(CaptureError, match=r"names the capture of http://c\.example/dir/q at"):
             body_of(opened, OWN, 9)
-        reasons = {one.memento.timestamp[-2:]: one.reason for one in explain(opened, OWN)}
-        assert reasons["09"] is Reason.PAYLOAD_NOT_AT_HAND
+        explained = {one.memento.timestamp[-2:]: one for one in explain(opened, OWN)}
+        assert explained["09"].reason is Reason.PAYLOAD_NOT_AT_HAND
+        said = list(explanation_lines(explained["09"]))
+        assert said[-1] == f"  it repeats the capture of {OTHER} at 2020-01-01 00:00:05"
     counted = build_store(folder, tmp_path / "again.db", ALONE).counts
     assert counted[Reason.PAYLOAD_NOT_AT_HAND] == 1
 
@@ -196,6 +202,40 @@ def test_of_several_names_the_one_that_is_at_hand_counts(folder: Path, tmp_path:
             (OWN, "08"): ["http://a.example/next.html"],
             ("http://z.example/", "09"): ["http://z.example/next.html"],
         }
+
+
+def test_recorded_links_count_after_the_named_capture(folder: Path, tmp_path: Path) -> None:
+    about = "WARC-Concurrent-To: <urn:1>"
+    recorded = warc(OWN, b"outlink: http://old.example/ L a/@href", about, record_type="metadata")
+    again = revisit(OWN, 8, DIGESTED, "WARC-Record-ID: <urn:1>", *naming(OTHER, 5), headers=(HTML,))
+    (folder / "a.warc").write_bytes(again + recorded + page(OTHER, 5, SHA256))
+    settings = replace(ALONE, extract=ExtractSettings(heritrix_outlinks=True))
+    build_store(folder, tmp_path / "named.db", settings)
+    (folder / "a.warc").write_bytes(again + recorded)
+    build_store(folder, tmp_path / "recorded.db", settings)
+    links = {}
+    for name in ("named", "recorded"):
+        with open_store(str(tmp_path / f"{name}.db")) as opened:
+            links[name] = links_of(opened, "example,a)/p")[OWN, "08"]
+    assert links == {"named": ["http://a.example/next.html"], "recorded": ["http://old.example/"]}
+
+
+def test_an_export_of_the_revisit_has_the_named_capture(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.warc").write_bytes(page(OWN, 1, body=LATER) + page(OTHER, 5, SHA256))
+    (folder / "b.warc").write_bytes(
+        revisit(OWN, 8, IDENTICAL, *naming(OTHER, 5))
+        + revisit("http://a.example/x/", 9, DIGESTED, *naming(OTHER, 5))
+    )
+    build_store(folder, tmp_path / "links.db", ALONE)
+    (tmp_path / "copy").mkdir()
+    done = exported(tmp_path / "links.db", tmp_path / "copy/a.warc.gz", from_="20200101000007")
+    assert done.tally.added == 1
+    with open_store(str(built(tmp_path / "copy", [tmp_path / "copy/a.warc.gz"]))) as opened:
+        assert links_of(opened, "example,a)/p", "example,a)/x") == {
+            (OWN, "08"): ["http://a.example/next.html"],
+            ("http://a.example/x/", "09"): ["http://a.example/x/next.html"],
+        }
+        assert body_of(opened, OWN, 8) == BODY
 
 
 def test_the_digest_counts_before_the_name(folder: Path, tmp_path: Path) -> None:

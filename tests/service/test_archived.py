@@ -18,6 +18,7 @@ from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
+from arclink.uris.in_paths import parse_in_path
 from tests.demos import Demos
 from tests.pages.archives import T1, T2, T3, Record, store_of
 from tests.service.conftest import client_of, served
@@ -380,7 +381,7 @@ def test_a_redirect_leads_where_a_browser_went(tmp_path: Path) -> None:
 def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> None:
     """A client resolves each address of an answer, and gets the capture or its page."""
     path = store_of(tmp_path, [Record(uri, T1, b"<title>found</title>")])
-    client = client_of(str(path), Settings(public="http://service.example/", replay=REPLAY))
+    client = client_of(str(path), Settings(public="http://service.example/"))
     encoded = quote(uri, safe="")
     found = client.get(f"/web/{T1}id_/{encoded}")
     assert found.data == b"<title>found</title>"
@@ -391,15 +392,18 @@ def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> Non
     addresses.append(client.get("/browse/", query_string={"uri": uri}).headers["Location"])
     timemap = client.get(f"/timemap/json/{encoded}").get_json()
     addresses += [timemap["self"], *timemap["timemap_uri"].values()]
-    mementos = [memento["uri"] for memento in timemap["mementos"]["list"]]
-    assert [ada_url.join_url("http://w.example/", one) for one in mementos] == mementos
+    addresses += [memento["uri"] for memento in timemap["mementos"]["list"]]
     page = client.get("/", query_string={"uri": uri, "view": "captures"}).text
     addresses += [html.unescape(one) for one in re.findall('href="(timemap/[^"]+)"', page)]
-    assert len(addresses) == 12
+    assert len(addresses) == 13
     for address in addresses:
         path_asked = ada_url.join_url("http://service.example/", address)[22:]
         assert re.match(r"/(web|timegate|timemap|browse)/", path_asked)
         assert client.get(path_asked).status_code in (200, 302), address
+    elsewhere = client_of(str(path), Settings(replay=REPLAY))
+    address = elsewhere.get(f"/timegate/{encoded}").headers["Location"]
+    assert ada_url.join_url("http://service.example/", address) == address
+    assert parse_in_path(address.removeprefix(f"{REPLAY}{T1}/")) == uri
 
 
 def test_a_long_body_comes_whole(tmp_path: Path) -> None:

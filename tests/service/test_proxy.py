@@ -128,10 +128,19 @@ def test_answers_come_compressed_and_validated(proxy: int) -> None:
 
 
 def test_a_uri_in_a_path_arrives_as_it_was_written(proxy: int) -> None:
-    status, _, body = get(proxy, "/timemap/json/http://a.example//x%2Fy?z=%3F")
+    uri = "http://a.example//x%2Fy?z=%3F"
+    status, _, body = get(proxy, f"/timemap/json/{uri}")
+    assert (status, json.loads(body)["detail"].split()[-1]) == (404, uri)  # never captured
+    status, _, body = get(proxy, f"/timemap/json/{A}")
     assert status == 200
-    assert json.loads(body)["original_uri"] == "http://a.example//x%2Fy?z=%3F"
-    assert json.loads(body)["self"].startswith("https://links.example.org/timemap/json/")
+    assert json.loads(body)["self"] == f"https://links.example.org/timemap/json/{A}"
+
+
+def test_names_and_metrics_of_the_documented_proxy(proxy: int) -> None:
+    key = {"X_Api_Key": "change-this-key"}
+    assert get(proxy, "/health", **key)[0] == 200
+    assert get(proxy, "/health", Host="evil.example", **key)[0] == 421
+    assert get(proxy, "/metrics")[0] == 200
 
 
 def test_a_long_uri_arrives(proxy: int) -> None:

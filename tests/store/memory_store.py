@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
 from arclink.model import (
     ALL_SURTS,
@@ -435,6 +436,13 @@ class MemoryStore:
                     ],
                 )
 
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        for name in self._payloads:
+            checksum, reference = parse_name(name)
+            payload = self._payloads.get(checksum)
+            if is_reference(reference) and (payload is None or payload.scope is None):
+                yield checksum, reference
+
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return iter(
             sorted(
@@ -579,6 +587,9 @@ class LoadedInside:
 
     def trim(self) -> None:
         self._loaded.trim()
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        return self._loaded.named_payloads()
 
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]

@@ -106,13 +106,14 @@ def odd_members(folder: Path, _: Path) -> list[Path]:
 
 
 def shared_files(_: Path, shared_data: Path) -> list[Path]:
-    """Return the real archive files, one of each name, except WATs."""
+    """Return the real archive files, one of each name, except WATs and large ordinary crawls."""
     found: dict[str, Path] = {}
     for path in sorted(shared_data.rglob("*")):
         is_archive = path.name.endswith(
             (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", ".wacz")
         )
-        if is_archive and path.is_file() and path.name not in found:
+        is_archive = is_archive and path.is_file() and path.stat().st_size < 3_000_000
+        if is_archive and path.name not in found:
             try:
                 ArchiveFile(str(path)).close()
             except InputError:
@@ -179,7 +180,14 @@ def test_what_is_built_of_the_output_is_what_was_there(
     expected = {key: one for key, one in before.captures.items() if key not in before.unread}
     assert after.captures.keys() == expected.keys()
     for key, capture in expected.items():
-        assert after.captures[key] == capture
+        found = after.captures[key]
+        if found != capture and files[0].suffix == ".wacz" and key[2].startswith("file:"):
+            # In a WACZ, that is what crawlers attach to pages, and its links are those of the page.
+            assert isinstance(found[0], Memento)
+            assert found[0].reason == Reason.MEMENTO_ATTACHMENT.name
+            assert found[3] == capture[3]
+        else:
+            assert found == capture
     assert not after.unread
 
 

@@ -6,12 +6,18 @@ from typing import TypedDict
 from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
+from arclink.checksums import is_reference, timestamp_of_reference, uri_of_reference
 from arclink.languages import NO_LANGUAGE
 from arclink.reasons import Reason
+from arclink.rows.pointers import NO_FILE
+from arclink.uris.methods import method_of_key
 
 
 class ExplanationFields(TypedDict):
-    """The JSON fields of one explanation; ``read_from`` is None if the payload was not read."""
+    """The JSON fields of one explanation.
+
+    ``read_from`` is None if the payload was not read, ``method`` is ``-`` for GET and if unknown.
+    """
 
     uri: str
     surt: str
@@ -20,6 +26,7 @@ class ExplanationFields(TypedDict):
     mime: str
     languages: str
     record_type: str
+    method: str
     checksum: str
     file: str
     offset: int
@@ -47,6 +54,7 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
         mime=printable(memento.mime),
         languages=memento.languages,
         record_type=printable(memento.record_type),
+        method=method_of_key(memento.surt) or "-",
         checksum=printable(memento.checksum),
         file=printable(memento.file),
         offset=memento.offset,
@@ -65,9 +73,11 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
 def explanation_lines(found: Explanation) -> Iterator[str]:
     """Yield one explanation as lines of text, the first without indent."""
     memento, payload = found.memento, found.payload
+    method = method_of_key(memento.surt)
     yield f"{date_and_time(memento.timestamp)}  {printable_uri(memento.original)}"
     yield (
-        f"  {printable(memento.record_type)}, status {printable(memento.status)}, "
+        f"  {printable(memento.record_type)}{f' to {method}' if method else ''}, "
+        f"status {printable(memento.status)}, "
         f"{printable(memento.mime)}"
         + ("" if memento.languages == NO_LANGUAGE else f", language {memento.languages}")
     )
@@ -80,8 +90,7 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         return
     if found.reason is not Reason.PAYLOAD_READ or payload is None:
         yield f"  not read: {found.reason.text}"
-        if payload is not None:
-            yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
+        yield from _sought(found)
         return
     read = f"read as {printable(payload.charset)}" + (
         f" from {printable(payload.file)} at byte {payload.offset:,}"
@@ -91,6 +100,18 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     yield f"  {read}; content {found.content}"
     counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
     yield f"  links as written, repeats included: {counts or 'none'}"
+
+
+def _sought(found: Explanation) -> Iterator[str]:
+    """Yield where the payload of a capture that was not read should be."""
+    checksum, payload = found.memento.checksum, found.payload
+    if is_reference(checksum):
+        when = timestamp_of_reference(checksum)
+        uri = printable_uri(uri_of_reference(checksum))
+        at = f"the capture of {uri} at {date_and_time(when)}" if when else "the capture before it"
+        yield f"  it repeats {at}"
+    elif payload is not None and payload.file != NO_FILE:
+        yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
 
 
 def _is_from_another_record(found: Explanation) -> bool:

@@ -12,6 +12,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
+from arclink.service.hosts import source_of
 from arclink.service.pages.requests import View, about
 
 site = Blueprint("site", __name__)
@@ -19,9 +20,18 @@ site = Blueprint("site", __name__)
 
 _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src {static}; script-src {static}; img-src {static}; "
+    "connect-src {fetched}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+"""Policy of pages. It names paths, because archived bytes have addresses at this origin, too."""
+_FETCHED = {
+    "browse.html": "browse/",
+    "select.html": "select",
+    **dict.fromkeys(("start.html", "unknown.html", "wrong.html", "away.html"), ""),
+    **{f"{view.value}.html": "" for view in View},
+}
+"""Path below the service or collection that the script of a page fetches, by template."""
 _ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
 
 for _name, _filter in {
@@ -88,19 +98,27 @@ def rendered(template: str, code: HTTPStatus = HTTPStatus.OK, /, **words: object
     """Return a response with a rendered page."""
     response = current_app.make_response(render_template(template, **words))
     response.status_code = code.value
-    return protected(response)
+    return protected(response, _FETCHED.get(template))
 
 
-def protected(response: Response) -> Response:
-    """Return a page with headers that make foreign text in it harmless and exclude other hosts."""
-    response.headers["Content-Security-Policy"] = _POLICY
+def protected(response: Response, fetched: str | None = None) -> Response:
+    """Return a page with headers that make foreign text in it harmless and exclude other hosts.
+
+    Args:
+        response: The page.
+        fetched: Path below the service or collection that its script fetches; None for none.
+    """
+    response.headers["Content-Security-Policy"] = _POLICY.format(
+        static=source_of("static/"), fetched="'none'" if fetched is None else source_of(fetched)
+    )
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
 def framing(response: Response, origin: str) -> Response:
     """Return a page that may show pages of one other origin in a frame."""
-    response.headers["Content-Security-Policy"] = f"{_POLICY}; frame-src {origin}"
+    policy = response.headers["Content-Security-Policy"]
+    response.headers["Content-Security-Policy"] = f"{policy}; frame-src {origin}/replay/"
     return response
 
 

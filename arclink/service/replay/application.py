@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
+from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication
 
 import orjson
@@ -21,7 +22,9 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
 from arclink.service.archived import archived, attach_pages
+from arclink.service.destinations import refuse_parts
 from arclink.service.headers import register_headers
+from arclink.service.hosts import source_of
 from arclink.service.memento import Rest
 from arclink.service.problems import register_problems
 from arclink.service.replay.wabac import STATIC, wabac_compressed, wabac_plain
@@ -44,11 +47,17 @@ Redirects are those of this server, to the nearest capture; the policies hold fo
 It also covers what a Content-Security-Policy does not, in browsers that know it.
 """
 
-_WORKER_POLICY: Final = "default-src 'none'; script-src 'self'; connect-src 'self'"
+_WORKER_POLICY: Final = "default-src 'none'; script-src {wabac}; connect-src 'self'"
 _SHELL_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; frame-src 'self'; worker-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors {service}"
+    "default-src 'none'; script-src {script}; style-src {style}; frame-src {pages} {worker}; "
+    "worker-src {worker}; base-uri 'none'; form-action 'none'; frame-ancestors {service}; "
+    "require-trusted-types-for 'script'; trusted-types worker; "
+    "sandbox allow-scripts allow-same-origin allow-forms"
 )
+"""Policy of the shell. It names paths: archived pages have this origin, and can reach the shell.
+
+Firefox takes the address of the worker for that of the pages that it serves.
+"""
 _CAPTURE_POLICY: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
 """Policy of captures as such: the worker reads them; a browser that opens one shows it inert."""
 
@@ -62,7 +71,19 @@ def shell() -> Response:
     """Return the page that holds the replayed one; only the service may show it."""
     service = _service()
     page = (STATIC / "shell.html").read_text("utf-8").replace("@SERVICE@", service)
-    return _own(page.encode(), "text/html", _SHELL_POLICY.format(service=service))
+    policy = _SHELL_POLICY.format(
+        script=_source("replay/shell.js"),
+        style=_source("replay/shell.css"),
+        pages=_source("w/"),
+        worker=_source("worker.js"),
+        service=service,
+    )
+    return _own(page.encode(), "text/html", policy)
+
+
+def _source(path: str) -> str:
+    """Return the source in a policy for a path of this origin."""
+    return source_of(path, urlsplit(stores_of_app().settings.browse.origin).netloc)
 
 
 @shell_files.get("/replay/<any('shell.js', 'shell.css'):name>")
@@ -80,7 +101,8 @@ def worker() -> Response:
     program = program.replace(
         b"@POLICY@", orjson.dumps(REPLAYED_POLICY.format(service=_service()))
     ).replace(b"@CONNECTIONS@", orjson.dumps(ONLY_HERE))
-    return _own(program, "text/javascript", _WORKER_POLICY)
+    policy = _WORKER_POLICY.format(wabac=_source("replay/wabac.js"))
+    return _own(program, "text/javascript", policy)
 
 
 @shell_files.get("/replay/wabac.js")
@@ -88,7 +110,7 @@ def wabac() -> Response:
     """Return wabac.js, in Brotli if the client takes that."""
     is_compressed = request.accept_encodings["br"] > 0
     content = wabac_compressed() if is_compressed else wabac_plain()
-    response = _own(content, "text/javascript", _WORKER_POLICY)
+    response = _own(content, "text/javascript", "default-src 'none'")
     if is_compressed:
         response.headers["Content-Encoding"] = "br"
     response.vary.add("Accept-Encoding")
@@ -129,12 +151,12 @@ def create_replay(
     """
     chosen = settings or Settings()
     if not isinstance(stores, Mapping):
-        return _with_captures(_application(), stores, chosen)
-    app = _application()
+        return _with_captures(_application(chosen), stores, chosen)
+    app = _application(chosen)
     attach_stores(app, Stores(_no_store, chosen))
     below: dict[str, WSGIApplication] = {
         f"/{name}": _with_captures(
-            _application(has_shell=False), where, replace(chosen, collection=name)
+            _application(chosen, has_shell=False), where, replace(chosen, collection=name)
         ).wsgi_app
         for name, where in stores.items()
     }
@@ -142,11 +164,12 @@ def create_replay(
     return app
 
 
-def _application(*, has_shell: bool = True) -> Flask:
+def _application(settings: Settings, *, has_shell: bool = True) -> Flask:
     app = Flask("arclink.service", static_folder=None)
     app.url_map.converters["rest"] = Rest
     register_headers(app)
-    register_problems(app)
+    register_problems(app, settings.hosts)
+    refuse_parts(app, own=("empty",))  # to the worker
     if has_shell:
         app.register_blueprint(shell_files)
 

@@ -13,7 +13,8 @@ sites).
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
+
+from arclink.service.hosts import name_of
 
 _LOOPBACK: Final = {"127.0.0.1": "localhost", "localhost": "127.0.0.1", "[::1]": "localhost"}
 
@@ -60,13 +61,5 @@ class ReplayOrigin:
 
     @staticmethod
     def _beside(host: str, port: int) -> str:
-        other = _LOOPBACK.get(_name_of(host))
+        other = _LOOPBACK.get(name_of(host))
         return f"http://{other}:{port}" if other and port else ""
-
-
-def _name_of(host: str) -> str:
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-    return f"[{name}]" if ":" in name else name

@@ -1,48 +1,113 @@
 // Replays the page in a frame, in place of its text, and keeps address and panel in step with it.
-// The frame has another origin; it says which page it shows, and nothing else of it is believed.
+// The frame has another origin. It holds the shell of the replay, which passes on two things: the
+// pages that the service worker served, and the address of the page that is shown. The shell gets
+// one end of a channel before any archived script runs; other messages are not read.
 import { fetchPage } from "./fetch_page.js";
 
 const START_SECONDS = 20;
+const MOST_SERVED = 1000;
 const replayed = document.getElementById("replayed");
 const { origin, collection, time, root } = replayed.dataset;
 let current = replayed.dataset.uri;
 let frame = null;
+let late = 0;
+let served = new Set(); // addresses of the pages that the worker served, newest last
+let shown = ""; // the page that was opened in the frame
 
-function say(text) {
-  replayed.querySelector(".replay-note").textContent = text;
+function say(text, ...more) {
+  replayed.querySelector(".replay-note").replaceChildren(text, ...more);
 }
 
-function fallBack() {
+const REASONS = {
+  insecure: "Your browser cannot replay pages here: that needs HTTPS or this machine, and service workers. This is the text of the page.",
+  blocked: "Your browser cannot replay pages in this frame: it blocks service workers of other sites, as private windows and browsers without third-party cookies do. Allow third-party cookies for this page, or ",
+};
+
+function fallBack(why) {
+  clearTimeout(late);
   frame?.remove();
   frame = null;
   replayed.classList.remove("is-replayed");
-  say("Your browser cannot replay pages here: that needs HTTPS or this machine, and service workers. This is the text of the page.");
+  if (why !== "blocked") return say(REASONS.insecure);
+  const tab = document.createElement("a");
+  Object.assign(tab, { href: addressOfShell(), target: "_blank", rel: "noopener noreferrer", textContent: "open the page in a tab of its own" });
+  say(REASONS.blocked, tab, ". This is the text of the page.");
+}
+
+function addressOfShell() {
+  return `${origin}/replay/#${collection}/${time}/${current}`;
 }
 
 function prepare() {
   if (!origin) return;
-  if (!isSecureContext || !("serviceWorker" in navigator)) {
-    fallBack();
-    return;
-  }
+  if (!isSecureContext || !("serviceWorker" in navigator)) fallBack("insecure");
+  else open();
+}
+
+// Opens the current page in a new frame: what ran in an older one is gone.
+function open() {
+  frame?.remove();
   frame = document.createElement("iframe");
   frame.title = "The page then";
   // No allow-top-navigation and no allow-popups: an archived page stays where it is.
   frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms");
   frame.referrerPolicy = "no-referrer";
-  frame.src = `${origin}/replay/#${collection}/${time}/${current}`;
+  frame.src = addressOfShell();
+  served = new Set();
+  shown = current;
   replayed.classList.add("is-replayed");
   say("Loading the page …");
   replayed.append(frame);
-  const late = setTimeout(fallBack, 1000 * START_SECONDS);
-  addEventListener("message", (event) => {
-    if (!frame || event.origin !== origin || event.source !== frame.contentWindow) return;
-    const { about, what, uri } = event.data ?? {};
-    if (about !== "replay") return;
-    clearTimeout(late);
-    if (what === "failed") fallBack();
-    if (what === "page" && typeof uri === "string" && /^https?:\/\//i.test(uri) && uri.length < 65536) follow(uri);
+  clearTimeout(late);
+  late = setTimeout(() => fallBack("blocked"), 1000 * START_SECONDS);
+  let channel = null;
+  const own = frame;
+  addEventListener("message", function greet(event) {
+    if (frame !== own) return removeEventListener("message", greet);
+    if (event.origin !== origin || event.source !== own.contentWindow || event.data !== "arclink-replay") return;
+    if (channel) return open(); // loaded again: archived scripts of the first time may still run
+    channel = new MessageChannel();
+    channel.port1.onmessage = ({ data }) => { if (frame === own) hear(data); };
+    own.contentWindow.postMessage("arclink-replay", origin, [channel.port2]);
   });
+}
+
+function hear({ what, address, why }) {
+  clearTimeout(late);
+  if (what === "failed") fallBack(why);
+  if (typeof address !== "string" || address.length > 65536) return;
+  const page = address.replace(/#.*$/s, "");
+  if (what === "served") {
+    served.delete(page);
+    served.add(page);
+    if (served.size > MOST_SERVED) served.delete(served.values().next().value);
+  }
+  if (what === "shown") show(page);
+}
+
+// The archived URI in the address of a page of the worker: /w/COLLECTION/TIMEmp_/URI
+function uriOf(page) {
+  const before = `${origin}/w/${collection}/`;
+  if (!page.startsWith(before)) return null;
+  return /^\d*(?:[a-z]{2}_)?\/(https?:\/\/.*)$/is.exec(page.slice(before.length))?.[1] ?? null;
+}
+
+// Scripts may change the address of their page: to pages that were opened, and within their own
+// host, as on the Web.
+function show(page) {
+  const uri = uriOf(page);
+  if (!uri) return;
+  if (served.has(page)) shown = uri;
+  else if (hostOf(shown) !== hostOf(uri)) return;
+  follow(uri);
+}
+
+function hostOf(uri) {
+  try {
+    return new URL(uri).host;
+  } catch {
+    return uri;
+  }
 }
 
 // The frame shows another page: its address, the axis of time and the panel follow. The frame has
@@ -51,12 +116,12 @@ async function follow(uri) {
   say("");
   if (uri === current) return;
   current = uri;
-  const address = `${location.origin}${root}browse/${time}/${uri}`;
+  const address = `${root}browse/?${new URLSearchParams({ at: time, uri })}`;
   try {
-    const fetched = await fetchPage(address);
+    const fetched = await fetchPage(address, `${location.origin}${root}browse/${time}/`);
     if (!fetched) return;
-    const { page } = fetched;
-    history.replaceState(null, "", address);
+    const { page, url } = fetched;
+    history.replaceState(null, "", url);
     if (!page.getElementById("panel")) throw new Error(page.title);
     document.title = page.title;
     for (const id of ["about", "moment", "panel"]) document.getElementById(id).replaceWith(page.getElementById(id));

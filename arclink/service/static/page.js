@@ -38,8 +38,8 @@ async function show(address, isStep) {
   try {
     const fetched = await fetchPage(address);
     if (!fetched) return;
-    const { answer, page } = fetched;
-    const isSame = answer.ok && page.getElementById("answer") && document.getElementById("answer") && page.getElementById("moment");
+    const { ok, page } = fetched;
+    const isSame = ok && page.getElementById("answer") && document.getElementById("answer") && page.getElementById("moment");
     if (!isSame) return location.assign(address);
     if (isStep) history.replaceState(null, "", address);
     document.title = page.title;

@@ -44,9 +44,10 @@ a { color: var(--link); }
     return element("bdi", text, attributes); // its direction does not turn the rest round
   }
 
-  // Where pywb shows a page: the collection's address, as pywb's own banner knows it.
+  // Where pywb shows a page: the collection's address, as pywb's own banner knows it. Without dot
+  // segments, which would lead to another address of that host.
   function replayAddress(time, uri) {
-    return `${window.banner_info.prefix}${time}/${uri}`;
+    return `${window.banner_info.prefix}${time}/${new URL(uri).href}`;
   }
 
   // The page in the address of the window, until the frame reports its page.
@@ -132,7 +133,7 @@ a { color: var(--link); }
     }
     if (!all.length) all.push(element("p", "No capture in force at that time shows a link to it. Pages that had not been captured by then may have linked to it."));
     const more = element("p");
-    more.append(element("a", "This page in ArcLink", { href: `${SERVICE}browse/${time}/${page}` }));
+    more.append(element("a", "This page in ArcLink", { href: `${SERVICE}browse/?${new URLSearchParams({ uri: page, at: time })}` }));
     parts.list.replaceChildren(...all, more);
   }
 
@@ -142,7 +143,7 @@ a { color: var(--link); }
     made.append(link.text ? isolated(link.text, { class: "words" }) : element("span", wordless, { class: "wordless" }));
     const where = element("small");
     const uri = isolated(link.uri, { dir: "ltr", class: "uri" });
-    if (/^https?:\/\//i.test(link.uri)) {
+    if (/^https?:\/\//i.test(link.uri) && URL.canParse(link.uri)) {
       const anchor = element("a", "", { href: replayAddress(time, link.uri) });
       anchor.append(uri);
       where.append(anchor);

@@ -33,12 +33,12 @@ async function show(address, field) {
   try {
     const fetched = await fetchPage(address);
     if (!fetched) return;
-    const { answer, page } = fetched;
-    if (!answer.ok || !page.getElementById("selection")) return location.assign(address);
+    const { ok, url, page } = fetched;
+    if (!ok || !page.getElementById("selection")) return location.assign(address);
     if (field) {
       if (field !== entered) history.pushState(null, "", location.href); // one history entry per field
       entered = field;
-      history.replaceState(null, "", answer.url);
+      history.replaceState(null, "", url);
     } else form().replaceWith(page.getElementById("selection"));
     document.title = page.title;
     for (const id of ["count", "details"]) document.getElementById(id).replaceChildren(...page.getElementById(id).childNodes);

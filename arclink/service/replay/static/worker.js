@@ -16,11 +16,31 @@ const NOT_FOUND = `<!doctype html><html lang="en"><meta charset="utf-8"><title>N
 <style>body { font: 1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 34rem; padding: 0 1rem; }</style>
 <h1>Not captured</h1><p>The archive files of this graph hold no capture of this page that can be shown. That does not mean that it did not exist.</p></html>`;
 
+// Ways in which wabac.js rewrites a page, so that its own program runs in it first. Without that, a page
+// has this origin with nothing around it: no other way is open to pages, and captures as archived to no client.
+const PAGE_WAYS = ["mp_", "if_", "fr_", "ln_", "oe_"];
+const AS_ARCHIVED = ["id_", "dl_"];
+const FOR_WORKERS = "wkrf_"; // as archived: for fetch() in a worker of a page
+
+function isRefused(request, isPage) {
+  if (!request.url.startsWith(PREFIX)) return false; // wabac.js leads to an address below PREFIX, or to nothing
+  const [, way = ""] = /^[^/]*\/(?::[^/]*\/)?\d*([a-z]+_)?\//.exec(request.url.slice(PREFIX.length)) ?? [];
+  return AS_ARCHIVED.includes(way) || (way === FOR_WORKERS && request.destination !== "") || (isPage && !PAGE_WAYS.includes(way));
+}
+
+// Says to the pages that hold a replayed one which page was served.
+async function tell(address) {
+  const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  for (const one of windows) if (one.url.startsWith(`${registration.scope}replay/`)) one.postMessage(address);
+}
+
 function guarded(response, isPage) {
   // Redirects and errors have no headers that a script could set; they show no page either.
   if (response.type === "error" || response.type === "opaqueredirect" || response.status === 0) return response;
   const headers = new Headers(response.headers);
-  headers.set("Content-Security-Policy", POLICY);
+  // Of the types that can have scripts, wabac.js rewrites HTML only: the others run none.
+  const isRewritten = !isPage || /^text\/html\b/i.test(headers.get("Content-Type") ?? "");
+  headers.set("Content-Security-Policy", isRewritten ? POLICY : `${POLICY}; sandbox allow-same-origin`);
   headers.set("Connection-Allowlist", CONNECTIONS); // also WebRTC, which no policy covers
   headers.set("Cache-Control", "no-store");
   headers.set("Referrer-Policy", "same-origin"); // wabac.js resolves addresses by the referrer
@@ -29,6 +49,7 @@ function guarded(response, isPage) {
   for (const name of ["X-Frame-Options", "X-Content-Type-Options", "Link", "Refresh", "Clear-Site-Data", "Speculation-Rules", "Service-Worker-Allowed"]) headers.delete(name);
   const isCapture = headers.has("Memento-Datetime");
   if (isPage && response.status >= 400 && !isCapture) {
+    headers.set("Content-Security-Policy", POLICY);
     headers.set("Content-Type", "text/html; charset=utf-8");
     return new Response(NOT_FOUND, { status: response.status, headers });
   }
@@ -45,7 +66,12 @@ function answer(event, listener) {
   }
   const isOwn = url.startsWith(`${registration.scope}replay/`);
   if (isOwn) return; // the browser asks the server
-  const isPage = ["document", "iframe", "frame"].includes(event.request.destination);
+  const isPage = ["document", "iframe", "frame", "object", "embed", "fencedframe"].includes(event.request.destination);
+  if (isRefused(event.request, isPage)) {
+    event.respondWith(guarded(new Response("", { status: 404 }), isPage));
+    return;
+  }
+  if (isPage) event.waitUntil(tell(url));
   const respond = event.respondWith.bind(event);
   event.respondWith = (response) => respond(Promise.resolve(response).then((found) => guarded(found, isPage)));
   listener.call(self, event);
@@ -102,8 +128,11 @@ async function collectionOf(name) {
 }
 self.sw.collections.getColl = collectionOf;
 
-// For browsers without Connection-Allowlist. Every replayed page runs wombat.js first.
-const wombat = self.sw.staticData.get(`${registration.scope}static/wombat.js`);
-wombat.content = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete self[name];\n${wombat.content}`;
+// For browsers without Connection-Allowlist: every page with scripts runs wombat.js first, and every
+// worker wombatWorkers.js.
+for (const name of ["wombat.js", "wombatWorkers.js"]) {
+  const program = self.sw.staticData.get(`${registration.scope}static/${name}`);
+  program.content = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete self[name];\n${program.content}`;
+}
 
 self.sw.collections.inited = Promise.resolve(true);
