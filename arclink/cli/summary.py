@@ -21,7 +21,7 @@ _LEFT_OUT = (
 
 
 def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
-    """Return what a copy of a store has, for `backup` and `restore`."""
+    """Return the numbers of a copy of a store, for `backup` and `restore`."""
     return (
         f"{counted(sums.batches, 'batch', 'batches')}, {counted(sums.contents, 'content')}, "
         f"{counted(sums.links, 'link')} "

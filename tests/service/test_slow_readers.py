@@ -27,7 +27,7 @@ SMALL = b"GET /linkQuery?uri=http://b.example/1&format=json HTTP/1.1\r\nHost: lo
 
 @pytest.fixture(autouse=True)
 def a_long_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse nobody on a busy machine whose turn comes in a while."""
+    """Wait longer in line than by default: on a busy machine, turns take long."""
     monkeypatch.setattr(loop, "LONGEST_LINE", 60)
 
 
