@@ -257,6 +257,13 @@ class Reason(Enum):
         "same payload as another capture",
         "A revisit or a full copy: it shares the links of the capture that is read.",
     )
+    MEMENTO_METHOD = (
+        "mementos",
+        "answers another method than GET",
+        "The answer to a POST, HEAD, OPTIONS or the like is not a capture of its URI: it is kept "
+        "under a key of its own, such as `org,example)/form POST`, and not read "
+        "([methods](reference/filter.md#methods)).",
+    )
     MEMENTO_STATUS = (
         "mementos",
         "status is not 200",
@@ -283,6 +290,11 @@ class Reason(Enum):
 
     # rules: captures that each rule of filter alone would exclude; a capture counts once per rule
     # (paper, Table 2)
+    RULE_METHOD = (
+        "rules",
+        "fails the method rule",
+        "The method of the request is not among those whose answers are captures of the URI.",
+    )
     RULE_STATUS = ("rules", "fails the status rule", "The status is not among those that are read.")
     RULE_MIME = ("rules", "fails the mime rule", "The mime type is not among those that are read.")
     RULE_EXTENSION = (
@@ -340,6 +352,12 @@ class Reason(Enum):
         "another record is at this offset",
         "The record at the offset is about another URI or time: the CDX belongs to another "
         "version of the file.",
+    )
+    PAYLOAD_NOT_A_CAPTURE = (
+        "payloads",
+        "record is not a capture",
+        "The index lists requests or metadata, too: the record at the offset is one, so it is not "
+        "a memento.",
     )
     PAYLOAD_CODING = (
         "payloads",

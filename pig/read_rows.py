@@ -1,8 +1,10 @@
 """The captures of CDX or CDXJ lines, for Pig: STREAM … THROUGH `python read_rows.py`.
 
 Input: lines, as bytes. Output: one line per capture, tab-separated: surt, timestamp, original,
-checksum, status, mime, record type, file, offset, length, languages; each in the form of
-``mementos`` (docs/reference/graph-files.md). Lines that are not captures are left out.
+checksum, status, mime, record type, file, offset, length, languages, method; each in the form of
+``mementos`` (docs/reference/graph-files.md). The record type is ``untyped`` if the row does not
+show whether the record is a capture; the method is ``-`` for GET. Lines that are not captures are
+left out.
 """
 
 import sys
@@ -19,6 +21,7 @@ def main() -> None:
         mime,
         status,
         record_type,
+        method,
     ), _, languages in read_rows(sys.stdin.buffer, Counter()):
         if original not in surts:
             if len(surts) > 100_000:
@@ -31,11 +34,12 @@ def main() -> None:
             checksum,
             status,
             mime,
-            record_type,
+            record_type or b"untyped",
             file,
             offset,
             length,
             languages,
+            method or b"-",
         )
         sys.stdout.buffer.write(b"\t".join(columns) + b"\n")
 

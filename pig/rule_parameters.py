@@ -24,6 +24,7 @@ NOTHING = "(?!)"
 def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, str]:
     """Return Pig's parameters by name."""
     return {
+        "METHODS": _any(("-", *rules.methods), NOTHING) if rules.methods else ANYTHING,
         "STATUSES": _any(rules.statuses, ANYTHING),
         "MIMES": _any(rules.mimes, ANYTHING),
         "MIMES_EXCLUDED": _any(rules.mimes_excluded, NOTHING),

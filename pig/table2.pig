@@ -5,7 +5,7 @@
 --
 --   pig -param_file rules.pig -param CDX=... -param TABLE=... -param PYTHON=... -param SCRIPTS=pig pig/table2.pig
 --
--- Status and mime are rules that include, extension and checksum such that exclude. `all` are the captures that are read:
+-- Status and mime are rules that include, extension and checksum such that exclude. Table 2 has no row for the method rule. `all` are the captures that are read:
 -- redirects too, unless the rules say otherwise. The last column but the first row is the paper's percentage.
 
 %default PROGRAMS '.'
@@ -17,8 +17,8 @@ captures = read_captures('$CDX');
 -- revisit has no payload.
 marked      = FOREACH captures GENERATE checksum, is_digested,
     1 - fails_status AS has_status, 1 - fails_mime AS has_mime, 1 - fails_extension AS has_extension,
-    (is_redirect == 1 OR (is_digested == 0 AND is_revisit == 0 AND fails_status + fails_mime + fails_extension == 0) ? 1 : 0) AS is_read_alone,
-    (is_redirect == 0 AND is_digested == 1 AND is_revisit == 0 AND fails_status + fails_mime + fails_extension == 0 ? 1 : 0) AS is_candidate;
+    (is_redirect == 1 OR ((is_digested == 0 OR is_untyped == 1) AND is_revisit == 0 AND fails_method + fails_status + fails_mime + fails_extension == 0) ? 1 : 0) AS is_read_alone,
+    (is_redirect == 0 AND is_digested == 1 AND is_untyped == 0 AND is_revisit == 0 AND fails_method + fails_status + fails_mime + fails_extension == 0 ? 1 : 0) AS is_candidate;
 by_checksum = GROUP marked BY (is_digested == 1 ? checksum : '-') PARALLEL 1;
 per_payload = FOREACH by_checksum GENERATE
     COUNT(marked) AS captures,

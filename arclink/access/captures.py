@@ -50,6 +50,7 @@ from arclink.model import Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of
+from arclink.uris.methods import method_of_key
 
 MOST_ROWS = 10_000
 """Largest number of rows of one answer."""
@@ -64,7 +65,7 @@ LAST_MOMENT = Timestamp("99991231235959")
 
 
 FIELDS: Mapping[str, Callable[[Memento], str]] = {
-    "urlkey": lambda memento: printable_uri(memento.surt),
+    "urlkey": lambda memento: printable_uri(memento.surt).replace(" ", "%20"),
     "timestamp": lambda memento: memento.timestamp,
     "url": lambda memento: printable_uri(memento.original),
     "mime": lambda memento: (
@@ -78,6 +79,7 @@ FIELDS: Mapping[str, Callable[[Memento], str]] = {
     "offset": lambda memento: str(memento.offset),
     "filename": lambda memento: memento.file,
     "languages": lambda memento: memento.languages,
+    "method": lambda memento: method_of_key(memento.surt) or "-",
 }
 """Fields by their names in pywb and Common Crawl, first those of a CDX row, in its order."""
 
@@ -110,8 +112,9 @@ class RowOutput(NamedTuple):
 
 
 def _fields_of(memento: Memento) -> tuple[str, ...]:
-    """Return the fields of a row as JSON; the languages only if they are known."""
-    return _IN_CDXJ if memento.languages == NO_LANGUAGE else (*_IN_CDXJ, "languages")
+    """Return the fields of a row as JSON; languages only if known, the method only if not GET."""
+    languages = () if memento.languages == NO_LANGUAGE else ("languages",)
+    return (*_IN_CDXJ, *languages, *(("method",) if method_of_key(memento.surt) else ()))
 
 
 def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
@@ -120,7 +123,7 @@ def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
         for name in names or _fields_of(memento)
         if name not in ("urlkey", "timestamp")
     }
-    key = f"{printable_uri(memento.surt)} {memento.timestamp} ".encode()
+    key = f"{FIELDS['urlkey'](memento)} {memento.timestamp} ".encode()
     return key + orjson.dumps(fields)
 
 

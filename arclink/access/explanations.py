@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import islice
+from operator import attrgetter
 
 from arclink.access.queries import URI, surt_asked
 from arclink.access.times import FROM, TO
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
+from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span, Surt
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.protocols import Answers
+from arclink.uris.methods import keys_of_answers, method_of_key
 from arclink.uris.resolution import checksum_of
 
 TOGETHER = 1_000
@@ -43,6 +46,8 @@ class Explanation:
 def explain(store: Answers, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
     """Yield the explanation of each memento of a URI and its variants in a span, oldest first.
 
+    Answers to all methods are among them, not only those to GET.
+
     Each group of up to `TOGETHER` mementos is read from one state of the store.
 
     Raises:
@@ -50,7 +55,15 @@ def explain(store: Answers, uri: str, span: Span = ALL_TIME) -> Iterator[Explana
         StoreError: The store cannot be reached.
     """
     surt = surt_asked("uri", uri)
-    return _in_parts(store, store.mementos(surt, span))
+    return _in_parts(store, _of_all_methods(store, surt, span))
+
+
+def _of_all_methods(store: Answers, surt: Surt, span: Span) -> Iterator[Memento]:
+    mementos = [store.mementos(surt, span)]
+    if not method_of_key(surt):
+        keys = store.captured_surts(keys_of_answers(surt))
+        mementos += [store.mementos(key, span) for key in keys]
+    return merge(*mementos, key=attrgetter("timestamp"))
 
 
 def _in_parts(store: Answers, mementos: Iterator[Memento]) -> Iterator[Explanation]:

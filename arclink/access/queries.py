@@ -39,6 +39,7 @@ from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
+from arclink.uris.methods import key_of_answer, method_asked
 from arclink.uris.surts import QUERY_PATTERN, is_absolute, surt_of_query, surt_or_none
 
 DEFAULT_LIMIT = 1000
@@ -103,8 +104,12 @@ def _surt_read(text: str) -> Surt:
 
 def _asked(text: str) -> tuple[UriR, Surt]:
     surt = _surt_read(text)
-    uri = absolute_uri(text.strip())
-    return uri, surt_or_none(uri) or surt
+    method, uri = method_asked(text.strip())
+    uri = absolute_uri(uri)
+    found = surt_or_none(uri)
+    if not method:
+        return uri, found or surt
+    return UriR(f"{method} {uri}"), key_of_answer(found, method) if found else surt
 
 
 _URI_ALLOWED = (
@@ -120,7 +125,8 @@ _URI_SCHEMA = {
 URI = Parameter(
     "uri",
     "The URI of the query; all variants with the same SURT match. Without :// and without a "
-    "known opaque scheme, http is assumed.",
+    "known opaque scheme, http is assumed. A method before it, as in POST http://example.org/form, "
+    "names the captures that answer this method.",
     Form(_URI_ALLOWED, _URI_SCHEMA, _asked),
     is_required=True,
     also=("url",),

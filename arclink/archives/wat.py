@@ -97,13 +97,16 @@ def describe(record: ArchiveRecord) -> Described:
     if not fields.get("warc-payload-digest"):
         fields["warc-payload-digest"] = _digest(payload, http, record_type)
     status = text_in(object_in(http, "Response-Message"), "Status")
+    request = object_in(object_in(payload, "HTTP-Request-Metadata"), "Request-Message")
     capture = record._replace(
         record_type=record_type,
         uri=uri,
         status=status if re.fullmatch("[0-9]{3}", status) else "-",
         http_headers=HttpHeaders(tuple(texts_in(object_in(http, "Headers")))),
         fields=fields,
-        body=b"",
+        body=f"{text_in(request, 'Method')} {text_in(request, 'Path')}".encode()
+        if request
+        else b"",
         body_length=_number(
             text_in(http, "Entity-Length"), 1
         ),  # unknown: a missing body cannot be digested

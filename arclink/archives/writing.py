@@ -21,17 +21,50 @@ from arclink.archives.records import ArchiveRecord, warc_fields
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.checksums import digest_in
 from arclink.model import NO_CHECKSUM, Memento
+from arclink.uris.methods import method_of_key
 
 END_OF_RECORD = b"\r\n\r\n"
 """The end of every WARC record."""
 
 _LENGTH, _DATE = "Content-Length", "WARC-Date"
 _LINE_ENDS = re.compile("[\r\n]+")
+_URI = re.compile(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
 
 
 def warc_record(fields: Mapping[str, str], block: bytes) -> bytes:
     """Return a new record; its length is added to ``fields``."""
     return warc_head({**fields, _LENGTH: str(len(block))}) + block + END_OF_RECORD
+
+
+def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
+    """Return a request record with the method of a capture; empty for GET.
+
+    Without it, a reader of the file could not see that the capture answers another method. It has
+    what the store knows of the request, so it says that it is not complete (``WARC-Truncated``).
+
+    Args:
+        memento: The capture.
+        record: Its record in its archive file.
+    """
+    method = method_of_key(memento.surt)
+    if not method:
+        return b""
+    found = _URI.match(record.uri)
+    host, path, query = found.groups("") if found else ("", "", "")
+    answer = record.fields.get("warc-record-id", "")
+    about = f"{method} {memento.timestamp} {answer or record.uri}"
+    fields = {
+        "WARC-Type": "request",
+        "WARC-Target-URI": record.uri,
+        "WARC-Date": warc_date(memento.timestamp),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, about)}>",
+        "WARC-Concurrent-To": answer,
+        "WARC-Truncated": "unspecified",
+        "Content-Type": "application/http; msgtype=request",
+    }
+    request = f"{method} {path or '/'}{query} HTTP/1.1\r\nHost: {host}\r\n\r\n"
+    known = {name: value for name, value in fields.items() if value}
+    return warc_record(known, request.encode("utf-8", "replace"))
 
 
 def warc_head(fields: Mapping[str, str]) -> bytes:

@@ -217,6 +217,7 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
     >>> surt_prefix("org,example)/")
     'org,example)/'
     """
+    from arclink.uris.methods import without_method
     from arclink.uris.surts import surt_of_query
 
     if not text.strip():
@@ -224,7 +225,8 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
             "an empty SURT prefix matches everything. Write one such as 'org,example)/', or "
             "remove the store"
         )
-    if text.split() != [text] or not text.isprintable():
+    surt_itself = without_method(Surt(text))  # the key of captures that answer POST has a blank
+    if surt_itself.split() != [surt_itself] or not text.isprintable():
         raise UsageError(f"{text!r}: a SURT has no spaces and no control characters")
     if ")" not in text or "://" in text:
         if "." in text or "/" in text or ":" in text:
@@ -236,7 +238,7 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
                 ) from error
             if surt != text:
                 raise _is_a_url(text, surt, is_captured)
-    elif text != text.lower():
+    elif surt_itself != surt_itself.lower():
         raise UsageError(f"{text!r}: SURTs are in lower case; write {text.lower()!r}")
     return Surt(text)
 

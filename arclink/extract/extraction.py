@@ -16,7 +16,7 @@ from arclink.archives.payloads import decode_payload, payload_checksum, redirect
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.records import HttpHeaders
 from arclink.archives.wat import Described, describe, is_described
-from arclink.checksums import is_own_reference, is_reference
+from arclink.checksums import EMPTY_CHECKSUMS, is_own_reference, is_reference
 from arclink.errors import InputError, MissingFileError, PayloadError, RecordError
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
@@ -30,7 +30,7 @@ from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT
+from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
 from arclink.rows.pointers import (
@@ -203,6 +203,8 @@ class _Extraction:
             ) from error
         if pointer.kind is PointerKind.RECORDED:
             self._counts[Reason.PAYLOAD_RECORDED] += 1
+        elif not rows:
+            self._counts[Reason.PAYLOAD_NOT_A_CAPTURE] += 1
         elif pointer.chunk == 0:
             relations = {relation for relation, _ in rows}
             if PAGES in relations:
@@ -263,6 +265,12 @@ class _Extraction:
             finding.fail(pointer.offset, error.detail, error.reason.name)
             raise
         finding.read += 1
+        if record.record_type not in CAPTURES:
+            if pointer.memento:
+                return []
+            raise PayloadError(
+                Reason.PAYLOAD_NOT_A_CAPTURE, "", pointer.file, pointer.offset
+            )  # its memento is written already
         if pointer.kind is PointerKind.NOT_MODIFIED:
             return _referring(pointer, _reference_in(record, pointer))
         if pointer.kind is PointerKind.REDIRECT:
@@ -280,13 +288,17 @@ class _Extraction:
             return [self._redirect_page(record, pointer)]
         if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
-        checksum = payload_checksum(record) if described is None else _digest_in(described)
-        if checksum == EMPTY_PAYLOAD:
-            raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
-        memento = parse_memento(pointer.memento)._replace(checksum=checksum)
+        memento = parse_memento(pointer.memento)
+        if memento.reason != "-":  # read only to see whether it is a capture
+            return [(MEMENTOS, pointer.memento)]
+        if not self._rules.checksum or pointer.checksum in (NO_CHECKSUM, *EMPTY_CHECKSUMS):
+            checksum = payload_checksum(record) if described is None else _digest_in(described)
+            if checksum == EMPTY_PAYLOAD:
+                raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
+            memento = memento._replace(checksum=checksum)
         return [
             (DIGESTED, format_memento(memento)),
-            self._page(record, pointer, checksum, described),
+            self._page(record, pointer, memento.checksum, described),
         ]
 
     def _record(
@@ -503,7 +515,10 @@ class _Extraction:
             kind = PointerKind.PASSED if is_last else PointerKind.UNREAD
             return WAITING, format_pointer(replace(pointer, kind=kind, reason=reason.name))
         self._counts[reason] += 1
-        return MEMENTOS, format_memento(parse_memento(pointer.memento)._replace(reason=reason.name))
+        memento = parse_memento(pointer.memento)
+        if memento.reason == "-":
+            memento = memento._replace(reason=reason.name)
+        return MEMENTOS, format_memento(memento)
 
 
 def _described(record: ArchiveRecord) -> Described | None:

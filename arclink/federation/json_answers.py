@@ -49,7 +49,7 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
 
 
 def parse_timemap(body: bytes) -> frozenset[Captured] | None:
-    """Return the captures in a TimeMap as JSON; None if it is none, or not all of it."""
+    """Return the captures in a TimeMap as JSON; None for another document, or a part of one."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -2,7 +2,8 @@
 
 The rows have pywb's form (`arclink.rows.cdx.format_row`), and fields that save extract from reading
 a record again: the type, the target of a revisit, the target of a redirect, the languages. They
-come in the order of the file; their key is ready for sorting.
+come in the order of the file; their key is ready for sorting. A row has the method of its request
+if that is not GET and the request is near in the file (`arclink.filter.requests`).
 """
 
 from collections import Counter
@@ -10,12 +11,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from arclink.archives.continuations import is_first_segment
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
+from arclink.filter.requests import NEAR, Requests
 from arclink.languages import normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp
 from arclink.reasons import Reason
@@ -32,10 +35,14 @@ from arclink.rows.cdx import (
 )
 from arclink.rows.file_ranges import FileRange, RangeReport
 from arclink.rows.findings import Finding
+from arclink.uris.methods import with_query_of_method
 from arclink.uris.surts import cdx_key
 
 ROWS = b"rows"
 """The relation of the CDXJ rows."""
+
+_LOOK_BACK = 256 << 10
+"""Bytes before a range, as stored, in which requests of its first captures are searched for."""
 
 _BLANK_IN_KEY = str.maketrans({" ": "%20"})
 
@@ -61,8 +68,10 @@ def index_archive(
         InputError: The file is missing, cannot be read, or is not an archive.
     """
     finding = finding or Finding(name, "index")
+    requests = Requests()
     with ArchiveFile(path) as archive:
-        yield from _rows(archive, archive.records(heads_only=True), counts, finding)
+        yield from _rows(archive, archive.records(heads_only=True), requests, counts, finding)
+    yield from map(_row, requests.end())
 
 
 def index_range(part: FileRange, report: RangeReport) -> Iterator[bytes]:
@@ -80,35 +89,64 @@ def index_range(part: FileRange, report: RangeReport) -> Iterator[bytes]:
         InputError: See `index_archive`.
     """
     counts: Counter[Reason] = Counter()
+    requests = Requests()
     with ArchiveFile(part.path) as archive:
         first = part.start if part.is_exact else archive.find_start(part.start, part.stop)
         report.first = first
         if first is None:
             return
+        if first > 0:
+            _look_back(archive, first, requests)
         records = archive.records(first, stop=part.stop, heads_only=True)
         is_complete = yield from _rows(
-            archive, records, counts, report.finding, has_beginning=first == 0
+            archive, records, requests, counts, report.finding, has_beginning=first == 0
         )
         report.needs_whole = not is_complete
         if is_complete:
             report.following = archive.following
             report.is_at_end = archive.following >= archive.source.size
+            if requests.is_waiting and not report.is_at_end:
+                yield from _look_ahead(archive, report.following, requests)
+        yield from map(_row, requests.end())
     report.counts = {reason.name: count for reason, count in counts.items()}
+
+
+def _look_back(archive: ArchiveFile, first: int, requests: Requests) -> None:
+    """Add the records before an address, as far as `_LOOK_BACK` reaches."""
+    start = archive.find_start(first - _LOOK_BACK, first) if first > _LOOK_BACK else 0
+    if start is not None and start < first:
+        for found in archive.records(start, stop=first, heads_only=True):
+            record = _described(found)
+            if not isinstance(record, RecordError):
+                for _ in requests.add(record):
+                    pass
+
+
+def _look_ahead(archive: ArchiveFile, following: int, requests: Requests) -> Iterator[bytes]:
+    """Yield the rows of captures whose requests are after the end of a range."""
+    for found in islice(archive.records(following, heads_only=True), NEAR):
+        record = _described(found)
+        if not isinstance(record, RecordError):
+            yield from map(_row, requests.add(record))
+        if not requests.is_waiting:
+            return
 
 
 def _rows(
     archive: ArchiveFile,
     records: Iterable[ArchiveRecord | RecordError],
+    requests: Requests,
     counts: Counter[Reason],
     finding: Finding,
     *,
     has_beginning: bool = True,
 ) -> Generator[bytes, None, bool]:
-    """Yield the rows of records; return whether these are all.
+    """Yield the rows of records, but those that wait for a request; return whether these are all.
 
     Args:
         archive: The file of the records.
         records: From `ArchiveFile.records`.
+        requests: Knows the methods.
         counts: See `index_archive`.
         finding: Gets the faults of the records.
         has_beginning: Whether they are the records from the beginning of the file. If not, rows end
@@ -127,6 +165,7 @@ def _rows(
         timestamp, note = dates.of(record)
         reason = _not_indexed(record, timestamp)
         counts[reason or Reason.RECORD_INDEXED] += 1
+        capture: Capture | None = None
         if reason is None:
             if is_first_segment(record.fields):  # its digest is that of all segments
                 with suppress(RecordError):
@@ -134,8 +173,17 @@ def _rows(
             if note is not None:
                 counts[note] += 1
             finding.read += not _damage_of(found)
-            yield format_row(replace(capture_of(record, finding.file), timestamp=timestamp))
+            capture = replace(capture_of(record, finding.file), timestamp=timestamp)
+        yield from map(_row, requests.add(record, capture))
     return True
+
+
+def _row(capture: Capture) -> bytes:
+    """Return a row. The key of another method than GET is pywb's, which reads these rows, too."""
+    if not capture.method:
+        return format_row(capture)
+    key = cdx_key(with_query_of_method(capture.original, capture.method))
+    return format_row(replace(capture, key=key.translate(_BLANK_IN_KEY)))
 
 
 def _needs_earlier(

@@ -2,8 +2,11 @@
 
 A rule never drops a memento; it decides whether its payload is read. The *selection* (SURT prefixes
 and a time span) does drop captures: the user did not ask for those outside it. The order of the
-rules is status, mime, extension, checksum; the first that fails is the reason. An empty list
-switches its rule off.
+rules is method, status, mime, extension, checksum; the first that fails is the reason. An empty
+list switches its rule off.
+
+- The method rule decides more than reading: an answer to another method is not a capture of the
+  URI, so it gets a key of its own (`arclink.uris.methods`).
 
 - Status and mime ``-`` mean that the row does not name one. By default that passes: reading a
   record without links costs a millisecond, but not reading a page loses its links. Revisits pass
@@ -17,7 +20,7 @@ switches its rule off.
 """
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from fnmatch import translate
 from functools import lru_cache
 
@@ -28,6 +31,9 @@ from arclink.model import Span, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT, Capture
 from arclink.timestamps import TimestampError, first_of, last_of
+from arclink.uris.methods import normal_method
+
+METHODS = ("GET",)
 
 STATUSES = ("-", "200")
 
@@ -105,6 +111,9 @@ class Rules:
     """The captures to keep, and those to read. An empty list switches its rule off.
 
     Attributes:
+        methods: HTTP methods whose answers are captures of the URI, in capitals; with GET, which
+            is also taken for an unknown method. Answers to others are kept under a key of their
+            own, and not read.
         statuses: HTTP statuses whose payload is read; ``-``: the row has no status.
         mimes: Mime types to read, ``*`` matches any text; compared in lower case without
             parameters.
@@ -123,6 +132,7 @@ class Rules:
         last: Last timestamp of the selection, 14 digits.
     """
 
+    methods: tuple[str, ...] = METHODS
     statuses: tuple[str, ...] = STATUSES
     mimes: tuple[str, ...] = MIMES
     mimes_excluded: tuple[str, ...] = ()
@@ -136,23 +146,37 @@ class Rules:
     last: Timestamp = Span().last
 
     def __post_init__(self) -> None:
-        """Bring every list to its one form: lower case, sorted, distinct.
+        """Bring every list to its one form: lower case (methods: capitals), sorted, distinct.
 
         Raises:
             UsageError: A value is not valid for its rule.
         """
-        for name in ("statuses", "mimes", "mimes_excluded", "extensions_excluded", "prefixes"):
+        for name in (
+            "methods",
+            "statuses",
+            "mimes",
+            "mimes_excluded",
+            "extensions_excluded",
+            "prefixes",
+        ):
             values = getattr(self, name)
             if isinstance(values, str) or not all(isinstance(value, str) for value in values):
                 raise UsageError(f"rule {name}: not a list of texts: {values!r}")
             if name != "prefixes":
                 values = [value.strip().lower() for value in values]
+            if name == "methods":
+                values = [value.upper() for value in values]
             object.__setattr__(self, name, tuple(sorted({*values})))
         for name in ("mime_before_extension", "attachments", "checksum", "read_redirects"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"rule {name}: not true or false: {getattr(self, name)!r}")
         extensions = {extension.removeprefix(".") for extension in self.extensions_excluded}
         object.__setattr__(self, "extensions_excluded", tuple(sorted(extensions)))
+        for method in self.methods:
+            if method not in METHODS and not normal_method(method):
+                raise UsageError(f"rule methods: not an HTTP method: {method!r}")
+        if self.methods and "GET" not in self.methods:
+            raise UsageError("rule methods: GET is missing; most captures answer it")
         for status in self.statuses:
             if not _STATUS.fullmatch(status):
                 raise UsageError(f"rule statuses: not three digits or '-': {status!r}")
@@ -181,8 +205,15 @@ class Rules:
         return Span(self.first, self.last)
 
     def to_json(self) -> str:
-        """Return the rules as JSON; equal rules give equal text."""
-        return orjson.dumps(self, option=orjson.OPT_SORT_KEYS).decode()
+        """Return the rules as JSON; equal rules give equal text.
+
+        `methods` is left out at its default, so that stores and downloads of versions without this
+        rule have equal rules.
+        """
+        values = asdict(self)
+        if self.methods == METHODS:
+            del values["methods"]
+        return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Rules":
@@ -211,6 +242,10 @@ class Rules:
                 raise UsageError(f"rule {name}: cannot be {value!r}")
         return cls(**given)
 
+    def fails_method(self, method: str) -> bool:
+        """Return whether an answer to a method is not a capture of its URI."""
+        return bool(method and self.methods) and method not in self.methods
+
     def fails_status(self, status: str) -> bool:
         """Return whether the status rule excludes a payload from reading."""
         return bool(self.statuses) and status not in self.statuses
@@ -235,11 +270,13 @@ class Rules:
         return self.mime_before_extension and _plain(mime) in PAGE_MIMES
 
     def first_failing(self, capture: Capture) -> Reason | None:
-        """Return the first rule about its own row that a capture fails: status, mime or extension.
+        """Return the first rule about its own row that a capture fails.
 
-        None if it passes. Redirects are not exempt here; reading their records for the ``Location``
-        does not depend on these rules.
+        The rules are method, status, mime and extension. None if it passes. Redirects are not
+        exempt here; reading their records for the ``Location`` depends on the method only.
         """
+        if self.fails_method(capture.method):
+            return Reason.MEMENTO_METHOD
         if capture.record_type != REVISIT:
             if self.fails_status(capture.status):
                 return Reason.MEMENTO_STATUS

@@ -44,10 +44,12 @@ from arclink.filter.shuffle import (
     take,
 )
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
-from arclink.model import Checksum, Forgotten, Timestamp, UriR
+from arclink.model import Checksum, Forgotten, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
+    RESOURCE,
     REVISIT,
+    UNTYPED,
     Details,
     Layout,
     Repeated,
@@ -70,6 +72,7 @@ from arclink.rows.pointers import (
 )
 from arclink.rows.references import reference_to
 from arclink.rows.relations import MEMENTOS, ROWS
+from arclink.uris.methods import key_of_answer
 from arclink.uris.resolution import part_of_origin
 from arclink.uris.surts import cdx_key, surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
@@ -88,6 +91,8 @@ These values do not depend on the other values of their key.
 UNDIVIDED = 10
 """Maximum number of full pointers for the originals of a payload that is not divided."""
 
+_MIMES_OF_REQUESTS = ("-", "application/x-www-form-urlencoded", "multipart/form-data")
+"""Mime types of requests in indexes that list those, too: of GET and of forms."""
 _TIMESTAMP = 14
 """Digits of a timestamp."""
 
@@ -300,6 +305,11 @@ class Mapper:
         self._abouts[original] = about
         return about
 
+    def forgets(self, key: bytes, timestamp: bytes) -> bool:
+        """Return whether a capture is forgotten, by the key that it gets because of its method."""
+        surt, when = key.decode(), timestamp.decode()
+        return any(what.covers(surt, when) for what in self._forgotten)
+
     def _may_be_attached(self, uri: str) -> bool:
         return not self._rules.attachments and uri[:5].lower() == "file:"
 
@@ -318,23 +328,35 @@ class Mapper:
         if len(self._verdicts) >= _CACHED:
             self._settle()
             self._verdicts.clear()
-        mime, status, record_type = (part.decode() for part in what)
+        mime, status, record_type, method = (part.decode() for part in what)
         is_revisit = record_type == REVISIT
+        fails_method = self._rules.fails_method(method)
         fails_status = not is_revisit and self._rules.fails_status(status)
         fails_mime = not is_revisit and self._rules.fails_mime(mime)
         verdict = Verdict(
-            columns=b"\t".join((what[1], what[0], what[2])),
+            columns=b"\t".join((what[1], what[0], what[2] or RESOURCE.encode())),
+            of_method=key_of_answer(Surt(""), method).encode() if fails_method else b"",
             reason=(
-                Reason.MEMENTO_STATUS.name
+                Reason.MEMENTO_METHOD.name
+                if fails_method
+                else Reason.MEMENTO_STATUS.name
                 if fails_status
                 else Reason.MEMENTO_MIME.name
                 if fails_mime
                 else ""
             ).encode(),
+            fails_method=fails_method,
             fails_status=fails_status,
             fails_mime=fails_mime,
-            is_redirect=self._rules.read_redirects and status.startswith("3") and status != "304",
+            is_redirect=(
+                self._rules.read_redirects
+                and status.startswith("3")
+                and status != "304"
+                and not fails_method
+            ),
             is_revisit=is_revisit,
+            is_untyped=what[2] == UNTYPED,
+            is_doubtful=what[2] == UNTYPED and mime.lower().startswith(_MIMES_OF_REQUESTS),
             names_page=self._rules.names_page(mime),
         )
         self._verdicts[what] = verdict
@@ -342,10 +364,10 @@ class Mapper:
 
     def unsaid(self, kind: PointerKind, memento: bytes, details: Details | None) -> Pair:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
-        _, timestamp, original, checksum, _, _, _, file, offset, length, *_ = (
+        _, timestamp, original, checksum, _, _, _, file, offset, length, reason, *_ = (
             memento.decode().split("\t")
         )
-        if kind is PointerKind.UNDIGESTED:
+        if kind is PointerKind.UNDIGESTED and reason == "-":
             self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
         elif kind is PointerKind.NOT_MODIFIED:
             self.counts[Reason.MEMENTO_DUPLICATE] += 1
@@ -371,6 +393,7 @@ class Mapper:
         counts: Counter[Reason] = Counter()
         for verdict in self._verdicts.values():
             counts[Reason.ROW_KEPT] += verdict.kept
+            counts[Reason.RULE_METHOD] += verdict.kept * verdict.fails_method
             counts[Reason.RULE_STATUS] += verdict.kept * verdict.fails_status
             counts[Reason.RULE_MIME] += verdict.kept * verdict.fails_mime
             counts[Reason.RULE_EXTENSION] += verdict.failing_extension

@@ -81,6 +81,9 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     verdict: Verdict | None = None
     is_redirect: cython.bint = False
     is_revisit: cython.bint = False
+    is_untyped: cython.bint = False
+    is_doubtful: cython.bint = False
+    of_method: bytes = b""
     rule: bytes = b""
     columns: bytes = b""
     kept: cython.Py_ssize_t = 0
@@ -127,8 +130,13 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             verdict = mapper.verdict(what)
             is_redirect, is_revisit = verdict.is_redirect, verdict.is_revisit
             rule, columns, names_page = verdict.reason, verdict.columns, verdict.names_page
+            of_method = verdict.of_method
+            is_untyped, is_doubtful = verdict.is_untyped, verdict.is_doubtful
+        if of_method and mapper.forgets(surt + of_method, timestamp):
+            counts[Reason.ROW_FORGOTTEN] += 1
+            continue
         kept += 1
-        if key != surt and key and not mapper.is_key_of_others(key, original):
+        if key != surt and key and not what[3] and not mapper.is_key_of_others(key, original):
             counts[Reason.NOTE_SURT_OTHER] += 1
         if is_refused:
             counts[Reason.NOTE_SURT_REFUSED] += 1
@@ -141,6 +149,8 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             kind = PointerKind.REDIRECT
         elif rule or fails_extension:
             reason = rule or _EXTENSION
+            if is_doubtful:
+                kind = PointerKind.UNDIGESTED
         elif may_be_attached and _IN_WACZ in file.lower():
             reason = _ATTACHMENT
             counts[Reason.MEMENTO_ATTACHMENT] += 1
@@ -170,17 +180,28 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
                         pairs.append((CHECKSUM + checksum, candidate(original, [], [timestamp])))
                     else:
                         kind = PointerKind.NOT_MODIFIED
-            elif is_digested and is_trusted:
+            elif is_digested and is_trusted and not is_untyped:
                 run.append((timestamp, original, file, offset, length))
             else:
                 kind = PointerKind.UNDIGESTED
         if (kind is not None or reason != b"-") and checksum not in _UNDIGESTED:
             unread.append(checksum)
-            if kind is None:
+            if reason != b"-":
                 left_out.append(checksum)
 
         memento = b"\t".join(
-            (surt, timestamp, original, checksum, columns, file, offset, length, reason, languages)
+            (
+                surt + of_method if of_method else surt,
+                timestamp,
+                original,
+                checksum,
+                columns,
+                file,
+                offset,
+                length,
+                reason,
+                languages,
+            )
         )
         if kind is not None:
             pairs.append(mapper.unsaid(kind, memento, details))

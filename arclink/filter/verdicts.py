@@ -29,18 +29,27 @@ class Verdict:
 
     Attributes:
         columns: Status, mime and record type in the form of a ``mementos`` row.
-        reason: Name of the first of status and mime rule that it fails; empty if it passes.
+        of_method: The end of the keys of these captures (`arclink.uris.methods.key_of_answer`);
+            empty for captures of the URI itself.
+        reason: Name of the first of the rules about method, status and mime that it fails; empty
+            if it passes.
+        is_untyped: Whether each record must be read, because it may not be a capture.
+        is_doubtful: Whether it must be read even if a rule leaves it out.
         names_page: Whether the mime type names a page, so that the extension does not count.
         kept: Captures inside the selection.
         failing_extension: Number of these that fail the extension rule, too.
     """
 
     columns: bytes
+    of_method: bytes
     reason: bytes
+    fails_method: bool
     fails_status: bool
     fails_mime: bool
     is_redirect: bool
     is_revisit: bool
+    is_untyped: bool
+    is_doubtful: bool
     names_page: bool
     kept: int = 0
     failing_extension: int = 0
@@ -87,6 +96,9 @@ class FilterTask(Protocol):
 
     def verdict(self, what: What) -> Verdict:
         """Return the result of the rules for a mime type, status and record type."""
+
+    def forgets(self, key: bytes, timestamp: bytes) -> bool:
+        """Return whether a capture is forgotten, by the key that it gets because of its method."""
 
     def is_key_of_others(self, key: bytes, original: bytes) -> bool:
         """Return whether a key is that which other tools give to an original in CDX files."""

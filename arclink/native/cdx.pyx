@@ -9,14 +9,15 @@ forms:
   backslash, whole numbers, true, false and null. Each field that ArcLink reads occurs at most once,
   as a text, under one of its names.
 
-The key is not that of a header line. The timestamp has 14 digits and exists in the calendar. The
+The row is not one of an answer to another method than GET (`arclink.uris.methods`). The key is not
+that of a header line. The timestamp has 14 digits and exists in the calendar. The
 original is an HTTP URI. The checksum is a SHA-1 in base32, or missing. Length and offset have no
 leading 0.
 """
 
 from arclink.languages import normal_languages
 from arclink.native.checked cimport (
-    Text, at, find, has, is_base32, is_digits, is_printable, part_of, slice_of, text_of
+    Text, at, find, has, holds, is_base32, is_digits, is_printable, part_of, slice_of, text_of
 )
 
 cdef enum:
@@ -36,9 +37,10 @@ cdef enum:
     REFERS_TO_TIMESTAMP = 14
     LOCATION = 15
     PROFILE = 16
-    FIELDS = 17
-    IGNORED = 18
-    REFUSED = 19
+    METHOD = 17
+    FIELDS = 18
+    IGNORED = 19
+    REFUSED = 20
 
 cdef struct Fields:
     Py_ssize_t begin[FIELDS]
@@ -49,6 +51,7 @@ cdef list _FIELD_OF = [
     (b"length", LENGTH), (b"offset", OFFSET), (b"filename", FILE), (b"type", TYPE),
     (b"refers_to_uri", REFERS_TO_URI), (b"refers_to_timestamp", REFERS_TO_TIMESTAMP),
     (b"location", LOCATION), (b"profile", PROFILE), (b"languages", LANGUAGES),
+    (b"method", METHOD),
     # These mean the same as another name.
     (b"urlkey", REFUSED), (b"timestamp", REFUSED), (b"original", REFUSED), (b"uri", REFUSED),
     (b"mimetype", REFUSED), (b"statuscode", REFUSED), (b"checksum", REFUSED),
@@ -57,7 +60,7 @@ cdef list _FIELD_OF = [
     (b"orig.filename", REFUSED), (b"orig.offset", REFUSED), (b"orig.length", REFUSED),
 ]
 cdef enum:
-    NAMES = 27
+    NAMES = 28
     LONGEST_URI = 65536  # as in arclink.rows.cdx
     LONGEST_ROW = 1048576
     KINDS = 64
@@ -72,6 +75,8 @@ for _number in range(NAMES):
     NAME[_number] = text_of(_names[_number])
 
 cdef bytes _HTTP = b"http://", _HTTPS = b"https://", _SHA1 = b"sha1:", _CDX = b"CDX"
+cdef bytes _GET = b"GET", _WB_METHOD = b"__wb_method="
+cdef Text GET = text_of(_GET), WB_METHOD = text_of(_WB_METHOD)
 cdef bytes _TRUE = b"true", _FALSE = b"false", _NULL = b"null"
 cdef Text HTTP = text_of(_HTTP), HTTPS = text_of(_HTTPS), SHA1 = text_of(_SHA1), CDX = text_of(_CDX)
 cdef Text TRUE = text_of(_TRUE), FALSE = text_of(_FALSE), NULL_ = text_of(_NULL)
@@ -153,7 +158,7 @@ cdef inline object kind(const Text text, const Fields *fields, list kinds, objec
 cdef inline object details(const Text text, const Fields *fields):
     """Return the fields that only revisits and redirects have; None if all are missing."""
     cdef int number
-    for number in range(REFERS_TO_URI, FIELDS):
+    for number in range(REFERS_TO_URI, METHOD):
         if fields.end[number]:
             return (
                 field(text, fields, REFERS_TO_URI).decode("ascii"),
@@ -212,6 +217,12 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
         return False
     if key == 3 and has(text, 0, CDX):
         return False
+    if fields.end[METHOD] and (
+        fields.end[METHOD] - fields.begin[METHOD] != 3 or not has(text, fields.begin[METHOD], GET)
+    ):
+        return False
+    if holds(slice_of(text, 0, key), WB_METHOD):
+        return False
     if fields.end[TIME] - fields.begin[TIME] != 14 or not is_time(text, fields.begin[TIME]):
         return False
     if not has(text, fields.begin[ORIGINAL], HTTP) and not has(text, fields.begin[ORIGINAL], HTTPS):
@@ -223,7 +234,7 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
             return False
     if not is_number(text, fields, LENGTH) or not is_number(text, fields, OFFSET):
         return False
-    for number in range(REFERS_TO_URI, FIELDS):
+    for number in range(REFERS_TO_URI, METHOD):
         if is_dash(text, fields, number):
             return False
     if fields.end[LENGTH] - fields.begin[LENGTH] + fields.end[OFFSET] - fields.begin[OFFSET] > 18:

@@ -32,6 +32,7 @@ from arclink.model import (
     Kind,
     Memento,
     Span,
+    Surt,
     Timestamp,
     UriR,
 )
@@ -76,6 +77,7 @@ class RecordPlace(NamedTuple):
         checksum: Of the payload; `NO_CHECKSUM` if it is not known.
         original: Its URI.
         timestamp: Its time.
+        surt: Its key in the store.
     """
 
     file: str
@@ -84,6 +86,7 @@ class RecordPlace(NamedTuple):
     checksum: Checksum
     original: UriR
     timestamp: Timestamp
+    surt: Surt
 
 
 _place = maker(RecordPlace)
@@ -91,8 +94,8 @@ _place = maker(RecordPlace)
 
 def place_of(memento: Memento) -> RecordPlace:
     """Return the place of a memento's own record."""
-    _, timestamp, original, checksum, _, _, _, file, offset, length, _, _ = memento
-    return _place((file, offset, length, checksum, original, timestamp))
+    surt, timestamp, original, checksum, _, _, _, file, offset, length, _, _ = memento
+    return _place((file, offset, length, checksum, original, timestamp, surt))
 
 
 def find_capture(store: Scans, text: str, at: str = "") -> Memento:

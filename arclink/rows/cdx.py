@@ -9,7 +9,8 @@ The header is not needed: the number of columns shows which of the four layouts 
 CDXJ row is ``key timestamp {…}`` or the JSON object alone. Its field names differ between pywb,
 OutbackCDX, Common Crawl and the Internet Archive; all are read. ArcLink's own index writes CDXJ,
 with fields that make reading the record unnecessary: ``type``, ``refers_to_uri``,
-``refers_to_timestamp``, ``location``, ``profile``, ``languages``. The fields ``orig.filename``,
+``refers_to_timestamp``, ``location``, ``profile``, ``languages``. The field ``method`` is pywb's,
+and only in rows of answers to other methods than GET. The fields ``orig.filename``,
 ``orig.offset`` and ``orig.length`` name the record that a revisit repeats, as pywb's server writes
 them (``resolveRevisits``); exports of captures write them, too.
 
@@ -19,7 +20,8 @@ are percent-encoded in URIs (as a browser would send them); in a mime type, a co
 becomes a space.
 
 Source: https://archive.org/web/researcher/cdx_legend.php, paper 3.1, pywb's and OutbackCDX's
-documentation of CDXJ; for ``languages``, Common Crawl's announcement of its crawl of August 2018.
+documentation of CDXJ; for ``languages``, Common Crawl's announcement of its crawl of August 2018;
+for ``method``, https://specs.webrecorder.net/cdxj/0.1.0/#request-body-canonicalization.
 """
 
 import re
@@ -40,6 +42,12 @@ from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.native import native
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
+from arclink.uris.methods import (
+    GET,
+    method_in_query,
+    normal_method,
+    without_query_of_method,
+)
 
 Layout = tuple[str, ...]
 """Column letters of a CDX file, in its order."""
@@ -107,6 +115,7 @@ _FROM_JSON = {
     "location": ("location",),
     "profile": ("profile",),
     "languages": ("languages", "language", "lang"),
+    "method": ("method",),
     "repeated_file": ("orig.filename",),
     "repeated_offset": ("orig.offset",),
     "repeated_length": ("orig.length",),
@@ -164,6 +173,9 @@ class Capture:
         note: The change made to the timestamp, to be counted; None if there was none.
         languages: As `arclink.languages` writes them; ``-`` if none is known.
         repeated: For a revisit, the place of the record that it repeats; None if unknown.
+        method: Of the request that it answers (`arclink.uris.methods`).
+        is_untyped: Whether the row names neither type nor status of an HTTP URI. Then its record
+            is taken for a resource, but may be a request: some indexes list those, too.
     """
 
     key: str
@@ -183,6 +195,14 @@ class Capture:
     note: Reason | None = None
     languages: str = NO_LANGUAGE
     repeated: Repeated | None = None
+    method: str = GET
+    is_untyped: bool = False
+
+    @property
+    def what(self) -> "What":
+        """Mime type, status, record type and method, as in a `Row`."""
+        record_type = UNTYPED if self.is_untyped else self.record_type.encode()
+        return self.mime.encode(), self.status.encode(), record_type, self.method.encode()
 
     @property
     def is_digested(self) -> bool:
@@ -307,12 +327,13 @@ def format_row(capture: Capture) -> bytes:
         "length": str(capture.length) if capture.length >= 0 else "",
         "offset": str(capture.offset),
         "filename": capture.file,
-        "type": capture.record_type,
+        "type": "" if capture.is_untyped else capture.record_type,
         "refers_to_uri": capture.refers_to_uri,
         "refers_to_timestamp": capture.refers_to_timestamp,
         "location": capture.location,
         "profile": capture.profile,
         "languages": capture.languages,
+        "method": capture.method,
         **_fields_of(capture.repeated),
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
@@ -333,8 +354,11 @@ def _fields_of(repeated: Repeated | None) -> dict[str, str]:
     }
 
 
-What = tuple[bytes, bytes, bytes]
-"""Mime type, status and record type of a row.
+UNTYPED = b""
+"""The record type of rows that may be about a request: see `Capture.is_untyped`."""
+
+What = tuple[bytes, bytes, bytes, bytes]
+"""Mime type, status, record type and method of a row.
 
 A whole collection has few different ones, so ArcLink computes what follows from them only once.
 """
@@ -349,7 +373,8 @@ Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | Non
 """A capture as a plain tuple, because there are billions.
 
 Key, timestamp, original, checksum, length, offset, file (the fields of `Capture`, as bytes), mime
-type with status and record type, the details, or None if all of them are empty, and the languages.
+type with status, record type and method, the details, or None if all of them are empty, and the
+languages.
 """
 
 WhatOf = Callable[[bytes, bytes, bytes], What | None]
@@ -483,7 +508,7 @@ def file_of(line: bytes) -> bytes:
 
 @lru_cache(maxsize=10_000)
 def what_of(mime: bytes, status: bytes, given: bytes) -> What | None:
-    """Return mime type, status and record type of a plain row; None if `parse_row` has to decide.
+    """Return the kind of a plain row of an answer to GET; None if `parse_row` has to decide.
 
     Args:
         mime: ``-`` if the row has none.
@@ -493,7 +518,10 @@ def what_of(mime: bytes, status: bytes, given: bytes) -> What | None:
     if mime != mime.strip(b" ") or not (status == b"-" or _STATUS.fullmatch(status.decode())):
         return None
     record_type = given.decode() or _guess_type(mime.decode().lower(), status.decode(), "http:")
-    return (mime, status, record_type.encode()) if record_type in CAPTURES else None
+    if record_type not in CAPTURES:
+        return None
+    is_untyped = not given and record_type == RESOURCE
+    return mime, status, UNTYPED if is_untyped else record_type.encode(), GET.encode()
 
 
 def _row_of(capture: Capture) -> Row:
@@ -513,7 +541,7 @@ def _row_of(capture: Capture) -> Row:
         b"%d" % capture.length,
         b"%d" % capture.offset,
         capture.file.encode(),
-        (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
+        capture.what,
         details if any(details) else None,
         capture.languages.encode(),
     )
@@ -550,7 +578,8 @@ def _capture(fields: dict[str, str]) -> Capture:
     status = fields.get("status") or "-"
     if status in _NO_STATUS:
         status = "-"
-    record_type = fields.get("type") or _guess_type(mime.lower(), status, original.lower())
+    given_type = fields.get("type", "")
+    record_type = given_type or _guess_type(mime.lower(), status, original.lower())
     if record_type not in CAPTURES or original[:10].lower().startswith(NOT_CAPTURES):
         raise CdxError(Reason.ROW_NOT_A_CAPTURE, f"{record_type} {original[:200]}")
     file = fields.get("file", "")
@@ -566,8 +595,10 @@ def _capture(fields: dict[str, str]) -> Capture:
         timestamp, note = normal_timestamp(fields.get("timestamp", ""))
     except TimestampError as error:
         raise CdxError(Reason.ROW_MALFORMED, str(error)) from error
+    key = encode_controls(fields.get("key", ""))
+    original, method = _original_and_method(original, key, fields.get("method"))
     return Capture(
-        key=encode_controls(fields.get("key", "")),
+        key=key,
         timestamp=timestamp,
         original=UriR(original),
         mime=mime,
@@ -584,7 +615,32 @@ def _capture(fields: dict[str, str]) -> Capture:
         note=note,
         languages=normal_languages(fields.get("languages", "")),
         repeated=_repeated(fields, record_type),
+        method=method,
+        is_untyped=not given_type and record_type == RESOURCE and _is_http(original.lower()),
     )
+
+
+def _original_and_method(original: str, key: str, given: str | None) -> tuple[str, str]:
+    """Return the URI and the method of a row, without what pywb adds to the URI.
+
+    A URI may have had a query with ``__wb_method`` when it was captured. So such a query of the
+    URI counts only if the row has a field with the same method, and one of the key only if the URI
+    has none.
+
+    Args:
+        original: The URI as in the row.
+        key: The key of the row.
+        given: Its field ``method``; None if it has none.
+    """
+    added = method_in_query(original)
+    if given is None:
+        return original, (method_in_query(key) or GET) if added is None else GET
+    method = normal_method(given)
+    return (without_query_of_method(original) if added and added == method else original), method
+
+
+def _is_http(original: str) -> bool:
+    return original.startswith(("http:", "https:"))
 
 
 def _guess_type(mime: str, status: str, original: str) -> str:
@@ -593,10 +649,12 @@ def _guess_type(mime: str, status: str, original: str) -> str:
         return REVISIT
     if mime.startswith("warc/"):
         return mime.removeprefix("warc/")
+    if mime.startswith("application/http") and "msgtype=request" in mime:
+        return "request"
     if mime == "warc-info":
         return "warcinfo"
     # Only an HTTP response has an HTTP status, but CDX writers store FTP's 226 as a status, too.
-    return RESPONSE if status != "-" and original.startswith(("http:", "https:")) else RESOURCE
+    return RESPONSE if status != "-" and _is_http(original) else RESOURCE
 
 
 def _parse_json(text: bytes) -> dict[str, str]:
@@ -611,7 +669,8 @@ def _parse_json(text: bytes) -> dict[str, str]:
             value = given.get(alias)
             if name == "languages":
                 value = _languages_in(value)
-            if value is None or (alias.startswith("orig.") and not isinstance(value, str | int)):
+            is_optional = name == "method" or alias.startswith("orig.")
+            if value is None or (is_optional and not isinstance(value, str | int)):
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int):
                 _refuse(f"{alias} is neither text nor a number", text)

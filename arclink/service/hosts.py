@@ -7,7 +7,7 @@ request has the name of that page in ``Host``.
 A service that listens on the loopback answers to the names of this machine, and to the names that
 the operator gives (``--public``, ``--browse-origin``). A service that listens for other machines
 answers to any name, unless the operator gives names; then it also answers to IP addresses, which
-nobody can bind.
+have no name that a page could bind.
 
 Source: RFC 9110, sections 7.2 (``Host``) and 15.5.20 (421 Misdirected Request).
 """

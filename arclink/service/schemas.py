@@ -317,6 +317,7 @@ SCHEMAS: Mapping[str, Schema] = {
                         "mime": TEXT,
                         "languages": TEXT,
                         "record_type": TEXT,
+                        "method": TEXT,
                         "checksum": TEXT,
                         "file": TEXT,
                         "offset": NUMBER,

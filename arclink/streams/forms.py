@@ -21,7 +21,7 @@ import orjson
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import DEFAULT_LIMIT
 from arclink.archives.warc_fields import warc_date
-from arclink.archives.writing import END_OF_RECORD, head_as_warc, warc_record
+from arclink.archives.writing import END_OF_RECORD, head_as_warc, request_of, warc_record
 from arclink.errors import CaptureError, OperatorError
 from arclink.model import Memento, Timestamp
 from arclink.pages.read import IN_MEMORY, most_bytes, one_capture, reason_of, too_long
@@ -29,6 +29,7 @@ from arclink.pages.text import read_text
 from arclink.reasons import Reason
 from arclink.streams.queries import StreamForm
 from arclink.streams.stream import CaptureStream, StreamedCapture, StreamEnd
+from arclink.uris.methods import method_of_key
 
 TOKEN_FIELD = "ArcLink-After"
 """Name of the field with the token in the head of a WARC record."""
@@ -108,6 +109,7 @@ def write_capture(
 
 
 def _facts(memento: Memento) -> dict[str, object]:
+    method = method_of_key(memento.surt)
     return {
         "uri": printable_uri(memento.original),
         "surt": printable_uri(memento.surt),
@@ -116,6 +118,7 @@ def _facts(memento: Memento) -> dict[str, object]:
         "mime": memento.mime,
         "languages": memento.languages,
         "type": memento.record_type,
+        **({"method": method} if method else {}),
         "digest": memento.checksum,
         "file": memento.file,
         "offset": memento.offset,
@@ -211,7 +214,11 @@ def _end_facts(end: StreamEnd) -> Mapping[str, object]:
 
 
 def _write_record(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
-    """Yield the record of a capture with its token in the head."""
+    """Yield the record of a capture with its token in the head.
+
+    If it answers another method than GET, a request record comes first: a client that continues
+    after a token has both or none.
+    """
     record = capture.record()
     if record.parts.block_length >= DEFAULT_LIMIT:
         record.close()
@@ -221,7 +228,9 @@ def _write_record(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]
         record = capture.record(is_checked=True)
     with record:
         token = {TOKEN_FIELD: capture.after}
-        yield head_as_warc(record.parts, capture.memento, token)
+        yield request_of(capture.memento, record.parts.record) + head_as_warc(
+            record.parts, capture.memento, token
+        )
         yield from record.parts.block
         yield END_OF_RECORD
 

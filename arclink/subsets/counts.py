@@ -12,6 +12,7 @@ from arclink.model import Memento
 from arclink.subsets.fields import UNKNOWN
 from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.methods import method_of_key
 
 BY: Mapping[str, Callable[[Memento], str]] = {
     "year": lambda memento: memento.timestamp[:4],
@@ -22,6 +23,7 @@ BY: Mapping[str, Callable[[Memento], str]] = {
     "domain": lambda memento: domain_of(host_of(memento.surt)),
     "lang": lambda memento: UNKNOWN if memento.languages == NO_LANGUAGE else memento.languages,
     "type": lambda memento: memento.record_type,
+    "method": lambda memento: method_of_key(memento.surt) or "GET",
     "file": lambda memento: memento.file,
 }
 """The properties that captures are counted by."""

@@ -17,8 +17,10 @@ from arclink.model import Forgotten, Memento, Surt, Timestamp
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.hosts import host_of, stem_of_host, stems_of_domain
+from arclink.uris.methods import keys_of_answers, method_of_key, normal_method
 from arclink.uris.surts import OF_PAGE, page_of, surt_of_page, surt_of_query
 
+_GET = "GET"
 UNKNOWN = "unknown"
 """The value of ``lang`` for captures without a known language."""
 
@@ -152,6 +154,13 @@ def _language(text: str) -> str:
     return language
 
 
+def _method(text: str) -> str:
+    method = text.upper()
+    if method != _GET and not normal_method(method):
+        raise ValueError
+    return method
+
+
 def _pick(text: str) -> str:
     which, at, time = text.partition("@")
     if which == "nearest" and at:
@@ -239,6 +248,11 @@ FIELDS: Mapping[str, Field] = {
         f"a language such as en, eng or en-US, or {UNKNOWN}",
         _language,
     ),
+    "method": Field(
+        "Captures that answer this HTTP method; `GET` also if the method is unknown.",
+        "a method such as POST or HEAD",
+        _method,
+    ),
     "file": Field(
         "Captures in this archive file. `*` stands for any text.",
         "the name of an archive file, such as crawl-2010-*.warc.gz",
@@ -316,15 +330,15 @@ def glob(text: str) -> Callable[[str], bool]:
 
 
 def uri_ranges(text: str) -> SurtRanges | None:
-    r"""Return the SURTs of the URIs that a value of ``uri`` selects.
+    r"""Return the SURTs of the URIs that a value of ``uri`` selects, for all methods.
 
     None if ``*`` is in the middle of the value, where SURTs do not decide.
 
     Raises:
         ValueError: The text without ``*`` is not a URI.
 
-    >>> uri_ranges("example.org/news/*").stems
-    ('org,example)/news\x00', 'org,example)/news#', 'org,example)/news/', 'org,example)/news?')
+    >>> [stem[16:] for stem in uri_ranges("example.org/news/*").stems]
+    ['\x00', ' ', '#', '/', '?']
     >>> uri_ranges("*.example.org").stems
     ('org,example)', 'org,example,', 'org,example:')
     """
@@ -335,13 +349,14 @@ def uri_ranges(text: str) -> SurtRanges | None:
         return SurtRanges.of(stems_of_domain(_surt(f"http://{of_domain[1]}/")))
     if "*" not in text:
         surt = _surt(text)
-        return SurtRanges.of([surt + END, f"{surt}{OF_PAGE}"])
+        return SurtRanges.of([surt + END, keys_of_answers(surt), f"{surt}{OF_PAGE}"])
     start = text.removesuffix("*")
     if "*" in start or not re.search(r"[^/:]/", start):
         return None
     surt = _surt(start)
     if start.endswith("/") and not surt.endswith("/"):  # a SURT has no slash at its end
-        return SurtRanges.of([surt + END, f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"])
+        stems = [surt + END, keys_of_answers(surt), f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"]
+        return SurtRanges.of(stems)
     return SurtRanges.of([surt])
 
 
@@ -407,6 +422,9 @@ def test_of(name: str, value: str, qualifiers: Mapping[str, str]) -> CaptureTest
             return _mime_test(value)
         case "lang":
             return _language_test(value)
+        case "method":
+            method = normal_method(value)
+            return lambda memento: method_of_key(memento.surt) == method
         case "file":
             is_file = glob(value)
             return lambda memento: is_file(memento.file)

@@ -35,6 +35,7 @@ from arclink.rows.cdx import (
     parse_row,
 )
 from arclink.takeaway.records import TakenRecord
+from arclink.uris.methods import method_of_key, with_query_of_method
 from arclink.uris.surts import cdx_key
 
 LINES_OF_BLOCK = 1_024
@@ -146,12 +147,13 @@ def _row_of(
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
+    method = method_of_key(memento.surt)
     checksum = memento.checksum
     if not is_of_page(checksum):
         checksum = capture_of(record, file).checksum
     is_revisit = record.record_type == REVISIT
     return Capture(
-        key=cdx_key(memento.original),
+        key=cdx_key(with_query_of_method(memento.original, method)),
         timestamp=memento.timestamp,
         original=memento.original,
         mime=record.mime if is_added else memento.mime,
@@ -166,11 +168,17 @@ def _row_of(
         location=record.location,
         profile=record.profile if is_revisit else "",
         languages=normal_languages(record.languages) if is_added else memento.languages,
+        method=method,
     )
 
 
 def _is_page(row: Capture) -> bool:
-    return row.mime in HTML_MIMES and row.status == "200" and row.record_type != REVISIT
+    return (
+        row.mime in HTML_MIMES
+        and row.status == "200"
+        and row.record_type != REVISIT
+        and not row.method
+    )
 
 
 def _page_line(row: Capture, title: str) -> bytes:

@@ -23,7 +23,6 @@ from arclink.pages.locate import REVISIT, RecordPlace
 from arclink.pages.read import PageReader
 from arclink.rows.relations import format_memento, parse_memento
 from arclink.takeaway.tally import TakeAwayTally
-from arclink.uris.surts import surt_of
 
 MOST_IN_MEMORY = 200_000
 """Largest number of captures in memory: about 100 MB."""
@@ -119,7 +118,7 @@ def _parse(line: bytes) -> tuple[bytes, Memento]:
 def _memento_at(place: RecordPlace) -> Memento:
     """Return the facts about an added original that are known before its record is read."""
     return Memento(
-        surt_of(place.original),
+        place.surt,
         place.timestamp,
         place.original,
         place.checksum,

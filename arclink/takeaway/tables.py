@@ -1,9 +1,9 @@
 """Lists of captures: tables (Parquet, CSV), and CDXJ rows that name their present archive files.
 
 The tables have a row per capture, in the order of the store: SURT, URI, time, status, mime type,
-digest, record type, the place of the record, and the languages. The digest is empty for redirects
-and "not modified" revisits: the store knows a redirect by its target, and a "not modified" by the
-capture that it refers to.
+digest, record type, the place of the record, the languages, and the method unless it is GET. The
+digest is empty for redirects and "not modified" revisits: the store knows a redirect by its target,
+and a "not modified" by the capture that it refers to.
 """
 
 import csv
@@ -20,6 +20,7 @@ from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.tally import TakeAwayTally
+from arclink.uris.methods import method_of_key, with_query_of_method
 from arclink.uris.surts import cdx_key
 
 COLUMNS = (
@@ -34,11 +35,23 @@ COLUMNS = (
     "offset",
     "length",
     "languages",
+    "method",
 )
 ROWS_AT_ONCE = 50_000
 
 Row = tuple[
-    str, str, str, str | None, str | None, str | None, str, str, int, int | None, str | None
+    str,
+    str,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str,
+    str,
+    int,
+    int | None,
+    str | None,
+    str | None,
 ]
 
 
@@ -110,8 +123,9 @@ def write_places(
 
 
 def _capture_of(memento: Memento) -> Capture:
+    method = method_of_key(memento.surt)
     return Capture(
-        cdx_key(memento.original),
+        cdx_key(with_query_of_method(memento.original, method)),
         memento.timestamp,
         memento.original,
         memento.mime,
@@ -122,6 +136,7 @@ def _capture_of(memento: Memento) -> Capture:
         memento.file,
         memento.record_type,
         languages=memento.languages,
+        method=method,
     )
 
 
@@ -141,6 +156,7 @@ def _rows(mementos: Iterable[Memento], tally: TakeAwayTally) -> Iterator[Row]:
             memento.offset,
             memento.length if memento.length >= 0 else None,
             _value(memento.languages),
+            method_of_key(memento.surt) or None,
         )
 
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import orjson
 
 from arclink.archives.warc_fields import now_as_warc_date
-from arclink.archives.writing import warc_record
+from arclink.archives.writing import request_of, warc_record
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.records import TakenRecord, packed
 from arclink.version import VERSION
@@ -53,6 +53,8 @@ def write_warcs(
 ) -> Iterator[None]:
     """Write records to WARC files; yield after each piece, so that the caller can pass it on.
 
+    The record of an answer to another method than GET follows a request record (`request_of`).
+
     Args:
         records: The records; nothing is written, and no file opened, if there is no record.
         info: Names and sizes of the files.
@@ -70,6 +72,9 @@ def write_warcs(
                 name, position = info.name_of(number), 0
                 out = open_file(name)
                 for piece in warcinfo(name, info.selection):
+                    position += out.write(piece)
+            if request := request_of(record.chosen.captures[0], record.record):
+                for piece in packed([request]):
                     position += out.write(piece)
             offset = position
             for piece in record.pieces:

@@ -40,6 +40,7 @@ from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason
 from arclink.uris.hosts import Host, is_public_suffix
+from arclink.uris.methods import METHOD_PATTERN, key_of_answer, method_asked
 
 with imported_lazily(
     "tldextract"
@@ -122,8 +123,8 @@ def _query_pattern() -> str:
     of_hosts = "|".join(map(_in_any_case, sorted(_SCHEMES_OF_HOSTS)))
     scheme = "[A-Za-z][A-Za-z0-9+.-]*"
     forms = (
-        f"{scheme}://{rest}",
-        f"(?!(?:{of_hosts}):){scheme}://{maybe_without_host}",
+        f"{METHOD_PATTERN}{scheme}://{rest}",
+        f"{METHOD_PATTERN}(?!(?:{of_hosts}):){scheme}://{maybe_without_host}",
         f"(?:{of_hosts}):(?!//)/?{rest}",
         rf"(?:{opaque}):(?!//)[^{unfit}]*",
         rf"(?!(?:{of_hosts}|{opaque}):){_OTHER_SCHEME}[^{unfit}]*",
@@ -258,7 +259,8 @@ def wide_cdx_prefixes(prefixes: Iterable[Surt]) -> tuple[Surt, ...]:
 def surt_of_query(text: str) -> Surt:
     """Return the SURT of a URI that a person wrote.
 
-    ``http://`` may be missing, also before a host with port. URIs of other schemes need no host.
+    ``http://`` may be missing, also before a host with port. URIs of other schemes need no host. A
+    method before a whole URI names the captures that answer it (`arclink.uris.methods`).
 
     Raises:
         UriError: The text is not a URI: empty, blanks only, with a control character, or without a
@@ -266,8 +268,10 @@ def surt_of_query(text: str) -> Surt:
 
     >>> surt_of_query("example.org:8080/x"), surt_of_query("file:///a.html")
     ('org,example:8080)/x', 'file:/a.html')
+    >>> surt_of_query("POST http://example.org/form")
+    'org,example)/form POST'
     """
-    text = text.strip()
+    method, text = method_asked(text.strip())
     if not text:
         raise UriError(Reason.LINK_INVALID, "the URI is empty")
     if _UNFIT.search(text):
@@ -277,7 +281,7 @@ def surt_of_query(text: str) -> Surt:
     needs_host = uri.startswith(("http:", "https:", "ftp:"))
     if host and ((needs_host and not host[1]) or host[1] != "".join(host[1].split())):
         raise UriError(Reason.LINK_INVALID, f"the URI has no valid host: {text[:200]!a}")
-    return surt_of(uri)
+    return key_of_answer(surt_of(uri), method)
 
 
 def is_absolute(text: str) -> bool:

@@ -20,6 +20,7 @@ from arclink.filter.rules import Rules
 from arclink.model import NO_CHECKSUM, Checksum
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESPONSE, REVISIT, REVISIT_MIME, Capture, format_row
+from arclink.uris.methods import key_of_answer
 from arclink.uris.surts import surt_of
 from arclink.wayback.capture_lists import DONE, Archive, Listed, list_step
 from arclink.wayback.client import Client
@@ -235,6 +236,7 @@ class _Run:
         surt = surt_of(capture.original)
         if not self._settings.rules.selects(surt, capture.timestamp):
             return Reason.ROW_OUTSIDE_SELECTION
+        surt = key_of_answer(surt, capture.method)
         reason = self._verdict(capture)
         is_new = self._state.add_capture(
             capture, surt, reason, is_ended=reason is Reason.FETCH_LEFT_OUT
@@ -244,9 +246,14 @@ class _Run:
     def _verdict(self, capture: Capture) -> Reason:
         """Return the reason for a capture, by rules in the order of `arclink.filter.selection`."""
         rules = self._settings.rules
-        if rules.read_redirects and is_redirect(capture):
+        failing = rules.first_failing(capture)
+        if (
+            rules.read_redirects
+            and is_redirect(capture)
+            and failing is not Reason.MEMENTO_METHOD  # replay sends GET
+        ):
             return Reason.FETCH_WAITING
-        if rules.first_failing(capture) is not None:
+        if failing is not None:
             return Reason.FETCH_LEFT_OUT
         if capture.is_unmodified:
             return Reason.FETCH_NOT_MODIFIED

@@ -25,6 +25,7 @@ from arclink.errors import InputError, UsageError, WaybackError
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
+from arclink.uris.methods import method_of_key
 from arclink.wayback.records import RecordAddress
 
 NAME = "fetch.db"
@@ -360,6 +361,7 @@ def _known(row: Sequence[object]) -> Known:
         offset=int(str(start)),
         file=str(file),
         record_type=str(record_type),
+        method=method_of_key(str(surt)),
     )
     return Known(int(str(number)), capture, Reason[str(reason)], bool(is_ended))
 

@@ -34,6 +34,27 @@ def warc(
     )
 
 
+def request(
+    method: str,
+    *fields: str,
+    uri: str = "http://a.example/p",
+    date: str = "2020-01-02T03:04:05Z",
+) -> bytes:
+    """Return the record of a request."""
+    block = f"{method} /p HTTP/1.1\r\nHost: a.example\r\n\r\n".encode()
+    return warc(uri, block, *fields, record_type="request", date=date)
+
+
+def response(
+    body: str,
+    *fields: str,
+    uri: str = "http://a.example/p",
+    date: str = "2020-01-02T03:04:05Z",
+) -> bytes:
+    """Return the record of a page."""
+    return warc(uri, http(body.encode(), "Content-Type: text/html"), *fields, date=date)
+
+
 def arc(uri: str, block: bytes, *, mime: str = "text/html", date: str = "20200102030405") -> bytes:
     """Return an ARC record."""
     return f"{uri} 192.0.2.1 {date} {mime} {len(block)}\n".encode() + block + b"\n"

@@ -87,7 +87,7 @@ def _odd_blocks(number: int) -> Iterator[tuple[str, bytes]]:
     yield "gzip as transfer coding", http(packed, HTML, "Transfer-Encoding: gzip")
     yield "gzip twice", http(twice, HTML, "Content-Encoding: gzip, gzip")
     yield "many codings", http(packed, HTML, f"Content-Encoding: {', '.join(['gzip'] * 2_000)}")
-    yield "gzip that is none", http(b"\x00\x01\xff" * 9, HTML, "Content-Encoding: gzip")
+    yield "gzip that is not one", http(b"\x00\x01\xff" * 9, HTML, "Content-Encoding: gzip")
     yield "empty body", http(b"", HTML)
     yield "redirect", http(b"", "Location: /there", status="302 Found")
     yield "two megabytes", http(body + b" " * (2 << 20), HTML)

@@ -36,7 +36,7 @@ MARK = "try { parent.document.documentElement.dataset.%s = 'ran' } catch { }"
 PUSH = """const push = address => { const fresh = document.createElement('iframe');
     document.documentElement.append(fresh);
     window[window.length - 1].History.prototype.pushState.call(history, null, '', address) };"""
-"""Without what wabac.js makes of it."""
+"""The method of the browser: wabac.js replaces that of the page."""
 EACH = """const each = use => URIS.forEach((uri, n) => setTimeout(() => { try { use(uri) } catch { } }, 300 * n));"""
 """A newer message ends the work for an older one, so they are sent one after the other."""
 REPORT = f"""{EACH} each(uri => {{ for (const shell of [parent, parent.parent, parent.parent.parent])

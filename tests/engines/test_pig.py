@@ -65,6 +65,18 @@ def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactor
             for uri in originals
             for mime in (b"Text/HTML;q=1", b"application/rss+xml", b"unk", b"-")
         ),
+        *(
+            b"example,a)/form?__wb_method=%b 20100101 http://a.example/form text/html %b %b - - 10 "
+            b"20 a.warc.gz\n" % (method, status, b"A" * 32)
+            for method in (b"post", b"head")
+            for status in (b"200", b"302")
+        ),
+        *(
+            b"- 20100101 http://a.example/%b %b - %b - - 10 20 a.warc.gz\n"
+            % (path, mime, b"B" * 32)
+            for path in (b"untyped", b"x.gif")
+            for mime in (b"-", b"text/html", b"image/png", b"application/x-www-form-urlencoded")
+        ),
     ]
     path = tmp_path_factory.mktemp("rows") / "rows.cdx"
     # A header would hold for the files after it.

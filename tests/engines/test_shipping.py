@@ -59,6 +59,8 @@ def extract(
     part = inputs.extract[0]
     names = [f"{hadoop.put([part], f'/tests/{folder.name}/input')}/{part.name}"]
     options = ["--no-check-input-paths", "--expects", json.dumps(expects)]
+    run.share_environment()
+    assert run.conf != conf, "the archive has an address in HDFS"
     run.run_job(
         JOBS["extract"],
         names,

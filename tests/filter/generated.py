@@ -1,5 +1,7 @@
 """Generated CDX lines and filter rules."""
 
+import json
+
 from hypothesis import strategies as st
 
 from arclink.filter.rules import DEFAULT_RULES, Rules
@@ -42,6 +44,28 @@ def revisit(
     return row(original, timestamp, checksum, "warc/revisit", "-", file, 900)
 
 
+def answer(
+    original: str = "http://example.org/",
+    timestamp: str = "20140103030321",
+    checksum: str = ONE,
+    method: str = "POST",
+    status: str = "200",
+) -> bytes:
+    """Return a row as pywb writes it of an answer to a method."""
+    key = surt_of(f"{original}{'&' if '?' in original else '?'}__wb_method={method}&a=1")
+    fields = {
+        "url": original,
+        "mime": "text/html",
+        "status": status,
+        "digest": checksum,
+        "length": "100",
+        "offset": "7",
+        "filename": "a.warc.gz",
+        "method": method,
+    }
+    return f"{key} {timestamp} {json.dumps(fields)}\n".encode()
+
+
 originals = st.sampled_from(
     [
         "http://example.org/",
@@ -67,6 +91,14 @@ lines = st.one_of(
         st.sampled_from(["a.warc.gz", "b.warc.gz", "c.warc.gz", "d.warc.gz"]),
         st.integers(0, 12),
     ),
+    st.builds(
+        answer,
+        originals,
+        st.sampled_from(["20140103030321", "20150101000000"]),
+        st.sampled_from([ONE, TWO, "-", EMPTY]),
+        st.sampled_from(["POST", "HEAD", "OPTIONS", "GET"]),
+        st.sampled_from(["200", "404", "302"]),
+    ),
     st.sampled_from(
         [
             b" CDX N b a m s k r M S V g\n",
@@ -85,5 +117,7 @@ rule_sets = st.sampled_from(
         Rules(mimes=("image/*",)),
         Rules(prefixes=("org,example)",)),
         Rules(checksum=False),
+        Rules(methods=("GET", "POST")),
+        Rules(methods=()),
     ]
 )

@@ -257,8 +257,10 @@ def test_the_selection_is_by_surt_prefix_and_time(
         pytest.param("{", "not JSON", id="no JSON"),
         pytest.param("[]", "not a JSON object", id="list"),
         pytest.param(
-            '{"stati": []}', "unknown rule 'stati'; known are statuses, mimes", id="unknown"
+            '{"stati": []}', "unknown rule 'stati'; known are methods, statuses", id="unknown"
         ),
+        pytest.param('{"methods": ["POST"]}', "rule methods: GET is missing", id="without GET"),
+        pytest.param('{"methods": ["GET", "a b"]}', "not an HTTP method: 'A B'", id="no method"),
         pytest.param('{"statuses": "200"}', "rule statuses: cannot be", id="text for a list"),
         pytest.param('{"statuses": [200]}', "rule statuses: not a list of texts", id="number"),
         pytest.param('{"statuses": ["2xx"]}', "rule statuses: not three digits", id="no status"),
@@ -302,3 +304,11 @@ words = st.lists(st.text("abc", min_size=1, max_size=3), max_size=4).map(tuple)
 def test_rules_read_back_and_equal_rules_are_equal_text(rules: Rules) -> None:
     assert Rules.from_json(rules.to_json()) == rules
     assert replace(rules, mimes=tuple(reversed(rules.mimes)) * 2).to_json() == rules.to_json()
+
+
+def test_the_default_of_the_method_rule_is_not_written_so_that_older_rules_are_equal() -> None:
+    assert "methods" not in Rules().to_json()
+    rules = Rules(methods=("post", "GET", "POST"))
+    assert rules.methods == ("GET", "POST")
+    assert Rules.from_json(rules.to_json()) == rules
+    assert Rules.from_json(Rules(methods=()).to_json()).methods == ()

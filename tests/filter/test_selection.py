@@ -33,7 +33,18 @@ from arclink.rows.pointers import (
 from arclink.rows.relations import MEMENTOS, format_memento, parse_memento, split_block
 from arclink.uris.resolution import PARTS, part_of_origin
 from arclink.uris.surts import surt_of
-from tests.filter.generated import EMPTY, FAR, ONE, REFUSED, TWO, lines, revisit, row, rule_sets
+from tests.filter.generated import (
+    EMPTY,
+    FAR,
+    ONE,
+    REFUSED,
+    TWO,
+    answer,
+    lines,
+    revisit,
+    row,
+    rule_sets,
+)
 
 
 class Filtered:
@@ -136,6 +147,69 @@ def test_the_earliest_of_equal_payloads_is_read_and_others_in_other_files_are_fa
     )
     assert found.counts[Reason.MEMENTO_WITH_PAYLOAD] == 1
     assert found.counts[Reason.MEMENTO_DUPLICATE] == 6
+
+
+@pytest.mark.parametrize("method", ["POST", "HEAD", "OPTIONS", "M-SEARCH"])
+@pytest.mark.parametrize("status", ["200", "302", "404"])
+def test_an_answer_to_another_method_has_a_key_of_its_own_and_is_not_read(
+    method: str, status: str
+) -> None:
+    found = Filtered([answer(method=method, status=status), row(checksum=TWO)])
+    assert [(one.surt, one.original, one.reason) for one in found.mementos] == [
+        ("org,example)/ " + method, "http://example.org/", "MEMENTO_METHOD"),
+        ("org,example)/", "http://example.org/", "-"),
+    ]
+    assert [pointer.checksum for pointer in found.pointers] == [TWO]
+    assert found.counts[Reason.MEMENTO_METHOD] == found.counts[Reason.RULE_METHOD] == 1
+    assert found.counts[Reason.NOTE_SURT_OTHER] == 0
+
+
+def test_the_method_rule_decides_which_methods_count_as_get() -> None:
+    rows = [answer(method="POST"), answer(method="HEAD", checksum=TWO)]
+    surts = {
+        methods: sorted(one.surt for one in Filtered(rows, Rules(methods=methods)).mementos)
+        for methods in ((), ("GET",), ("GET", "POST"))
+    }
+    assert surts == {
+        (): ["org,example)/", "org,example)/"],
+        ("GET",): ["org,example)/ HEAD", "org,example)/ POST"],
+        ("GET", "POST"): ["org,example)/", "org,example)/ HEAD"],
+    }
+
+
+@pytest.mark.parametrize("prefix", ["org,example)/", "org,example)/ POST", "org"])
+def test_a_takedown_covers_answers_to_all_methods(prefix: str) -> None:
+    found = Filtered([answer()], forgotten=[Forgotten(Surt(prefix))])
+    assert found.mementos == []
+    assert found.counts == {Reason.ROW_FORGOTTEN: 1}
+
+
+def test_a_takedown_of_one_method_leaves_the_others() -> None:
+    forgotten = [Forgotten(Surt("org,example)/ POST"))]
+    found = Filtered([answer(), answer(method="HEAD"), row()], forgotten=forgotten)
+    assert found.counts[Reason.ROW_FORGOTTEN] == 1
+    assert found.counts[Reason.ROW_KEPT] == 2
+
+
+def test_the_record_of_a_row_without_type_and_status_is_read_to_see_what_it_is() -> None:
+    found = Filtered(
+        [
+            row(mime="-", status="-"),
+            row("http://example.org/a.gif", mime="-", status="-"),
+            row("http://example.org/form", mime="application/x-www-form-urlencoded", status="-"),
+            row("http://example.org/b.png", mime="image/png", status="-"),
+        ]
+    )
+    assert sorted(
+        (pointer.kind.value, pointer.original, parse_memento(pointer.memento).reason)
+        for pointer in found.pointers
+    ) == [
+        ("undigested", "http://example.org/", "-"),
+        ("undigested", "http://example.org/a.gif", "MEMENTO_EXTENSION"),
+        ("undigested", "http://example.org/form", "MEMENTO_MIME"),
+    ]
+    assert [one.original for one in found.mementos] == ["http://example.org/b.png"]
+    assert found.total("mementos") == 4
 
 
 def test_a_checksum_with_revisits_only_points_nowhere() -> None:
@@ -512,7 +586,13 @@ def filter_plainly(
             continue
         counts[Reason.ROW_KEPT] += 1
         surt = surt_of(capture.original)
-        counts[Reason.NOTE_SURT_OTHER] += bool(capture.key) and capture.key != surt
+        is_of_method = capture.method != "" and capture.method not in (
+            rules.methods or (capture.method,)
+        )
+        counts[Reason.NOTE_SURT_OTHER] += (
+            bool(capture.key) and capture.key != surt and not capture.method
+        )
+        counts[Reason.RULE_METHOD] += is_of_method
         counts[Reason.NOTE_SURT_REFUSED] += capture.original == REFUSED
         is_revisit = capture.record_type == "revisit"
         counts[Reason.RULE_STATUS] += not is_revisit and rules.fails_status(capture.status)
@@ -522,11 +602,19 @@ def filter_plainly(
             checksums[capture.checksum] += 1
         reason = rules.first_failing(capture)
         kind = None
-        if rules.read_redirects and capture.status[0] == "3":
+        may_be_request = capture.record_type == "resource" and b'"type"' not in line
+        if is_of_method:
+            assert reason is Reason.MEMENTO_METHOD
+            surt = Surt(f"{surt} {capture.method}")
+        elif rules.read_redirects and capture.status[0] == "3":
             kind, reason = PointerKind.REDIRECT, None
         elif reason is None and capture.is_unmodified:
             kind = PointerKind.NOT_MODIFIED
-        elif reason is None and not is_revisit and not (capture.is_digested and rules.checksum):
+        elif (
+            reason is None
+            and not is_revisit
+            and (may_be_request or not (capture.is_digested and rules.checksum))
+        ) or (may_be_request and capture.mime == "-"):
             kind = PointerKind.UNDIGESTED
         memento = Memento(
             surt,
@@ -559,10 +647,15 @@ def filter_plainly(
                 )
             )
             counts[
-                Reason.MEMENTO_DUPLICATE
-                if kind is PointerKind.NOT_MODIFIED
-                else Reason.MEMENTO_WITH_PAYLOAD
+                reason
+                or (
+                    Reason.MEMENTO_DUPLICATE
+                    if kind is PointerKind.NOT_MODIFIED
+                    else Reason.MEMENTO_WITH_PAYLOAD
+                )
             ] += 1
+            if reason:
+                left_out.add(capture.checksum)
             continue
         mementos.append(memento)
         if reason:
@@ -632,6 +725,7 @@ def test_every_row_and_every_memento_ends_in_exactly_one_reason(
         pointer
         for pointer in found.pointers
         if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED)
+        and (not pointer.memento or parse_memento(pointer.memento).reason == "-")
     ]
     assert len(read) == found.counts[Reason.MEMENTO_WITH_PAYLOAD]
 

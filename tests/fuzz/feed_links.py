@@ -2,7 +2,8 @@
 
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed
-from arclink.extract.html import C0_OR_SPACE, DEFAULT_KINDS, DERIVED_KINDS, Limits
+from arclink.extract.html import DEFAULT_KINDS, DERIVED_KINDS, Limits
+from arclink.uris.resolution import C0_OR_SPACE
 
 KINDS = FEED_KINDS | DEFAULT_KINDS | DERIVED_KINDS
 LIMITS = Limits(links=50, text=40)

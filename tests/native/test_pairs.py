@@ -252,7 +252,7 @@ def row_of(line: bytes) -> cdx.Row | None:
         b"%d" % capture.length,
         b"%d" % capture.offset,
         capture.file.encode(),
-        (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
+        capture.what,
         details if any(details) else None,
         capture.languages.encode(),
     )

@@ -37,6 +37,9 @@ def test_bodies_have_the_digests_of_their_captures(
                 continue
             with reader.read(memento) as page:
                 is_equal = sha1(b"".join(page.recorded())) == memento.checksum
+            if memento.surt == "com,example)/?example=2 GETX":  # its answer has no status line
+                counts["without status line"] += 1
+                continue
             counts["equal" if is_equal else "other"] += 1
         reader.close()
     assert counts["other"] == 0

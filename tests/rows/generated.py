@@ -33,6 +33,7 @@ captures = st.builds(
     refers_to_timestamp=st.text("0123456789", max_size=14),
     location=texts,
     profile=texts,
+    method=st.sampled_from(["", "", "POST", "OPTIONS"]),
 )
 
 
@@ -132,6 +133,7 @@ JSON = [
         "url",
         ['"http://example.org/"', '"https://h/x.JPG"'],
         [
+            '"http://example.org/?__wb_method=POST&a=1"',
             '"http://h/\\u00fc"',
             '"http://h/ü"',
             '"http://h/a b"',
@@ -180,6 +182,7 @@ JSON = [
         (name, [], ['"x"', '""', "7"])
         for name in ("original", "uri", "statuscode", "checksum", "compressedoffset", "file")
     ),
+    ("method", [], ['"GET"', '"POST"', '"get"', '"-"', '""', "null", "7", "[]"]),
     *(
         (name, [], ['"x"', '"2014"', '"a b"', '"-"', '""'])
         for name in ("refers_to_uri", "refers_to_timestamp", "location", "profile")
@@ -187,7 +190,19 @@ JSON = [
 ]
 
 
-KEYS = ["org,example)/", "k", "-", "CDX", "!k", "{}", '{"a":1}', "", "ü"]
+KEYS = [
+    "org,example)/",
+    "org,example)/?__wb_method=post&a=1",
+    "org,example)/?a=1&__wb_method=GET",
+    "k",
+    "-",
+    "CDX",
+    "!k",
+    "{}",
+    '{"a":1}',
+    "",
+    "ü",
+]
 
 
 FRAMES = [

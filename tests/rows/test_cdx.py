@@ -540,6 +540,82 @@ def test_a_revisit_by_status_304_is_recognized(capture: Capture, is_unmodified: 
     assert capture.is_unmodified is is_unmodified
 
 
+WITH_METHOD = 'org,example)/p?{} 2014 {{"url":"{}","offset":0,"filename":"f"{}}}'
+
+
+@pytest.mark.parametrize(
+    ("key", "url", "more", "original", "method"),
+    [
+        pytest.param(
+            "__wb_method=post&q=a",
+            "http://example.org/p",
+            ',"method":"POST"',
+            "http://example.org/p",
+            "POST",
+            id="cdxj-indexer",
+        ),
+        pytest.param(
+            "__wb_method=options", "http://example.org/p", "", "http://example.org/p", "OPTIONS",
+            id="pywb, without a field",
+        ),
+        pytest.param(
+            "a=1&__wb_method=post", "http://example.org/p?a=1", "", "http://example.org/p?a=1",
+            "POST", id="pywb, a URI with a query",
+        ),
+        pytest.param(
+            "__wb_method=post&q=a",
+            "http://example.org/p?__wb_method=POST&q=a",
+            ',"method":"POST"',
+            "http://example.org/p",
+            "POST",
+            id="added to the URI, too",
+        ),
+        pytest.param(
+            "__wb_method=post&a=1&q=a",
+            "http://example.org/p?a=1&__wb_method=POST&q=a",
+            ',"method":"post"',
+            "http://example.org/p?a=1",
+            "POST",
+            id="added to a URI with a query",
+        ),
+        pytest.param(
+            "__wb_method=post", "http://example.org/p?__wb_method=POST", "",
+            "http://example.org/p?__wb_method=POST", "", id="the URI itself has it",
+        ),
+        pytest.param(
+            "__wb_method=post", "http://example.org/p?__wb_method=POST", ',"method":"GET"',
+            "http://example.org/p?__wb_method=POST", "", id="the URI itself has it, by GET",
+        ),
+        pytest.param(
+            "__wb_method=post", "http://example.org/p?__wb_method=POST", ',"method":"HEAD"',
+            "http://example.org/p?__wb_method=POST", "HEAD", id="the URI itself has it, by HEAD",
+        ),
+        pytest.param(
+            "a", "http://example.org/p?a", ',"method":"get"', "http://example.org/p?a", "",
+            id="GET",
+        ),
+        pytest.param(
+            "a", "http://example.org/p?a", ',"method":["POST"]', "http://example.org/p?a", "",
+            id="not a method",
+        ),
+    ],
+)  # fmt: skip
+def test_the_method_is_that_of_the_row_or_that_which_pywb_added(
+    key: str, url: str, more: str, original: str, method: str
+) -> None:
+    line = WITH_METHOD.format(key, url, more)
+    capture = parse_row(line)
+    assert (capture.original, capture.method) == (original, method)
+    agree([line.encode()])
+
+
+def test_a_row_of_a_request_is_not_a_capture() -> None:
+    for mime in ("application/http;msgtype=request", "application/http; msgtype=request"):
+        with pytest.raises(CdxError) as refused:
+            parse_row(f'k 2014 {{"url":"http://h/","mime":"{mime}","offset":0,"filename":"f"}}')
+        assert refused.value.reason is Reason.ROW_NOT_A_CAPTURE
+
+
 # Properties.
 
 
@@ -583,7 +659,7 @@ def agree(lines: Sequence[bytes]) -> None:
             str(one.length).encode(),
             str(one.offset).encode(),
             one.file.encode(),
-            (one.mime.encode(), one.status.encode(), one.record_type.encode()),
+            one.what,
             _details_of(one),
             one.languages.encode(),
         )
@@ -768,15 +844,15 @@ REAL = {
     "pywb/cdx/example-arc-test.cdx": {"response": 2, "ROW_HEADER": 1},
     "pywb/cdx/example-extra.cdx": {"response": 1, "revisit": 1, "ROW_HEADER": 1},
     "pywb/cdx/example.cdx": {"response": 2, "revisit": 1, "ROW_HEADER": 1},
-    "pywb/cdx/httpbin-resource.cdxj": {"resource": 1},
+    "pywb/cdx/httpbin-resource.cdxj": {"untyped": 1},
     "pywb/cdx/iana.cdx": {"response": 48, "revisit": 123, "ROW_HEADER": 1},
     "pywb/cdx/missing-status-text.cdxj": {"response": 1},
     "pywb/cdx/post-test.cdx": {"response": 3, "ROW_HEADER": 1},
     "pywb/cdx/url-agnost-example.cdx": {"response": 1, "revisit": 1, "ROW_HEADER": 1},
     "pywb/cdxj/dupes.cdxj": {"response": 3, "revisit": 9},
-    # these two have no status: their responses cannot be told from resources
-    "pywb/cdxj/example-no-digest.cdxj": {"resource": 2, "revisit": 1},
-    "pywb/cdxj/example.cdxj": {"resource": 2, "revisit": 1},
+    # these two have no status: their responses cannot be told from resources and requests
+    "pywb/cdxj/example-no-digest.cdxj": {"untyped": 2, "revisit": 1},
+    "pywb/cdxj/example.cdxj": {"untyped": 2, "revisit": 1},
     "pywb/cdxj/example.cdx.gz": {"response": 1},
     "pywb/cdxj/example2.cdxj": {"response": 1},
     "pywb/cdxj/iana.cdxj": {"response": 48, "revisit": 123},
@@ -791,7 +867,8 @@ CDX_WRITER = {
     "ROW_HEADER": 62,
     "ROW_NOT_A_CAPTURE": 25,
     "response": 45,
-    "resource": 10,
+    "resource": 6,
+    "untyped": 4,
     "revisit": 5,
     "ROW_MALFORMED": 2,  # hex_instead_of_date: the timestamp is "-"
     "NOTE_TIMESTAMP_PADDED": 1,  # 15_digit_date: day 00
@@ -805,7 +882,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
 
 def ends_of(lines: Iterator[bytes]) -> Counter[str]:
     counts: Counter[Reason] = Counter()
-    ends = Counter(row[7][2].decode() for row in read_rows(lines, counts))
+    ends = Counter(row[7][2].decode() or "untyped" for row in read_rows(lines, counts))
     return ends + Counter({reason.name: count for reason, count in counts.items()})
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-REQUEST = b"GET /health HTTP/1.1\r\nHost: x\r\n"
+REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
 """All but the empty line at its end."""
 
 Opener = Callable[..., socket.socket]

@@ -73,13 +73,13 @@ def test_two_hundred_half_open_requests_do_not_block_other_clients() -> None:
         pytest.param([b"GET /health HT"], [LATE], id="a request that stops"),
         pytest.param([b"GET / HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 2000], [LATE], id="a slow head"),
         pytest.param(
-            [b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", *[b"x"] * 2000],
+            [b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", *[b"x"] * 2000],
             [LATE],
             id="a slow body",
         ),
         pytest.param(
             [
-                b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+                b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
                 *[b"1\r\nx\r\n"] * 2000,
             ],
             [LATE],
@@ -180,7 +180,7 @@ def test_a_new_connection_does_not_end_an_answer_in_progress() -> None:
         try:
             asking = [connect(), connect()]
             for connection in asking:
-                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             for _ in asking:
                 assert store.waiting.acquire(timeout=20)
             said = said_before_the_end(connect())
@@ -202,7 +202,7 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
                 is_third = len(asking) == 2 and client == "203.0.113.7"
                 asking.append(connect())
                 asking[-1].sendall(
-                    b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.1, "
+                    b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.1, "
                     + client.encode()
                     + b"\r\n\r\n"
                 )
@@ -243,7 +243,7 @@ def test_a_request_whose_end_is_not_certain_is_refused(
         status = 400  # HTTP/1.0 has no transfer codings
     with serving(Connections()) as port, opener(port) as connect:
         one = connect()
-        one.sendall(b"POST /health HTTP/%s\r\nHost: x\r\n%s\r\n0\r\n\r\n" % (version, head))
+        one.sendall(b"POST /health HTTP/%s\r\nHost: localhost\r\n%s\r\n0\r\n\r\n" % (version, head))
         assert status_of(one) == status
 
 

@@ -24,6 +24,12 @@ from tests.store.memory_store import MemoryStore
 HELD = "http://held.example/"
 
 
+@pytest.fixture(autouse=True)
+def a_long_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse nobody on a busy machine whose turn comes in a while."""
+    monkeypatch.setattr(loop, "LONGEST_LINE", 60)
+
+
 class Held(MemoryStore):
     """A store that answers nothing about `HELD` before it is let go."""
 

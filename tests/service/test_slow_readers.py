@@ -25,6 +25,12 @@ BIG = MemoryStore(
 SMALL = b"GET /linkQuery?uri=http://b.example/1&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
+@pytest.fixture(autouse=True)
+def a_long_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse nobody on a busy machine whose turn comes in a while."""
+    monkeypatch.setattr(loop, "LONGEST_LINE", 60)
+
+
 def asking(direction: str = "out", form: str = "jsonl") -> bytes:
     path = f"/linkQuery?uri={A}&limit=0&format={form}&direction={direction}"
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()

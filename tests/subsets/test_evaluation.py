@@ -99,6 +99,7 @@ def test_only_the_ranges_of_a_selection_are_read(demo_store: GraphStore) -> None
             "example,a,",
             "example,a:",
             "example,b)/x\0",
+            "example,b)/x ",  # answers to other methods
             "example,b)/x#",
         ),
         "domain:example and prefix:example,a and host:b.example": (),

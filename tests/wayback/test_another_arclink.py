@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from arclink.pipeline.settings import BuildSettings
 from arclink.service.settings import Settings
 from arclink.store.location import open_store
 from arclink.wayback.capture_lists import Archive
+from arclink.wayback.client import Client, Manners
+from arclink.wayback.fetch import FetchSettings, fetch
 from tests.demos import Demos
+from tests.pipeline.store_contents import build_store
 from tests.service.conftest import served
-from tests.wayback.test_pywb import fetch_and_build
 
 
 def captures_of(store: Path) -> set[tuple[str, str, str]]:
@@ -33,6 +36,9 @@ def test_all_captures_come(demos: Demos, tmp_path: Path, option: str) -> None:
     with served(str(store), settings=Settings()) as port:
         base = f"http://127.0.0.1:{port}"
         where = Archive(f"{base}/web", timemap=f"{base}/timemap/link/" if option else "")
-        fetch_and_build(where, tmp_path, entries)
+        with Client(where.origins, Manners(delay=0)) as client:
+            fetch(entries, where, tmp_path / "warcs", client, FetchSettings())
+    index = tmp_path / "warcs/index.cdxj"
+    build_store(tmp_path / "warcs", tmp_path / "links.db", BuildSettings(cores=1), cdx=[index])
     found = captures_of(tmp_path / "links.db")
     assert {capture[:2] for capture in found} == {capture[:2] for capture in expected}

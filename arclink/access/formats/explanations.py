@@ -10,10 +10,14 @@ from arclink.checksums import is_reference, timestamp_of_reference, uri_of_refer
 from arclink.languages import NO_LANGUAGE
 from arclink.reasons import Reason
 from arclink.rows.pointers import NO_FILE
+from arclink.uris.methods import method_of_key
 
 
 class ExplanationFields(TypedDict):
-    """The JSON fields of one explanation; ``read_from`` is None if the payload was not read."""
+    """The JSON fields of one explanation.
+
+    ``read_from`` is None if the payload was not read, ``method`` is ``-`` for GET and if unknown.
+    """
 
     uri: str
     surt: str
@@ -22,6 +26,7 @@ class ExplanationFields(TypedDict):
     mime: str
     languages: str
     record_type: str
+    method: str
     checksum: str
     file: str
     offset: int
@@ -49,6 +54,7 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
         mime=printable(memento.mime),
         languages=memento.languages,
         record_type=printable(memento.record_type),
+        method=method_of_key(memento.surt) or "-",
         checksum=printable(memento.checksum),
         file=printable(memento.file),
         offset=memento.offset,
@@ -67,9 +73,11 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
 def explanation_lines(found: Explanation) -> Iterator[str]:
     """Yield one explanation as lines of text, the first without indent."""
     memento, payload = found.memento, found.payload
+    method = method_of_key(memento.surt)
     yield f"{date_and_time(memento.timestamp)}  {printable_uri(memento.original)}"
     yield (
-        f"  {printable(memento.record_type)}, status {printable(memento.status)}, "
+        f"  {printable(memento.record_type)}{f' to {method}' if method else ''}, "
+        f"status {printable(memento.status)}, "
         f"{printable(memento.mime)}"
         + ("" if memento.languages == NO_LANGUAGE else f", language {memento.languages}")
     )

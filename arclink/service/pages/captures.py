@@ -17,6 +17,7 @@ from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
+from arclink.uris.methods import method_of_key
 
 AT_ONCE = 200
 """Maximum number of captures on one page."""
@@ -67,7 +68,12 @@ def show_captures(
     span = span_asked(asked.get("from"), asked.get("to"))
     explanations = list(islice(explain(store, uri, span), AT_ONCE + 1))
     shown = explanations[:AT_ONCE]
-    before: list[Timestamp | None] = [None, *(one.memento.timestamp for one in shown)]
+    before: list[Timestamp | None] = []
+    last: Timestamp | None = None
+    for one in shown:  # changes are those between answers to GET
+        is_get = not method_of_key(one.memento.surt)
+        before.append(last if is_get else None)
+        last = one.memento.timestamp if is_get else last
     given = asked.only("uri", "url", "from", "to")
     downloads = [
         ("captures as JSON", download("explain", [("uri", uri), *asked.only("from", "to")]))
@@ -105,7 +111,8 @@ def _row(
         and payload is not None
         and (payload.file, payload.offset) != (memento.file, memento.offset)
     )
-    replayed = uri_m(settings.replay, memento.timestamp, memento.original)
+    method = method_of_key(memento.surt)
+    replayed = None if method else uri_m(settings.replay, memento.timestamp, memento.original)
     return CaptureRow(
         timestamp=memento.timestamp,
         uri=printable_uri(memento.original),
@@ -114,7 +121,7 @@ def _row(
         status=printable(memento.status),
         mime=printable(memento.mime),
         languages="" if memento.languages == NO_LANGUAGE else memento.languages,
-        record_type=printable(memento.record_type),
+        record_type=printable(memento.record_type) + (f" to {method}" if method else ""),
         why=explanation.reason.text,
         links=distinct,
         with_repeats=written if is_read and written > (distinct or 0) else None,

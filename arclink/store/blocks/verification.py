@@ -22,6 +22,7 @@ from arclink.store.blocks.rows import shows_payload
 from arclink.store.blocks.stored_rows import PayloadSighting, VerifiedRows
 from arclink.store.protocols import Violation
 from arclink.store.seals import UNPACKING_ERRORS, explained
+from arclink.uris.methods import without_method
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
@@ -133,7 +134,7 @@ class LinkSums:
 
 def misplaced(surt: Surt, uri: str) -> Iterator[Violation]:
     """Yield a violation if a URI is stored under another SURT than its own."""
-    if surt_of(uri) != surt:
+    if surt_of(uri) not in (surt, without_method(surt)):
         yield Violation("SURTs belong to their URIs", f"{uri} is stored under {surt}")
 
 

@@ -13,8 +13,7 @@ const isInFrame = parent !== window;
 const apply = Reflect.apply;
 const dataOf = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data").get;
 
-// Returns the function that passes a message to the service; in a tab of its own, there is nobody
-// to pass it to.
+// Returns the function that passes a message to the service; in a tab of its own, no service listens.
 function connect() {
   if (!isInFrame) return Promise.resolve(() => {});
   return new Promise((resolve) => {
