@@ -309,6 +309,7 @@ def _respond(page: CapturedPage) -> Response:
         set_range(response, part)
     del response.headers["Content-Type"]
     response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Referrer-Policy"] = "same-origin"  # pywb passes it on, and needs the referrer
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
     _add_archived(response, page, start[:_START])

@@ -8,6 +8,7 @@ Source: W3C, *Fetch Metadata Request Headers*; the Fetch standard, *destination*
 
 from collections.abc import Collection
 from typing import Final
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import Forbidden
@@ -17,8 +18,8 @@ ARCHIVED: Final = frozenset({"archived", "streaming", "taking_away"})
 _ROWS: Final = "archived.cdx"
 """The view of these resources that answers with rows about captures."""
 
-_INERT: Final = frozenset({"document", "empty", "image", "audio", "video"})
-"""Uses that run nothing at this origin; a capture that is opened as a document has a sandbox."""
+_NEVER: Final = frozenset({"serviceworker", "sharedworker", "worker"})
+"""Uses that run at the origin of the answer, or that no other origin has."""
 _HEADERS: Final = ("Sec-Fetch-Dest", "Sec-Fetch-Site", "Sec-Fetch-Mode")
 
 
@@ -36,9 +37,11 @@ def refuse_parts(app: Flask, own: Collection[str] = ("document",)) -> None:
             return
         use, site, mode = (request.headers.get(name, "") for name in _HEADERS)
         is_saved = mode == "navigate" and use == "empty"
-        if (use and use not in _INERT) or (
-            site == "same-origin" and use not in own and not is_saved
-        ):
+        if site != "same-origin" or _is_forwarded():
+            is_refused = use in _NEVER
+        else:
+            is_refused = use not in own and not is_saved
+        if is_refused:
             raise Forbidden(
                 "Archived bytes are not sent as a script, style, frame or data of a page of this "
                 "origin; open the address itself, or ask with a program."
@@ -49,6 +52,16 @@ def refuse_parts(app: Flask, own: Collection[str] = ("document",)) -> None:
         if _is_archived():
             response.vary.update(_HEADERS)
         return response
+
+
+def _is_forwarded() -> bool:
+    """Return whether a replay system passed on the headers of its own client, as pywb does.
+
+    Then the page that asks is one of its pages. A page of this origin has no such ``Referer``:
+    browsers send none, or one of the page's own origin.
+    """
+    referrer = urlsplit(request.headers.get("Referer", ""))
+    return bool(referrer.netloc) and referrer.netloc != request.host
 
 
 def _is_archived() -> bool:

@@ -72,9 +72,11 @@ def opened(browser: "Browser", **options: Any) -> Iterator["Page"]:  # Any: of P
 
 def wait_for_links(page: "Page", uri: str) -> None:
     """Wait until the panel shows the links to a page."""
-    end = f"/{uri}"
-    page.locator(f'#arclink-panel a[href$="{end}"]', has_text="This page in ArcLink").wait_for(
-        state="attached"
+    page.wait_for_function(
+        """uri => [...document.getElementById('arclink-panel')?.shadowRoot.querySelectorAll('a') ?? []]
+            .some(link => link.textContent === 'This page in ArcLink'
+                && new URL(link.href).searchParams.get('uri') === uri)""",
+        arg=uri,
     )
 
 
@@ -137,7 +139,8 @@ def test_the_panel_follows_the_page_and_its_links_stay_in_time(
         assert page.url == pywb.then(OTHER)
         wait_for_links(page, OTHER)
         arclink = page.locator("#arclink-panel").get_by_role("link", name="This page in ArcLink")
-        assert arclink.get_attribute("href") == pywb.past.then(OTHER, TIME)
+        query = urlencode({"uri": OTHER, "at": TIME})
+        assert arclink.get_attribute("href") == f"{pywb.past.place}/browse/?{query}"
 
 
 def test_other_windows_cannot_lead_the_panel(browser: "Browser", pywb: PywbOverPast) -> None:
