@@ -32,7 +32,13 @@ def driver_of(url: str, **options: object) -> tuple[Any, str]:  # Any: fsspec ha
     Raises:
         InputError: It is not an address, or there is no driver for its scheme.
     """
-    scheme = url.partition("://")[0].lower()
+    scheme, _, rest = url.partition("://")
+    scheme = scheme.lower()
+    if scheme in ("s3", "s3a") and "@" in rest.partition("/")[0]:
+        raise InputError(
+            f"{url}: an address in S3 has no user and password; keys are found as by any program "
+            "of AWS (docs/reference/inputs.md)"
+        )
     try:
         if scheme in WEB_PORTS:  # its driver takes any text
             parse_server_address(url)

@@ -135,6 +135,6 @@ def test_a_graph_in_python_has_subsets(store: Path) -> None:
 
 def test_a_takedown_removes_captures_from_stored_lists(store: Path) -> None:
     run("select", "k", "host:kalvik2010.example", "--keep", store=store)
-    before = (store.with_name("links.db.subsets") / "k.captures").stat().st_size
+    before = (store.with_name("links.db.subsets") / "k.subset").stat().st_size
     run("forget", "example,kalvik2010)/ceremony", store=store)
-    assert (store.with_name("links.db.subsets") / "k.captures").stat().st_size < before
+    assert (store.with_name("links.db.subsets") / "k.subset").stat().st_size < before

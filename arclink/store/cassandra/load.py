@@ -197,7 +197,7 @@ def _months(results: Iterable[Result]) -> Mapping[str, int] | None:
         if result.get("last") and "months" not in result:
             return None
         months.update(cast(Mapping[str, int], result.get("months", {})))
-    return months
+    return dict(months)
 
 
 def _without_forgotten(store: CassandraReader, step: int, history: History, facts: Facts) -> Facts:
@@ -219,7 +219,8 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
         removed[number] = astuple(done.removed)
         spans.update(done.times)
         if facts.months is not None:
-            facts = replace(facts, months=Counter(facts.months) - Counter(done.months))
+            left = Counter(facts.months) - Counter(done.months)
+            facts = replace(facts, months=dict(left))
         loads = {**loads, step: replace(facts, spans=spans)}
     return replace(facts, version=version, removed=removed, spans=spans)
 

@@ -212,7 +212,7 @@ class _CassandraRows:
             self.times = times
 
     def subtract_months(self, removed: Mapping[str, int]) -> None:
-        self.months = removed
+        self.months = dict(removed)
 
     # Payloads and contents
 
