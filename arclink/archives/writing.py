@@ -26,6 +26,15 @@ from arclink.uris.methods import method_of_key
 END_OF_RECORD = b"\r\n\r\n"
 """The end of every WARC record."""
 
+ANSWER_FIELD = "ArcLink-Answer"
+"""Field of a request record that ArcLink wrote: where its answer is.
+
+Two records of an archive may have one WARC-Record-ID, so ``WARC-Concurrent-To`` does not always say
+which of them is the answer.
+"""
+
+NEXT_RECORD = "next record"
+
 _LENGTH, _DATE = "Content-Length", "WARC-Date"
 _LINE_ENDS = re.compile("[\r\n]+")
 _URI = re.compile(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
@@ -59,6 +68,7 @@ def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
         "WARC-Date": warc_date(memento.timestamp),
         "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, about)}>",
         "WARC-Concurrent-To": answer,
+        ANSWER_FIELD: NEXT_RECORD,
         "WARC-Truncated": "unspecified",
         "Content-Type": "application/http; msgtype=request",
     }

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.records import parse_date
+from arclink.archives.writing import ANSWER_FIELD, NEXT_RECORD
 from arclink.rows.cdx import RESPONSE, REVISIT, Capture
 from arclink.uris.methods import method_in_request
 
@@ -111,8 +112,10 @@ class Requests:
         if method is None:
             return
         request = _Message(record.uri, record.fields, self._number, method)
-        open_answers = [answer for answer in reversed(self._answers) if answer.method is None]
-        answer = _counterpart(request, open_answers)
+        answer = None
+        if request.fields.get(ANSWER_FIELD.lower()) != NEXT_RECORD:
+            open_answers = [answer for answer in reversed(self._answers) if answer.method is None]
+            answer = _counterpart(request, open_answers)
         if answer is None:
             self._requests.append(request)
         else:
