@@ -47,8 +47,11 @@ _WRITTEN = re.compile(
 _YEAR_PAST_9999 = re.compile(r"[0-9]{5,}-[0-9]{1,2}-[0-9]{1,2}")
 
 
-def _pattern() -> str:
-    """Return the regular expression of all texts that `first_of` and `last_of` can read."""
+def _patterns() -> tuple[str, str]:
+    """Return two regular expressions: of all times, and of times of 14 digits.
+
+    The first one is of all texts that `first_of` and `last_of` can read.
+    """
     year = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
     leap = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
     month, not_february = "(?:0[1-9]|1[0-2])", "(?:0[13-9]|1[0-2])"
@@ -70,11 +73,15 @@ def _pattern() -> str:
     time = f"{hour}(?::?{sixtieth}(?::?{sixtieth}(?:[.,][0-9]+)?)?)?"
     zone = f"(?:[Zz]|[+-]{hour}(?::?{sixtieth})?)?"
     iso = f"{year}-{month}|{date('-')}(?:[Tt ]{time}{zone})?"
-    return f"[ \\t\\r\\n]*(?:{beginning}|{date('')}{of_day}|{iso})[ \\t\\r\\n]*"
+    all_times = f"[ \\t\\r\\n]*(?:{beginning}|{date('')}{of_day}|{iso})[ \\t\\r\\n]*"
+    return all_times, f"{date('')}{hour}{sixtieth}{sixtieth}"
 
 
-PATTERN = _pattern()
-"""Matches exactly the texts that `first_of` and `last_of` read, in Python and in ECMAScript."""
+PATTERN, PATTERN_OF_SECONDS = _patterns()
+"""Match exactly the texts that `first_of` and `last_of` read, and those of 14 digits among them.
+
+In Python and in ECMAScript.
+"""
 
 
 def month_of(timestamp: str) -> str:

@@ -49,7 +49,7 @@ from arclink.languages import NO_LANGUAGE
 from arclink.model import Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
-from arclink.timestamps import first_of
+from arclink.timestamps import PATTERN_OF_SECONDS, first_of
 from arclink.uris.methods import method_of_key
 
 MOST_ROWS = 10_000
@@ -161,7 +161,7 @@ def _seconds(text: str) -> str:
 
 def _with_milliseconds(form: Form[Timestamp]) -> Form[Timestamp]:
     allowed = f"{form.allowed}; 15 to 17 digits have milliseconds, which are ignored"
-    schema = {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|[0-9]{{15,17}})$"}
+    schema = {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|{PATTERN_OF_SECONDS}[0-9]{{1,3}})$"}
     return Form(allowed, schema, lambda text: form.read(_seconds(text)))
 
 
@@ -179,7 +179,7 @@ CLOSEST = Parameter(
     "Sort by the distance from this time.",
     Form(
         f"{FROM.form.allowed}, or now",
-        {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|[0-9]{{15,17}}|now)$"},
+        {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|{PATTERN_OF_SECONDS}[0-9]{{1,3}}|now)$"},
         _closest,
     ),
 )

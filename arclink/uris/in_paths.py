@@ -13,7 +13,9 @@ from urllib.parse import quote, unquote
 
 _CHANGED_IN_PATH = re.compile(r"[/\\](?:\.|%2e){1,2}(?:[/\\]|\Z)|\\", re.IGNORECASE)
 _CHANGED_ANYWHERE = re.compile(r"[\x00-\x1f#]")
-_ENCODED = re.compile(r"[a-z][a-z0-9+.-]*%3a", re.IGNORECASE)
+_ENCODED = re.compile(r"(?:[A-Z]+%20)?[a-z][a-z0-9+.-]*%3a", re.IGNORECASE)
+_AFTER_METHOD = re.compile(r"\A([A-Z]+)%20(?=[A-Za-z][A-Za-z0-9+.-]*:)")
+"""A method before a URI (`arclink.uris.methods`), with the blank as clients send it."""
 
 
 def format_in_path(uri: str) -> str:
@@ -49,5 +51,9 @@ def parse_in_path(text: str) -> str:
 
     >>> parse_in_path("http%3A%2F%2Fexample.org%2F..%2Fa%2520b")
     'http://example.org/../a%20b'
+    >>> parse_in_path("POST%20http://example.org/form%20a")
+    'POST http://example.org/form%20a'
     """
-    return unquote(text, errors="strict") if _ENCODED.match(text) else text
+    if _ENCODED.match(text):
+        return unquote(text, errors="strict")
+    return _AFTER_METHOD.sub(r"\1 ", text)

@@ -13,7 +13,7 @@ import pytest
 
 from arclink.archives.reader import ArchiveFile
 from arclink.errors import CaptureError, InputError
-from arclink.model import Memento
+from arclink.model import Memento, UriR
 from arclink.pages.read import PageReader, reason_of
 from arclink.pages.text import read_text
 from arclink.reasons import Reason
@@ -21,6 +21,7 @@ from arclink.service.application import create_app
 from arclink.streams.forms import write_stream
 from arclink.streams.queries import StreamForm, StreamQuery
 from arclink.streams.stream import CaptureStream
+from arclink.uris.methods import method_of_key
 from tests.archives.odd_members import MEMBERS
 from tests.archives.odd_records import write_odd_files, write_odd_values
 from tests.streams.reading import opened
@@ -201,6 +202,8 @@ def test_the_service_sends_the_bodies_that_get_writes(before: Archive) -> None:
                 continue
             if _has_twin(reader, memento):
                 continue
+            if method := method_of_key(memento.surt):
+                uri = UriR(f"{method}%20{uri}")
             answer = client.get(f"/web/{memento.timestamp}id_/{uri}")
             body = _sent(reader, memento)
             if answer.status_code in (204, 304):
