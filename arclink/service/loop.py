@@ -22,6 +22,7 @@ import logging
 import socket
 import sys
 import termios
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -263,6 +264,7 @@ class Server:
         self._limits = limits
         self._cost_of = cost_of
         self._until: float | None = None
+        self._closing = threading.Lock()
         self._spooled = Counter[str]()
         self._listeners = [_Listener(self, app, listening) for app, listening in apps]
 
@@ -279,8 +281,14 @@ class Server:
         """
         if self._until is None:
             self._until = time.monotonic() + grace
-        for listener in self._listeners:
-            listener.pull_trigger()
+        # Not while the loop closes: the number of a closed file may belong to another one already.
+        # A signal handler must not wait for the code that it interrupted.
+        if self._closing.acquire(blocking=False):
+            try:
+                for listener in self._listeners:
+                    listener.pull_trigger()
+            finally:
+                self._closing.release()
 
     def run(self) -> bool:
         """Answer until `stop`; return whether all answers were finished in time."""
@@ -299,6 +307,7 @@ class Server:
         for connection in late:
             connection.handle_close()
         self.threads.shutdown(timeout=1)
+        self._closing.acquire()  # for good: nothing wakes an ended loop
         if not self.threads.threads:  # else one may still wake the loop
             wasyncore.close_all(self.sockets)
         return not late
