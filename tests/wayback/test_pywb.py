@@ -14,6 +14,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from arclink.uris.methods import method_of_key
 from arclink.uris.surts import surt_of
 from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
@@ -78,9 +79,10 @@ def from_files(warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> M
 
 
 def mementos_of(path: Path) -> Mementos:
-    """Return every memento with its links."""
+    """Return every memento of an answer to GET with its links: pywb replays no other by its URI."""
     with open_store(str(path)) as store:
-        return outlinks_of(store, all_surts(store))
+        surts = {surt for surt in all_surts(store) if not method_of_key(surt)}
+        return outlinks_of(store, surts)
 
 
 def all_surts(store: GraphStore) -> set[Surt]:
