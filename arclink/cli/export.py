@@ -9,6 +9,7 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import PATH, Given, Parameter, named
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
+from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 from arclink.takeaway.queries import (
     CHECK,
@@ -23,6 +24,8 @@ EXAMPLES = (
     "arclink export --store links.db --format gexf --level domain --into domains.gexf",
     "arclink export --store links.db --subset domain:gov --format wacz --into gov.wacz",
 )
+
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 INTO = Parameter(
     "into",
@@ -61,6 +64,11 @@ def _export_links(given: Given, path: Path) -> None:
     from arclink.export.exports import export
     from arclink.export.manifest import summary
 
+    if path.suffix in _COMPRESSED:
+        raise UsageError(
+            f"--into {path}: links are written without compression; name a file that does not end "
+            f"in {path.suffix}, and compress it afterwards"
+        )
     query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     with open_graph_asked(given) as graph:
         exported = export(graph, query, path)

@@ -9,6 +9,7 @@ import orjson
 
 from arclink.archives.warc_fields import now_as_warc_date
 from arclink.archives.writing import request_of, warc_record
+from arclink.progress import watched
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.records import TakenRecord, packed
 from arclink.version import VERSION
@@ -64,7 +65,7 @@ def write_warcs(
     number, name, position = 0, "", 0
     out: BinaryIO | None = None
     try:
-        for record in records:
+        for record in watched(records, "writing captures"):
             if out is None or (info.file_size is not None and position >= info.file_size):
                 if out is not None:
                     out.close()

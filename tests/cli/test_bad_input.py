@@ -164,6 +164,12 @@ def text(path: Path, words: str) -> Path:
             id="query of a foreign store",
         ),
         pytest.param(["links", "   ", "--store", "{store}"], 2, "uri", id="blank URI"),
+        pytest.param(
+            ["export", "--format", "nquads", "--into", "{tmp}/x.nq.gz", "--store", "{store}"],
+            2,
+            "without compression",
+            id="compressed export of links",
+        ),
         pytest.param(["lnks", "a.example"], 2, "Did you mean links?", id="misspelt command"),
         pytest.param(
             [
