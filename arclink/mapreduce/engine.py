@@ -64,10 +64,10 @@ class EngineRunner(JobRunner):
         options = [*same_versions(), *self.variables()]
         if are_relations:
             options.append("--relations-apart")
-        names = self._short_names([self._uploaded(path) for path in inputs])
+        names = self.short_names([self._uploaded(path) for path in inputs])
         return JobArguments(names, self._address(output), options)
 
-    def _short_names(self, addresses: Sequence[str]) -> list[str]:
+    def short_names(self, addresses: Sequence[str]) -> list[str]:
         """Return names of input files: the folder in place of all its files.
 
         The arguments of a step of EMR may have 10,240 characters. An empty file among the others

@@ -94,6 +94,10 @@ class SparkEngineRunner(_ApplicationRunner, EngineRunner):
         """Return the options by which tasks get the variables that they need to read files."""
         return [*EngineRunner.variables(self), *_variables(AUTHORITY)]
 
+    def short_names(self, addresses: Sequence[str]) -> list[str]:
+        """Return all names: they go to the application in a message, whose length has no limit."""
+        return list(addresses)
+
 
 def _variables(*names: str) -> list[str]:
     """Return the options by which tasks get environment variables of this process, if set."""

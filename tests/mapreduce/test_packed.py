@@ -158,8 +158,8 @@ def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
     addresses = [f"hdfs:///work/rows/part-{number}" for number in range(3)]
     for address in addresses:
         files.files[files.path_of(address)] = b"rows"
-    assert run._short_names(addresses[:2]) == addresses[:2]
-    assert run._short_names(addresses) == ["hdfs:///work/rows"]
+    assert run.short_names(addresses[:2]) == addresses[:2]
+    assert run.short_names(addresses) == ["hdfs:///work/rows"]
 
 
 def test_hdfs_passes_over_hidden_files(monkeypatch: pytest.MonkeyPatch) -> None:

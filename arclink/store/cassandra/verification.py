@@ -9,8 +9,9 @@ from itertools import islice, pairwise
 
 import numpy as np
 
+from arclink.checksums import names_payload
 from arclink.model import ContentId
-from arclink.store.blocks.byte_layouts import split_content
+from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
 from arclink.store.blocks.relations import unpack_fate
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
@@ -171,7 +172,10 @@ class _Verifier:
 
     def sums(self) -> Iterator[Violation]:
         stored_sums = store_sums(self._store)
-        payloads = sum(1 for _ in self._rows.scan(self._tables.payloads))
+        payloads = sum(
+            not names_payload(unpack_checksum(key))
+            for key, _ in self._rows.scan(self._tables.payloads)
+        )
         for name, counted, added in (
             ("contents", self._contents, stored_sums.contents),
             ("links", self._links, stored_sums.links),
