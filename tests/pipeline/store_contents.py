@@ -1,6 +1,6 @@
 """Builds stores for tests, and reads all data of a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -53,7 +53,9 @@ def build_store(
         return build(files, cdx, opened, settings, work, ShownProgress(Silent()), run)
 
 
-def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:
+def outlinks_of(
+    store: GraphStore, surts: Iterable[Surt]
+) -> dict[tuple[str, str], list[Link] | None]:
     """Return the links of every memento: (original, timestamp) → links in page order, None where
     they are not known.
     """
