@@ -18,7 +18,7 @@ LEAST_BAR = 8.0
 """Least height of a bar for a count above 0, in percent: what exists is never drawn as nothing."""
 
 LEAST_TALL = 1.5
-"""The same in units of a chart's view box, where bars are taller and stand on each other."""
+"""The same in units of a chart's view box, where bars are taller and may be stacked."""
 
 _DIGIT = 7.0
 """Width of a character of a label, in units of the view box; the text has 12 of them."""

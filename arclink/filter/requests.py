@@ -81,7 +81,7 @@ class Requests:
 
         Args:
             record: The next record of the file, of any type.
-            capture: Its row, without method; None if it has none.
+            capture: Its row, without method; None if it is not a capture.
         """
         self._number += 1
         if record.record_type == "request":
