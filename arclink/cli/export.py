@@ -64,12 +64,12 @@ def _export_links(given: Given, path: Path) -> None:
     from arclink.export.exports import export
     from arclink.export.manifest import summary
 
+    query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     if path.suffix in _COMPRESSED:
         raise UsageError(
             f"--into {path}: links are written without compression; name a file that does not end "
             f"in {path.suffix}, and compress it afterwards"
         )
-    query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     with open_graph_asked(given) as graph:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):

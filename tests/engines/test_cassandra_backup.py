@@ -37,7 +37,7 @@ def test_a_lost_store_comes_back_without_what_was_forgotten(
     ]
     run("build", archive, "--store", url, "--runner", "inline", "--quiet", *work)
     run("forget", SITE, "--store", url)
-    assert "1 takedowns" in run("backup", backup, "--store", url, "--graph", graph)
+    assert "new, 1 takedown." in run("backup", backup, "--store", url, "--graph", graph)
     run("forget", PAGE, "--store", url)
     run("forget", "--export", newest, "--store", url)
     expected = answers(url)

@@ -84,6 +84,20 @@ def test_a_worker_without_our_packages_runs_a_job_with_native_modules(
     assert rows == without_blocks(parts_of(tmp_path / "local"))
 
 
+def test_a_worker_without_our_packages_opens_s3(
+    environment: Path, bare_python: Path, tmp_path: Path
+) -> None:
+    """Of botocore's descriptions of services, only those of S3 are packed."""
+    with tarfile.open(environment) as archive:
+        archive.extractall(tmp_path, filter="data")
+    code = (
+        "import botocore.session\n"
+        "keys = {'aws_access_key_id': 'a', 'aws_secret_access_key': 'b', 'region_name': 'x'}\n"
+        "botocore.session.get_session().create_client('s3', **keys)\n"
+    )
+    subprocess.run([bare_python, "-c", code], env={"PYTHONPATH": str(tmp_path)}, check=True)
+
+
 def test_a_task_that_finds_other_versions_says_so(
     environment: Path, bare_python: Path, inputs: Inputs, hadoop: Hadoop, tmp_path: Path
 ) -> None:
