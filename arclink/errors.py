@@ -17,6 +17,7 @@
     │   ├── InstanceError        another instance does not answer, or answers wrongly
     │   ├── ExportError          an export cannot be written, or is too large for its purpose
     │   └── WriteError           a file cannot be written: the disk is full or read-only, or broken
+    │       └── FullDiskError        there is no room for data that does not fit into memory
     └── DataError            one bad row, record or link: counted by its reason, the job continues
         ├── CdxError             a line is not a CDX row
         ├── RecordError          an archive record cannot be read
@@ -182,6 +183,25 @@ class WriteError(OperatorError):
     def __init__(self, path: Path, reason: str, advice: str) -> None:
         self.reason = reason
         super().__init__(f"{path} cannot be written: {reason}. {advice}")
+
+
+class FullDiskError(WriteError):
+    """There is no room for the temporary files of data that does not fit into memory.
+
+    Args:
+        folder: The folder of the files.
+        reason: The system's words for the reason.
+        needed: Number of bytes that had to be written.
+        free: Number of bytes that the disk has left.
+        remedy: What to do, if no space can be freed there.
+    """
+
+    def __init__(self, folder: Path, reason: str, needed: int, free: int, remedy: str) -> None:
+        advice = (
+            f"Data that does not fit into memory needs up to {needed:,} bytes there, and {free:,} "
+            f"are free. Free some space there, {remedy}."
+        )
+        super().__init__(folder, reason, advice)
 
 
 class DataError(ArclinkError):
