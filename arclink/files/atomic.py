@@ -13,7 +13,6 @@ lock of a process that ended is free.
 import errno
 import fcntl
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -188,7 +187,7 @@ def folder_next_to(path: Path) -> Iterator[Path]:
     """
     prefix = f".{path.name}.arclink-"
     _remove_left_over(path.parent, prefix)
-    work = path.parent / f"{prefix}{secrets.token_hex(4)}"
+    work = path.parent / f"{prefix}{os.urandom(4).hex()}"
     try:
         with _locked_folder(work):
             yield work

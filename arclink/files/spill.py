@@ -19,26 +19,22 @@ import shutil
 import sqlite3
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
-from sys import getsizeof
 from tempfile import NamedTemporaryFile, TemporaryFile, gettempdir
 from typing import IO, Any, Generic, TypeVar
 
-import zstandard
-
-from arclink.closing import Closing
 from arclink.errors import FullDiskError
 from arclink.files.atomic import is_of_room, unwritable
 
 MEMORY = 64 << 20
 """Number of bytes that a collection holds before it moves its data to disk."""
 
-SLOT = 64
-"""Number of bytes that an item needs in a collection, in addition to its own size."""
+OBJECT = 80
+"""Number of bytes that an object needs in a collection, in addition to its data."""
 
 _COUNTED_AT_ONCE = 128
 """Number of items whose sizes are added up together, which is faster."""
@@ -71,9 +67,9 @@ class Sorted(Generic[Item]):
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._new: list[Item] = []
+        self._new: set[Item] = set()  # not counted yet
         self._items: set[Item] = set()
-        self._bytes = 0  # of them; repeated items count again until `_make_room`
+        self._bytes = 0
         self._runs = _Runs[Item](folder)
 
     def add(self, item: Item) -> None:
@@ -82,13 +78,13 @@ class Sorted(Generic[Item]):
         Raises:
             FullDiskError: There is no room for temporary files.
         """
-        self._new.append(item)
-        if len(self._new) == _COUNTED_AT_ONCE:
+        self._new.add(item)
+        if len(self._new) >= _COUNTED_AT_ONCE:
             self._count()
 
     def update(self, items: Iterable[Item]) -> None:
         """Add some items, which fit into memory together."""
-        self._new += items
+        self._new.update(items)
         if len(self._new) >= _COUNTED_AT_ONCE:
             self._count()
 
@@ -98,23 +94,16 @@ class Sorted(Generic[Item]):
         return chain.from_iterable(self._runs.merged(sorted(self._items)))
 
     def _count(self) -> None:
-        self._items.update(self._new)
-        self._bytes += _size_of(self._new)
+        new = list(self._new - self._items)
         self._new.clear()
+        if new:
+            self._items.update(new)
+            objects = 1 + len(new[0]) if isinstance(new[0], tuple) else 1
+            self._bytes += len(marshal.dumps(new, 2)) + objects * OBJECT * len(new)
         if self._bytes > MEMORY:
-            self._bytes = _size_of(self._items)
-            if self._bytes > MEMORY // 2:
-                self._runs.add(sorted(self._items), self._bytes)
-                self._items.clear()
-                self._bytes = 0
-
-
-def _size_of(items: Collection[Item]) -> int:
-    """Return the number of bytes of items in memory."""
-    size = sum(map(getsizeof, items), SLOT * len(items))
-    if isinstance(next(iter(items), None), tuple):
-        size += sum(map(getsizeof, chain.from_iterable(items)))
-    return size
+            self._runs.add(sorted(self._items), self._bytes)
+            self._items.clear()
+            self._bytes = 0
 
 
 class Sums:
@@ -146,7 +135,7 @@ class Sums:
             self._sums[key] += count
             return
         self._sums[key] = count
-        self._bytes += _size_of((key,))
+        self._bytes += sum(map(len, key)) + OBJECT * (len(key) + 2)
         if self._bytes > MEMORY:
             self._runs.add(self._sorted(), self._bytes)
             self._sums.clear()
@@ -198,6 +187,8 @@ class _Run(Generic[Item]):
     def __init__(self, file: IO[bytes], chunks: Iterable[list[Item]]) -> None:
         self._file = file
         self._ends = array("Q", [0])  # of the chunks in the file
+        import zstandard  # here: most processes never write a run
+
         compress = zstandard.ZstdCompressor(level=_COMPRESSION).compress
         for chunk in chunks:
             data = compress(marshal.dumps(chunk, 2))  # version 2 does not look for equal objects
@@ -210,6 +201,8 @@ class _Run(Generic[Item]):
         return self._ends[-1]
 
     def __iter__(self) -> Iterator[list[Item]]:
+        import zstandard
+
         decompress = zstandard.ZstdDecompressor().decompress
         for begin, end in pairwise(self._ends):
             yield marshal.loads(decompress(os.pread(self._file.fileno(), end - begin, begin)))
@@ -243,7 +236,7 @@ def _merged(runs: list[Iterator[list[Item]]]) -> Iterator[list[Item]]:
         yield list(dict.fromkeys(items))
 
 
-class DistinctSet(Closing):
+class DistinctSet:
     """A set of texts that tells which ones are new: a small one in memory, a large one in SQL.
 
     >>> seen = DistinctSet()
@@ -268,7 +261,7 @@ class DistinctSet(Closing):
         if text in self._few:
             return False
         self._few.add(text)
-        self._bytes += getsizeof(text) + SLOT
+        self._bytes += len(text) + OBJECT
         if self._bytes > MEMORY:
             self._many = scratch("CREATE TABLE texts (text BLOB PRIMARY KEY) WITHOUT ROWID")
             rows = ((_encoded(text),) for text in sorted(self._few))
@@ -276,17 +269,11 @@ class DistinctSet(Closing):
             self._few.clear()
         return True
 
-    def close(self) -> None:
-        """Remove all texts; others can be added then."""
+    def clear(self) -> None:
+        """Remove all texts."""
         self._few.clear()
         self._bytes = 0
-        if self._many is not None:
-            self._many.close()
-            self._many = None
-
-    def __del__(self) -> None:
-        """Remove the temporary file."""
-        self.close()
+        self._many = None
 
 
 def _encoded(text: str) -> bytes:
@@ -296,8 +283,8 @@ def _encoded(text: str) -> bytes:
 def scratch(schema: str) -> sqlite3.Connection:
     """Return a new database with the tables of a schema, in a transaction that need not end.
 
-    SQLite has `MEMORY` bytes of its pages in memory, and the others in a file without a name. Close
-    the connection when it is no longer needed; another thread may do so.
+    SQLite has `MEMORY` bytes of its pages in memory, and the others in a file without a name, which
+    goes with the connection. Another thread may close it.
 
     Raises:
         FullDiskError: There is no room; also raised by later calls of the connection.
@@ -331,6 +318,10 @@ class _Connection(sqlite3.Connection):
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         with _room_for_pages():
             return super().executemany(*arguments)
+
+    def __del__(self) -> None:
+        """Close the connection, which removes the file."""
+        self.close()
 
 
 @contextmanager

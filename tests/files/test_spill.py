@@ -89,7 +89,7 @@ def test_a_text_is_new_once_with_any_memory(
             for text in some:
                 assert distinct.add(text) == (text not in seen)
                 seen.add(text)
-            distinct.close()
+            distinct.clear()
 
 
 def test_many_runs_are_merged_with_few_files_open() -> None:
