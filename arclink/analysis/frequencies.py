@@ -24,16 +24,15 @@ from enum import Enum
 from functools import lru_cache
 from math import log10
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arclink.analysis.disk_sort import ROWS, Sorter
 from arclink.analysis.slice_cache import state_of
 from arclink.analysis.slices import Level
 from arclink.analysis.words import words_of
 from arclink.errors import OperatorError, SealError
+from arclink.files.array_sort import Sorter
 from arclink.files.sealed import read_sealed, write_sealed
 from arclink.model import UriR
 from arclink.store.filtered import FilteredStore
@@ -104,7 +103,7 @@ def hashes_of(text: str, term: Term) -> frozenset[int]:
 
 
 def count_frequencies(
-    store: Scans, level: Level, term: Term, folder: Path | None = None, rows: int = ROWS
+    store: Scans, level: Level, term: Term, folder: Path | None = None
 ) -> Frequencies:
     """Return the number of documents of ``store`` with each term.
 
@@ -115,29 +114,26 @@ def count_frequencies(
         level: The level of targets; a target without host (``mailto:``) is not a document.
         term: The unit of terms.
         folder: Folder for temporary files; the system's if None.
-        rows: Number of pairs of term and document in memory.
 
     Raises:
         StoreError: The store cannot be reached.
     """
-    with TemporaryDirectory(prefix="arclink-", dir=folder) as scratch:
-        by_term = Sorter(Path(scratch) / "terms", keys=2, rows=rows)
-        documents = Sorter(Path(scratch) / "documents", keys=1, rows=rows)
-        for block in store.scan_contents():
-            used = np.unique(np.concatenate(block.lists)).tolist()
-            told = {(link.target, link.text) for link in (block.links[place] for place in used)}
-            pairs = [
-                (one, document)
-                for uri, text in told
-                if (document := _document(uri, level))
-                for one in hashes_of(text, term)
-            ]
-            if pairs:
-                terms_of_block, of_documents = np.array(pairs, dtype=np.uint64).T
-                by_term.add(terms_of_block, of_documents)
-                documents.add(of_documents)
-        terms, counts = _run_lengths(block[0] for block in by_term.merged())
-        return Frequencies(sum(len(block[0]) for block in documents.merged()), terms, counts)
+    by_term, documents = Sorter(folder, keys=2), Sorter(folder, keys=1)
+    for block in store.scan_contents():
+        used = np.unique(np.concatenate(block.lists)).tolist()
+        told = {(link.target, link.text) for link in (block.links[place] for place in used)}
+        pairs = [
+            (one, document)
+            for uri, text in told
+            if (document := _document(uri, level))
+            for one in hashes_of(text, term)
+        ]
+        if pairs:
+            terms_of_block, of_documents = np.array(pairs, dtype=np.uint64).T
+            by_term.add(terms_of_block, of_documents)
+            documents.add(of_documents)
+    terms, counts = _run_lengths(block[0] for block in by_term.merged())
+    return Frequencies(sum(len(block[0]) for block in documents.merged()), terms, counts)
 
 
 def _document(uri: UriR, level: Level) -> int:

@@ -17,7 +17,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted
 
 KNOWN_NAMES = 200_000
 """Largest number of names whose hashes are in memory while names are collected."""
@@ -87,14 +87,13 @@ class NameSorter:
     """Collects names in any order, repeated or not.
 
     Args:
-        folder: Folder for temporary files; must not exist yet.
+        folder: Folder for temporary files.
         salt: Salt of the hashes.
     """
 
     def __init__(self, folder: Path, salt: int) -> None:
-        folder.mkdir(parents=True)
         self._salt = salt.to_bytes(8, "big")
-        self._lines = DistinctLines(folder)
+        self._lines = Sorted[bytes](folder)
         self._hashes: dict[str, int] = {}
 
     def hash_of(self, name: str, label: str = "") -> int:

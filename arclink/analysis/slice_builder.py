@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.disk_sort import ByWindow, Column, Sorter
 from arclink.analysis.names import CollisionError, Hashes, NameSorter, Numbering
 from arclink.analysis.slices import SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
+from arclink.files.array_sort import ByWindow, Column, Sorter
 from arclink.model import Outlink, Timestamp, UriR
 from arclink.store.protocols import ContentBlock, Scans
 from arclink.uris.surts import surt_of
@@ -67,7 +67,7 @@ def build_slices(
     for salt in range(
         100
     ):  # about one in ten thousand graphs of 20 million nodes needs a second salt
-        folder.mkdir(parents=True)
+        work.mkdir(parents=True)
         try:
             collected = _Collector(options, windows, work, salt)
             collected.read(store, keep_on)
@@ -148,7 +148,7 @@ class _Collector:
     def __init__(
         self, options: SliceOptions, windows: Sequence[Window], folder: Path, salt: int
     ) -> None:
-        self.names = NameSorter(folder / "names", salt)
+        self.names = NameSorter(folder, salt)
         self.folder = folder
         self.options = options
         self.without_host = 0
@@ -283,7 +283,7 @@ def _write_slices(
 ) -> None:
     columns = collected.columns
     edges = ByWindow(_edges(collected, numbering, windows).merged())
-    captured = Sorter(collected.folder / "captures", keys=2)
+    captured = Sorter(collected.folder, keys=2)
     while len(hashes := columns["captured"].take(EXPANDED)):
         captured.add(columns["captured_windows"].take(EXPANDED), numbering.of(hashes))
     captures = ByWindow(captured.merged())
@@ -343,14 +343,14 @@ def _write_slice(
 
 def _edges(collected: _Collector, numbering: Numbering, windows: Sequence[Window]) -> Sorter:
     """Return a sorter of the rows (window, source and target, weight), ready to be merged."""
-    edges = Sorter(collected.folder / "edges", keys=2, reducers=[np.add])
+    edges = Sorter(collected.folder, keys=2, reducers=[np.add])
     if not collected.is_of_links:
         for window, pairs, _, weights, _ in _expanded(collected, numbering):
             edges.add(window, pairs, weights)
         return edges
     is_in_force = collected.options.is_in_force
     links = Sorter(
-        collected.folder / "distinct",
+        collected.folder,
         keys=3,
         reducers=[np.minimum, np.maximum] if is_in_force else [],
     )

@@ -21,17 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.access.texts import printable_uri
-from arclink.analysis.disk_sort import Sorter
 from arclink.analysis.names import CollisionError, NameSorter, SortedNames
 from arclink.analysis.slices import Level
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.queries import ExportQuery, node_of
+from arclink.files.array_sort import Sorter
 from arclink.model import Outlink, UriR
 from arclink.store.protocols import Scans
 from arclink.uris.resolution import serialised
 
-ROWS_AT_ONCE = 1 << 20
-"""Number of rows in memory: 40 MB, and three times as much while they are sorted."""
 KEPT_NODES = 1 << 17
 
 Numbers = npt.NDArray[np.int64]
@@ -104,7 +102,8 @@ def build_graph(store: Scans, query: ExportQuery, folder: Path) -> Graph:
 
 
 def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
-    names, rows = NameSorter(folder / "names", salt), _sorter(folder / "rows")
+    folder.mkdir(parents=True)
+    names, rows = NameSorter(folder, salt), _sorter(folder)
 
     @lru_cache(maxsize=KEPT_NODES)
     def node(uri: UriR, label: UriR) -> int | None:
@@ -138,7 +137,7 @@ def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
             *(np.full(len(targets), value) for value in values),
         )
     numbering = names.write(folder)
-    numbered = _sorter(folder / "numbered")
+    numbered = _sorter(folder)
     for sources, targets, *sums in rows.merged():
         numbered.add(numbering.of(sources), numbering.of(targets), *sums)
     path = folder / "links"
@@ -149,7 +148,7 @@ def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
 
 def _sorter(folder: Path) -> Sorter:
     """Return a sorter of rows: source, target, number of mementos, first and last of them."""
-    return Sorter(folder, keys=2, reducers=(np.add, np.minimum, np.maximum), rows=ROWS_AT_ONCE)
+    return Sorter(folder, keys=2, reducers=(np.add, np.minimum, np.maximum))
 
 
 def _write_links(rows: Sorter, path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from arclink.analysis import frequencies
 from arclink.analysis.frequencies import FrequencyFile, Term, count_frequencies, hash_of
 from arclink.analysis.slices import Level
+from arclink.files import spill
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -63,7 +64,9 @@ def test_frequencies_are_those_of_plain_sets_for_any_number_of_rows_in_memory(
         for one in page.links or ():
             documents[level.name_of(surt_of(one.target))].update(term.of(one.text))
     documents.pop("", None)
-    found = count_frequencies(MemoryStore(archive), level, term, rows=rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spill, "MEMORY", rows * 16)
+        found = count_frequencies(MemoryStore(archive), level, term)
     expected = {
         hash_of(one): sum(one in of_document for of_document in documents.values())
         for one in set().union(*documents.values())

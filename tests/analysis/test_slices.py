@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import Redirects
-from arclink.analysis import disk_sort as sorting
 from arclink.analysis import slice_builder as slicing
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WHOLE, Window, Windows
 from arclink.errors import UsageError
+from arclink.files import spill
 from arclink.model import Surt, Timestamp
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
@@ -166,7 +166,7 @@ def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path)
 @given(graph=graphs(), chosen=options, rows=st.sampled_from([3, 1000]))
 def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions, rows: int) -> None:
     with loaded(graph) as (store, dictionary, folder), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting.Sorter.__init__, "__defaults__", ((), rows))
+        patch.setattr(spill, "MEMORY", rows * 20)
         patch.setattr(slicing, "EXPANDED", rows)
         patch.setattr(slicing, "CONTENTS", rows)
         assume(store.sums().first)

@@ -23,7 +23,7 @@ from arclink.export.exports import picture_of
 from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files import spill
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
@@ -60,10 +60,10 @@ def true_edges(
 def test_a_graph_has_the_true_links(
     level: Level, room: int, store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("ROWS_AT_ONCE", "KEPT_NODES"):
-        monkeypatch.setattr(graphs, name, room)
+    monkeypatch.setattr(graphs, "KEPT_NODES", room)
     monkeypatch.setattr(names, "KNOWN_NAMES", room)
-    monkeypatch.setattr(DistinctLines.__init__, "__defaults__", (room, 4))
+    monkeypatch.setattr(spill, "MEMORY", room * 200)
+    monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", min(room, 128))
     assert edges_of(store, level=level.value) == true_edges(truth, level)
     for word in ("resources", "all", "img@src"):
         found = edges_of(store, level=level.value, kinds=word)

@@ -1,25 +1,24 @@
-"""Sorting of rows that do not fit into memory.
+"""Rows of NumPy columns that may exceed memory, sorted: as `arclink.files.spill`, for arrays.
 
-Chunks of NumPy columns are sorted, stored on disk, and merged. A row has key columns and value
-columns. Rows with equal keys are combined into one, whose values are reduced (for example added).
+A row has key columns and value columns. Rows with equal keys are combined into one, whose values
+are reduced (for example added).
 
 ::
 
-    add ──▶ buffer ──▶ sorted chunk 0, 1, … (a file per column) ──▶ merged, in blocks
+    add ──▶ memory ──▶ sorted chunk 0, 1, … (a mapped file each) ──▶ merged, in blocks
 """
 
+import os
 from collections.abc import Iterator, Sequence
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-ROWS = 3_000_000
-"""Approximate number of rows in memory.
-
-A row of four columns takes about 30 bytes, and sorting takes three times as much.
-"""
+from arclink.files import spill
 
 Column = npt.NDArray[Any]
 """Numbers of one type, one per row."""
@@ -28,55 +27,46 @@ Column = npt.NDArray[Any]
 class Sorter:
     """Sorts rows by their keys and reduces the values of rows with equal keys.
 
+    Sorting takes three times the memory of the rows.
+
     Args:
-        folder: Folder for the chunks; must not exist yet.
+        folder: Folder for temporary files; the system's if None.
         keys: Number of key columns, which come first.
         reducers: For each other column, the function that combines its values.
-        rows: Number of rows in memory.
     """
 
-    def __init__(
-        self, folder: Path, keys: int, reducers: Sequence[np.ufunc] = (), rows: int = ROWS
-    ) -> None:
-        folder.mkdir(parents=True)
+    def __init__(self, folder: Path | None, keys: int, reducers: Sequence[np.ufunc] = ()) -> None:
         self._folder = folder
         self._keys = keys
         self._reducers = reducers
-        self._rows = rows
         self._waiting: list[Sequence[Column]] = []
-        self._count = 0
-        self._chunks = 0
+        self._bytes = 0
+        self._chunks: list[_Chunk] = []
 
     def add(self, *columns: Column) -> None:
-        """Add rows in any order; the types of the columns must always be the same."""
-        self._waiting.append(columns)
-        self._count += len(columns[0])
-        if self._count >= self._rows:
-            self._flush()
+        """Add rows in any order; the types of the columns must always be the same.
 
-    def _flush(self) -> None:
-        if self._count:
-            for place, column in enumerate(self._reduced(self._waiting)):
-                np.save(self._folder / f"{self._chunks}.{place}.npy", column)
-            self._chunks += 1
-        self._waiting, self._count = [], 0
+        Raises:
+            FullDiskError: There is no room for temporary files.
+        """
+        if len(columns[0]):
+            self._waiting.append(columns)
+            self._bytes += sum(column.nbytes for column in columns)
+        if self._bytes > spill.MEMORY:
+            with spill.room_for_data(self._folder, self._bytes):
+                self._chunks.append(_Chunk(_mapped(self._reduced(self._waiting), self._folder)))
+            self._waiting, self._bytes = [], 0
 
     def merged(self) -> Iterator[Sequence[Column]]:
         """Yield all rows sorted, each key once, in blocks of columns; no block is empty.
 
         No rows may be added afterwards.
         """
-        self._flush()
-        chunks = [
-            _Chunk(
-                [
-                    np.load(self._folder / f"{number}.{place}.npy", mmap_mode="r")
-                    for place in range(self._keys + len(self._reducers))
-                ]
-            )
-            for number in range(self._chunks)
-        ]
-        size = max(1, self._rows // max(1, len(chunks)))
+        chunks, self._chunks = self._chunks, []
+        if self._waiting:
+            chunks.append(_Chunk(self._reduced(self._waiting)))
+            self._waiting = []
+        size = spill.MEMORY // (sum(chunk.bytes_per_row for chunk in chunks) or 1) or 1
         while chunks:
             bound = min(chunk.key_at(size, self._keys) for chunk in chunks)
             yield self._reduced([chunk.take(bound) for chunk in chunks])
@@ -99,6 +89,21 @@ class Sorter:
         return [*(key[starts] for key in keys), *values]
 
 
+def _mapped(columns: Sequence[Column], folder: Path | None) -> Sequence[Column]:
+    """Write columns to a file without a name; return them as parts of it."""
+    offsets = []
+    with TemporaryFile(dir=folder) as file:
+        for column in columns:
+            offsets.append(file.seek(-file.tell() % 8, os.SEEK_CUR))
+            file.write(column.data)
+        file.flush()
+        data = mmap(file.fileno(), 0, access=ACCESS_READ)
+    return [
+        np.frombuffer(data, column.dtype, len(column), offset)
+        for column, offset in zip(columns, offsets, strict=True)
+    ]
+
+
 class _Chunk:
     """The rest of a sorted chunk, whose keys are distinct."""
 
@@ -108,6 +113,10 @@ class _Chunk:
 
     def __len__(self) -> int:
         return len(self._columns[0]) - self._begin
+
+    @property
+    def bytes_per_row(self) -> int:
+        return sum(column.itemsize for column in self._columns)
 
     def key_at(self, size: int, keys: int) -> tuple[int, ...]:
         """Return the key that is ``size`` rows further, or the last one."""
