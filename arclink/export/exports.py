@@ -124,7 +124,7 @@ def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTall
     if query.form is ExportFormat.PARQUET:
         write_parquet(shown, path, tally, query.links.kinds)
     elif query.form is ExportFormat.NQUADS:
-        _write(path, write_nquads(shown, _new_folder(path.parent), tally))
+        _write(path, write_nquads(shown, path.parent, tally))
     elif query.level is Level.URI:
         _write(
             path,
@@ -133,13 +133,8 @@ def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTall
             ),
         )
     else:
-        _write(path, write_count_rows(shown, query, _new_folder(path.parent), tally))
+        _write(path, write_count_rows(shown, query, path.parent, tally))
     tally.other_kinds = left_out.other_kinds
-
-
-def _new_folder(folder: Path) -> Path:
-    """Return a new folder for temporary files, whose names cannot collide with exported files."""
-    return Path(tempfile.mkdtemp(dir=folder))
 
 
 def describe(query: ExportQuery, picture: Picture) -> str:

@@ -23,8 +23,7 @@ from arclink.export.cuts import Cut
 from arclink.export.link_scan import Shown
 from arclink.export.manifest import ExportTally
 from arclink.export.queries import ExportQuery, node_of
-from arclink.export.sums import Sums
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted, Sums
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
@@ -105,7 +104,7 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
         folder: Folder for data that does not fit into memory.
         tally: Receives the number of links (named nodes) and statements.
     """
-    lines = DistinctLines(folder)
+    lines = Sorted[bytes](folder)
     for one in shown:
         surt = surt_of(one.page)
         for link in dict.fromkeys(one.links):
@@ -119,7 +118,7 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
                 (one.page,),
             )
             for described in ntriples_lines(describe_outlink(member, surt)):
-                lines.add(described)
+                lines.update(described.splitlines(keepends=True))
     waiting = iter(lines)
     while some := list(islice(waiting, AT_ONCE)):
         tally.statements += len(some)

@@ -24,8 +24,7 @@ from arclink.export import parquet
 from arclink.export.exports import export
 from arclink.export.link_scan import links_shown
 from arclink.export.queries import ExportQuery
-from arclink.export.sums import Sums
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files import spill
 from arclink.filter.rules import Rules
 from arclink.model import UriR
 from arclink.pipeline.settings import BuildSettings
@@ -247,16 +246,6 @@ def test_a_window_has_the_rows_observed_in_it_and_a_time_those_in_force(
     )
 
 
-def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
-    sums, expected = Sums(tmp_path, most=7), Counter[tuple[str, ...]]()
-    for number in range(500):
-        key = (str(number * 31 % 19), str(number % 5))
-        sums.add(key, number)
-        expected[key] += number
-    assert list(sums) == sorted(expected.items())
-    assert len(list(tmp_path.iterdir())) > 1
-
-
 def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
     shared_data: Path, tmp_path: Path
 ) -> None:
@@ -312,7 +301,8 @@ def _folded(text: str) -> str:
 def test_nquads_have_each_statement_once(
     exported: Export, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DistinctLines.__init__, "__defaults__", (50, 4))
+    monkeypatch.setattr(spill, "MEMORY", 10_000)
+    monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", 1)
     path, told = exported("nquads")
     lines = path.read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == told.tally.statements
