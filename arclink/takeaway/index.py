@@ -6,7 +6,6 @@ of cdxj-indexer 1.5 (ZipNum).
 
 import hashlib
 import heapq
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -19,7 +18,7 @@ from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_of_page
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted
 from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
 from arclink.model import Memento
@@ -41,9 +40,6 @@ from arclink.uris.surts import cdx_key
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
 
-MOST_LINES = 200_000
-"""Largest number of rows in memory: about 100 MB."""
-
 HTML_MIMES = frozenset({"text/html", "application/xhtml+xml", "application/xhtml"})
 
 _ORIGINAL, _REVISIT = b"0", b"1"
@@ -57,14 +53,14 @@ class ExportedRows:
     """The rows of exported files, collected while the files are written.
 
     Args:
-        folder: Folder for temporary files; the caller removes it.
+        folder: Folder for temporary files.
         title_of: Returns the title of a capture, empty if it has none; None if no list of pages is
             needed.
     """
 
     def __init__(self, folder: Path, title_of: Callable[[Memento], str] | None = None) -> None:
         self._members, self._added, self._pages, self._revisits = (
-            DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_LINES) for _ in range(4)
+            Sorted[bytes](folder) for _ in range(4)
         )
         self._has_joined = False
         self._title_of = title_of

@@ -10,22 +10,18 @@ The head of each revisit is read to find the record that it refers to. If that r
 the selection, it is an *added original*: it is written once, however many revisits refer to it.
 """
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from arclink.errors import CaptureError
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.pages.locate import REVISIT, RecordPlace
 from arclink.pages.read import PageReader
 from arclink.rows.relations import format_memento, parse_memento
 from arclink.takeaway.tally import TakeAwayTally
-
-MOST_IN_MEMORY = 200_000
-"""Largest number of captures in memory: about 100 MB."""
 
 _MEMBER, _WITHOUT, _ADDED = b"0", b"1", b"2"
 """Flags of lines: a capture of the selection; a revisit without original, which has a line with the
@@ -57,14 +53,13 @@ class ChosenRecords:
         mementos: The captures of the selection.
         reader: Reads revisits, and finds their originals in its store.
         tally: Gets the number of captures.
-        folder: Folder for temporary files; the caller removes it.
+        folder: Folder for temporary files.
     """
 
     def __init__(
         self, mementos: Iterable[Memento], reader: PageReader, tally: TakeAwayTally, folder: Path
     ) -> None:
-        self._records = _sorter(folder)
-        revisits = _sorter(folder)
+        self._records, revisits = Sorted[bytes](folder), Sorted[bytes](folder)
         for memento in mementos:
             tally.captures += 1
             line = _line_of(memento, _MEMBER)
@@ -94,10 +89,6 @@ class ChosenRecords:
                 continue
             for place in places:
                 self._records.add(_line_of(_memento_at(place), _ADDED))
-
-
-def _sorter(folder: Path) -> DistinctLines:
-    return DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_IN_MEMORY)
 
 
 def _line_of(memento: Memento, flag: bytes) -> bytes:

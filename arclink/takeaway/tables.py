@@ -16,7 +16,7 @@ from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.checksums import digest_in
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.rows.cdx import Capture, format_row
 from arclink.takeaway.tally import TakeAwayTally
@@ -109,10 +109,10 @@ def write_places(
 
     Args:
         mementos: The captures.
-        folder: Folder for temporary files; the caller removes it.
+        folder: Folder for temporary files.
         tally: Gets their number.
     """
-    lines = DistinctLines(folder, ROWS_AT_ONCE * 4)
+    lines = Sorted[bytes](folder)
     for memento in mementos:
         tally.captures += 1
         lines.add(format_row(_capture_of(memento)) + b"\n")
