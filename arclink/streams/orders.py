@@ -15,22 +15,16 @@ which the stream began.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import chain, islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any
 
 from arclink.errors import GoneError
-from arclink.files.distinct_lines import DistinctLines
+from arclink.files.spill import Sorted
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
 from arclink.tuples import maker
-
-MOST_LINES = 50_000
-"""Largest number of captures in memory while captures are sorted: about 40 MB."""
 
 Keyed = tuple[str, Memento]
 """A capture, after its key."""
@@ -39,8 +33,6 @@ Captures = Generator[Keyed, None, None]
 """Captures in an order; close it if it is not read to its end."""
 
 _TAB = "\t"
-_AFTER_KEY = "\0"
-"""Separates a key from the other facts; sorts before every character of a key."""
 _memento = maker(Memento)
 
 _NO_PLACE = 9_999_999_999
@@ -77,10 +69,10 @@ def captures_in_order(
             return _by_surt(store, part, after)
         case Order.FILE:
             last = store.last_batch() if batch is None else batch
-            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _FILE)
+            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _file_key)
         case Order.TIME:
             first = Timestamp(after[:14]) if after else ALL_TIME.first
-            return _sorted(store.scan_mementos(Span(first=first)), part, after, _TIME)
+            return _sorted(store.scan_mementos(Span(first=first)), part, after, _time_key)
         case Order.RANK:
             assert table is not None, "the order rank needs a rank table"
             return _by_rank(store, part, after, table)
@@ -131,74 +123,19 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
             yield f"{_NO_PLACE}\t{key}", memento
 
 
-class _SortKey(NamedTuple):
-    """The key of an order that is not the store's.
-
-    Attributes:
-        of: Returns the key of a capture.
-        surt: Place of the SURT among the facts in a key; URI and checksum are the last two.
-        timestamp: Place of the time.
-    """
-
-    of: Callable[[Memento], str]
-    surt: int
-    timestamp: int
-
-
-def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey) -> Captures:
-    """Yield captures sorted by a key that is not the store's, on disk if there are many."""
-    keyed = _keyed(mementos, part, after, key)
-    first = list(islice(keyed, MOST_LINES + 1))
-    if len(first) <= MOST_LINES:
-        first.sort()
-        yield from first
-    else:
-        captures = chain(first, keyed)
-        del first  # the iterator releases it
-        yield from _sorted_on_disk(captures, key)
-
-
-def _keyed(
-    mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey
-) -> Iterator[Keyed]:
+def _sorted(
+    mementos: Iterable[Memento], part: StreamPart, after: str, key_of: Callable[[Memento], str]
+) -> Captures:
+    """Yield captures sorted by a key that is not the store's."""
     is_whole = part.of == 1
-    key_of = key.of
+    rows = Sorted[tuple[Any, ...]]()  # the key, then the facts of the capture
     for memento in mementos:
         if is_whole or part.has(memento.surt):
-            text = key_of(memento)
-            if text > after:
-                yield text, memento
-
-
-def _sorted_on_disk(captures: Iterable[Keyed], key: _SortKey) -> Captures:
-    with TemporaryDirectory(prefix="arclink-stream-") as folder:
-        rows = DistinctLines(Path(folder), MOST_LINES)
-        for text, memento in captures:
-            rest = "\t".join(map(str, memento[4:]))
-            rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
-        for row in rows:
-            text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
-            facts = text.split(_TAB)
-            status, mime, record_type, file, place, size, reason, languages = rest.split(_TAB)
-            yield (
-                text,
-                _memento(
-                    (
-                        facts[key.surt],
-                        facts[key.timestamp],
-                        facts[-2],
-                        facts[-1],
-                        status,
-                        mime,
-                        record_type,
-                        file,
-                        int(place),
-                        int(size),
-                        reason,
-                        languages,
-                    )
-                ),
-            )
+            key = key_of(memento)
+            if key > after:
+                rows.add((key, *memento))
+    for row in rows:
+        yield row[0], _memento(row[1:])
 
 
 class _PlacesAfter:
@@ -272,7 +209,3 @@ def _file_key(memento: Memento) -> str:
 
 def _time_key(memento: Memento) -> str:
     return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
-
-
-_FILE = _SortKey(_file_key, surt=2, timestamp=3)
-_TIME = _SortKey(_time_key, surt=1, timestamp=0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.streams import orders
+from arclink.files import spill
 from arclink.streams.forms import FORMS, TOKEN_FIELD, write_capture
 from arclink.streams.queries import StreamQuery
 from arclink.streams.ranks import RankTables
@@ -71,7 +71,8 @@ def test_captures_that_are_sorted_on_disk_come_in_the_same_order(
     demos: Demos, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = bytes_of(demos.store(), query_of("file"))
-    monkeypatch.setattr(orders, "MOST_LINES", 7)
+    monkeypatch.setattr(spill, "MEMORY", 7_000)
+    monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", 1)
     assert bytes_of(demos.store(), query_of("file")) == whole
 
 
@@ -119,10 +120,17 @@ def test_temporary_files_go_with_the_stream(
     demos: Demos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(orders, "MOST_LINES", 7)
+    monkeypatch.setattr(spill, "MEMORY", 7_000)
+    monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", 1)
+
+    def files_in_use() -> list[str]:
+        files = (Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd"))
+        return [str(file.readlink()) for file in files if file.is_symlink()]
+
     with opened(demos.store()) as reader:
         stream = CaptureStream(reader, query_of("time"))
         next(stream)
-        assert os.listdir(tmp_path)
+        assert any(str(tmp_path) in file for file in files_in_use())
+        assert not os.listdir(tmp_path)
         stream.close()
-    assert not os.listdir(tmp_path)
+        assert not any(str(tmp_path) in file for file in files_in_use())
