@@ -3,7 +3,7 @@
 The order follows the numbers. Outlinks give numbers to contents and to their payloads. Then
 payloads get their fate, mementos their rows and sightings, and inlinks name contents by number.
 Memory holds the payloads of the batch and the names of its blocks. Contents are looked up in the
-store, captures are sorted in files, and a hub takes 16 bytes per inlink.
+store, captures are sorted on disk, and a hub takes 16 bytes per inlink.
 """
 
 from collections import Counter
@@ -17,6 +17,7 @@ import orjson
 
 from arclink.checksums import names_payload
 from arclink.errors import StoreError
+from arclink.files.spill import Sorted
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     MementoColumns,
@@ -37,7 +38,6 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
-from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
@@ -181,7 +181,7 @@ class BatchLoader:
         return new
 
     def _load_mementos(self) -> tuple[str, str]:
-        captures = SortedCaptures()
+        captures = Sorted[tuple[int, str, str]]()  # payload, original, timestamp
         months: Counter[str] = Counter()
         first, last = "9" * 14, ""
 
@@ -201,7 +201,7 @@ class BatchLoader:
         write_mementos(writer, noted(), self._batch, self._names)
         writer.close()
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
-        write_sightings(writer, captures.sorted(), self._batch)
+        write_sightings(writer, captures, self._batch)
         writer.close()
         change_months(self._connection, months)
         return (first, last) if last else ("", "")
