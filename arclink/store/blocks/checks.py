@@ -4,15 +4,16 @@ Sets too large to hold are compared by sums: each member gets a 128-bit hash, an
 hashes does not depend on their order.
 """
 
-import sqlite3
+from collections import deque
 from collections.abc import Iterator
-from contextlib import closing
 from hashlib import blake2b
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
+from arclink.files.spill import Sorted
 from arclink.model import Surt
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.relations import pack_head
@@ -39,14 +40,13 @@ Sums = npt.NDArray[np.uint64]
 
 def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
     """Yield a violation for each URI-ID that several SURTs share."""
-    # A temporary file that SQLite deletes; it sorts the ids there, not in memory.
-    with closing(sqlite3.connect("")) as ids:
-        ids.execute("CREATE TABLE ids (id TEXT, surt TEXT)")
-        while some := list(islice(surts, _IDS_AT_ONCE)):
-            ids.executemany("INSERT INTO ids VALUES (?, ?)", zip(uri_ids(some), some, strict=True))
-        same = "SELECT id, min(surt), max(surt) FROM ids GROUP BY id HAVING count(*) > 1"
-        for uri_id, one, other in ids.execute(same):
-            yield Violation(COLLISION, f"{uri_id}: {one} and {other}")
+    ids = Sorted[tuple[str, str]]()
+    while some := list(islice(surts, _IDS_AT_ONCE)):
+        ids.update(zip(uri_ids(some), some, strict=True))
+    for uri_id, same in groupby(ids, itemgetter(0)):
+        _, first = next(same)
+        for _, last in deque(same, 1):
+            yield Violation(COLLISION, f"{uri_id}: {first} and {last}")
 
 
 def link_key(target: str, kind: str, text: str, rel: str | None) -> str:

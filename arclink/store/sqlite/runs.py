@@ -16,11 +16,9 @@ distinct in a relation. A key contains no newline and no control character excep
 separates its fields, so that a key that is a prefix of another one sorts before it.
 """
 
-import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from enum import IntEnum
 from heapq import merge
 from itertools import accumulate, pairwise
@@ -30,6 +28,7 @@ import numpy as np
 import zstandard
 
 from arclink.errors import StoreError
+from arclink.files.spill import Sorted
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     decompressed,
@@ -455,31 +454,35 @@ class Runs:
             change: Returns the new form of a row, the same object if it is unchanged, or None to
                 remove it. It is also called with other rows of the same blocks.
         """
-        # A temporary file that SQLite deletes: memory does not grow with the number of rows.
-        with closing(sqlite3.connect("")) as moved:
-            moved.execute("CREATE TABLE rows (key BLOB, number INTEGER PRIMARY KEY, row BLOB)")
-            for (run,) in self._connection.execute(
-                "SELECT number FROM runs WHERE relation = ?", (relation,)
-            ).fetchall():
-                done = b""  # first key of the last block that was handled
-                for low, high in ranges():
-                    for first, block in self._connection.execute(
-                        _BLOCKS_OF, (run, low, high)
-                    ).fetchall():
-                        if first > done:
-                            done = self._rewrite_block(run, first, block, change, moved)
-                self._connection.execute(
-                    "DELETE FROM runs WHERE number = ? AND entries = 0", (run,)
-                )
-            writer = RunWriter(self._connection, relation, 0)
-            for key, values in moved.execute("SELECT key, row FROM rows ORDER BY key"):
-                writer.add(key, *RunBlock(values).rows(b"", None)[0].values)
-            writer.close()
+        moved = Sorted[tuple[bytes, bytes]]()
+        for (run,) in self._connection.execute(
+            "SELECT number FROM runs WHERE relation = ?", (relation,)
+        ).fetchall():
+            done = b""  # first key of the last block that was handled
+            for low, high in ranges():
+                for first, block in self._connection.execute(
+                    _BLOCKS_OF, (run, low, high)
+                ).fetchall():
+                    if first > done:
+                        done = self._rewrite_block(run, first, block, change, moved)
+            self._connection.execute("DELETE FROM runs WHERE number = ? AND entries = 0", (run,))
+        writer = RunWriter(self._connection, relation, 0)
+        for key, values in moved:
+            writer.add(key, *RunBlock(values).rows(b"", None)[0].values)
+        writer.close()
 
     def _rewrite_block(
-        self, run: int, first: bytes, block: int, change: Change, moved: sqlite3.Connection
+        self,
+        run: int,
+        first: bytes,
+        block: int,
+        change: Change,
+        moved: Sorted[tuple[bytes, bytes]],
     ) -> bytes:
-        """Change the rows of a block; return its new first key, or the old one if it is empty."""
+        """Change the rows of a block; return its new first key, or the old one if it is empty.
+
+        Rows whose key changes are added to ``moved``, with their new keys.
+        """
         found = self._connection.execute(
             "SELECT data FROM blocks WHERE number = ?", (block,)
         ).fetchone()
@@ -494,10 +497,7 @@ class Runs:
         stay = [changed for row, changed in after if changed is not None and changed.key == row.key]
         for row, changed in after:
             if changed is not None and changed.key != row.key:
-                moved.execute(
-                    "INSERT INTO rows (key, row) VALUES (?, ?)",
-                    (changed.key, pack_block([changed.key], _columns([changed]))),
-                )
+                moved.add((changed.key, pack_block([changed.key], _columns([changed]))))
         self._connection.execute(
             "UPDATE runs SET entries = entries - ? WHERE number = ?", (len(before) - len(stay), run)
         )

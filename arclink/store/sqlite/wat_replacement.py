@@ -10,7 +10,6 @@ Numbers of removed contents are not used again: ``settings`` keeps how many cont
 and how many links they had.
 """
 
-import sqlite3
 from collections.abc import Collection, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 import orjson
 
 from arclink.archives.names import is_wat
+from arclink.files.spill import Sorted
 from arclink.model import UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_of
@@ -90,29 +90,16 @@ def remove_contents_of(connection: Connection, runs: Runs, payloads: Collection[
         ),
         np.int64,
     )
-    scratch = sqlite3.connect("", isolation_level=None)  # a temporary file: targets may be many
-    try:
-        scratch.execute("CREATE TABLE targets (surt BLOB PRIMARY KEY) WITHOUT ROWID")
-        scratch.execute("BEGIN")
-        links = 0
-        for block, numbers in _blocks_of(connection, gone.tolist()):
-            targets = [link[0] for link in block.distinct_links]
-            lists = [block.numbers(number) for number in numbers]
-            links += sum(map(len, lists))
-            used = np.unique(np.concatenate(lists)).tolist()
-            surts = {surt_of(UriR(targets[number])).encode() for number in used}
-            scratch.executemany(
-                "INSERT OR IGNORE INTO targets VALUES (?)", [(surt,) for surt in sorted(surts)]
-            )
-            write_block(connection, block.first, without(block, frozenset(numbers)))
-
-        def ranges() -> Iterator[tuple[bytes, bytes]]:
-            for (surt,) in scratch.execute("SELECT surt FROM targets ORDER BY surt"):
-                yield rows_of(surt)
-
-        runs.rewrite(Relation.INLINKS, ranges, lambda row: kept_inlinks(row, gone))
-    finally:
-        scratch.close()
+    surts = Sorted[bytes]()
+    links = 0
+    for block, numbers in _blocks_of(connection, gone.tolist()):
+        targets = [link[0] for link in block.distinct_links]
+        lists = [block.numbers(number) for number in numbers]
+        links += sum(map(len, lists))
+        used = np.unique(np.concatenate(lists)).tolist()
+        surts.update(surt_of(UriR(targets[number])).encode() for number in used)
+        write_block(connection, block.first, without(block, frozenset(numbers)))
+    runs.rewrite(Relation.INLINKS, lambda: map(rows_of, surts), lambda row: kept_inlinks(row, gone))
     connection.executemany(
         "DELETE FROM contents WHERE number = ?", [(number,) for number in gone.tolist()]
     )
