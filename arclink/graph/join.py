@@ -18,6 +18,7 @@ from contextlib import suppress
 import orjson
 
 from arclink.errors import UriError
+from arclink.files.spill import DistinctSet
 from arclink.graph.block_links import (
     Link,
     Place,
@@ -29,7 +30,6 @@ from arclink.graph.block_links import (
     posting_rows,
 )
 from arclink.graph.blocks import Block
-from arclink.graph.distinct import Distinct
 from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, parse_link, parse_page, parse_place
@@ -73,7 +73,7 @@ class Joiner:
         self._origin = Place(())
         self._directory = Place(())
         self._payload: str | None = None  # checksum of the page before
-        self._cuts = Distinct()  # those already written for that payload
+        self._cuts = DistinctSet()  # those already written for that payload
 
     def join(self, key: bytes, pages: Iterable[bytes]) -> Iterator[Row]:
         """Yield the rows for the pages under one key.

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from arclink.graph.distinct import Distinct
+from arclink.files.spill import Sorted
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -104,7 +104,7 @@ class SubsetStore(FilteredStore):
         This is for prefixes that are shorter than the ranges of the selection: the store may have
         many SURTs with such a prefix that have nothing to do with the subset.
         """
-        found = Distinct()
+        found = Sorted[str]()
         for surt in self.captured_surts(prefix, after):
             found.add(surt)
         for block in self.scan_contents():

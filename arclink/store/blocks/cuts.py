@@ -2,21 +2,15 @@
 
 This is for payloads that were captured at very many URIs. Such a payload has one content per cut
 (`arclink.uris.resolution`). To find the captures of one content, a reader would read the captures
-of all contents of the payload. So they are sorted once, into a temporary file of SQLite; memory
-holds only the page cache of that file.
+of all contents of the payload. So they are sorted once, into a temporary file of SQLite.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 
+from arclink.files.spill import scratch
 from arclink.model import Checksum, Scope, Source, Timestamp, UriR
 from arclink.store.blocks.byte_layouts import split_content
 from arclink.uris.resolution import content_id
-
-_TABLE = (
-    "CREATE TABLE pages (cut BLOB, original TEXT, timestamps TEXT, PRIMARY KEY (cut, "
-    "original)) WITHOUT ROWID"
-)
 
 
 class CapturesByCut:
@@ -29,25 +23,22 @@ class CapturesByCut:
     """
 
     def __init__(self, checksum: Checksum, scope: Scope, pages: Iterable[Source]) -> None:
-        # A temporary file, deleted when it is closed; another thread may close it.
-        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA journal_mode = OFF")
-        self._connection.execute(_TABLE)
+        self._pages = scratch(
+            "CREATE TABLE pages (cut BLOB, original TEXT, timestamps TEXT, "
+            "PRIMARY KEY (cut, original)) WITHOUT ROWID"
+        )
         rows = (
             (split_content(content_id(checksum, original, scope))[1], original, " ".join(times))
             for original, times in pages
         )
-        self._connection.execute("BEGIN")
-        self._connection.executemany("INSERT INTO pages VALUES (?, ?, ?)", rows)
-        self._connection.execute("COMMIT")
+        self._pages.executemany("INSERT INTO pages VALUES (?, ?, ?)", rows)
+        # Readers keep several of these for a long time, so the pages go to the file.
+        for statement in ("COMMIT", "PRAGMA cache_size = -2000", "PRAGMA shrink_memory"):
+            self._pages.execute(statement)
 
     def of(self, cut: bytes) -> Iterator[Source]:
         """Yield the pages with this cut, sorted by original."""
-        for original, timestamps in self._connection.execute(
+        for original, timestamps in self._pages.execute(
             "SELECT original, timestamps FROM pages WHERE cut = ? ORDER BY original", (cut,)
         ):
             yield UriR(original), [Timestamp(timestamp) for timestamp in timestamps.split(" ")]
-
-    def __del__(self) -> None:
-        """Close and delete the file."""
-        self._connection.close()
