@@ -11,22 +11,21 @@ of what is forgotten, not on the size of the store.
                                           inlinks ◀── targets ◀── outlinks
 
 Each store rewrites its rows in its own way (`RewrittenRows`). Data that grows with the number of
-removed items is in a temporary file that SQLite deletes; memory holds only the numbers of the
-removed contents.
+removed items is sorted on disk; memory holds only the numbers of the removed contents.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from arclink.checksums import parse_name, timestamp_of_reference, uri_of_reference
-from arclink.closing import Closing
+from arclink.files.spill import Sorted
 from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store.blocks.byte_layouts import Numbers, split_content
@@ -51,6 +50,9 @@ Content = tuple[int, int]
 
 Times = tuple[str, str]
 """The earliest and the latest timestamp of some mementos."""
+
+_Place = tuple[bytes, str, int, UriR]
+"""Key of a payload that a removed capture shows; file, offset and original of the capture."""
 
 IsKept = Callable[[str, str], bool]
 """Returns whether the captures of an original at a timestamp are kept."""
@@ -171,100 +173,6 @@ class RewrittenRows(Protocol):
         """Change the rows of inlinks of all targets that a takedown has, and no others."""
 
 
-class _Scratch(Closing):
-    """What the steps of a removal pass on to each other, in a temporary file."""
-
-    def __init__(self) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.executescript(_TABLES)
-        self._connection.execute("BEGIN")
-
-    def close(self) -> None:
-        """Remove what was collected."""
-        self._connection.close()
-
-    def add_mementos(self, surt: str, items: Iterable[MementoItem]) -> None:
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO mementos VALUES (?, ?, ?, ?)",
-            ((surt, *item[:3]) for item in items),
-        )
-
-    def count_mementos(self) -> int:
-        return self._one("SELECT count(*) FROM mementos")
-
-    def add_place(self, key: bytes, file: str, offset: int, original: str) -> None:
-        self._connection.execute(
-            "INSERT OR IGNORE INTO places VALUES (?, ?, ?, ?)", (key, file, offset, original)
-        )
-
-    def payload_keys(self) -> Iterator[bytes]:
-        """Yield the keys of payloads that removed captures show, sorted."""
-        rows = self._connection.execute("SELECT DISTINCT key FROM places ORDER BY key")
-        return (key for (key,) in rows)
-
-    def has_place(self, key: bytes, file: str, offset: int) -> bool:
-        place = "SELECT 1 FROM places WHERE key = ? AND file = ? AND offset = ?"
-        return self._connection.execute(place, (key, file, offset)).fetchone() is not None
-
-    def originals(self, key: bytes) -> Iterator[UriR]:
-        """Yield the distinct originals of removed captures of a payload."""
-        rows = self._connection.execute(
-            "SELECT DISTINCT original FROM places WHERE key = ?", (key,)
-        )
-        return (UriR(original) for (original,) in rows)
-
-    def add_gone(self, contents: Iterable[Content]) -> None:
-        self._connection.executemany("INSERT OR REPLACE INTO contents VALUES (?, ?, 1)", contents)
-
-    def add_linking(self, contents: Iterable[Content]) -> None:
-        self._connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, 0)", contents)
-
-    def contents(self) -> Iterator[tuple[int, int, int]]:
-        """Yield load and number of contents whose outlinks change, sorted, and 1 if it is gone."""
-        return self._connection.execute("SELECT * FROM contents ORDER BY load, number")
-
-    def count_gone(self) -> int:
-        return self._one("SELECT count(*) FROM contents WHERE is_gone")
-
-    def gone_by_load(self) -> dict[int, Numbers]:
-        rows = self._connection.execute(
-            "SELECT load, number FROM contents WHERE is_gone ORDER BY load, number"
-        )
-        return {
-            load: np.fromiter((number for _, number in of_load), np.int64)
-            for load, of_load in groupby(rows, lambda row: row[0])
-        }
-
-    def add_targets(self, surts: Iterable[str]) -> None:
-        # As bytes, they sort in the order of the rows.
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO targets VALUES (?)", [(surt.encode(),) for surt in surts]
-        )
-
-    def targets(self) -> Iterator[bytes]:
-        rows = self._connection.execute("SELECT surt FROM targets ORDER BY surt")
-        return (surt for (surt,) in rows)
-
-    def _one(self, query: str) -> int:
-        return int(self._connection.execute(query).fetchone()[0])
-
-
-_TABLES = """
-CREATE TABLE mementos (
-    surt TEXT, timestamp TEXT, original TEXT, checksum TEXT,
-    PRIMARY KEY (surt, timestamp, original, checksum)
-) WITHOUT ROWID;
-CREATE TABLE places (
-    key BLOB, file TEXT, offset INTEGER, original TEXT,
-    PRIMARY KEY (key, file, offset, original)
-) WITHOUT ROWID;
-CREATE TABLE contents (
-    load INTEGER, number INTEGER, is_gone INTEGER, PRIMARY KEY (load, number)
-) WITHOUT ROWID;
-CREATE TABLE targets (surt BLOB PRIMARY KEY) WITHOUT ROWID
-"""
-
-
 class Removal:
     """One removal.
 
@@ -281,34 +189,52 @@ class Removal:
         self._what = what
         self._surt_of = lru_cache(maxsize=1 << 14)(surt_of)
         self._payloads = self._links = self._inlinks = self.checksums = 0
+        self._mementos = Sorted[tuple[str, str, str, str]]()
+        """Keys of removed captures."""
+        self._places = Sorted[_Place]()
+        self._contents = Sorted[tuple[int, int, bool]]()
+        """Load and number of contents whose outlinks change, and whether the content is gone."""
+        self._targets = Sorted[bytes]()
+        """SURTs as bytes, which sort in the order of the rows."""
 
     def run(self) -> Removed:
         """Remove everything; return the numbers of removed items."""
-        with _Scratch() as scratch:
-            self._scratch = scratch
-            self._remove_mementos()
-            self._rows.rewrite_sightings(
-                scratch.payload_keys, lambda row: kept_sightings(row, self._is_kept)
-            )
-            self._rows.flush()
-            for key in scratch.payload_keys():
-                self._remove_what_is_not_shown(key)
-            self._rows.flush()
-            self._remove_names()
-            if self._what.has_targets:
-                self._rows.rewrite_inlinks_within(self._what, self._note_linking)
-            self._rows.flush()
-            self._remove_outlinks()
-            self._remove_inlinks()
-            self._rows.flush()
-            self._rows.finish()
-            return Removed(
-                scratch.count_mementos(),
-                self._payloads,
-                scratch.count_gone(),
-                self._links,
-                self._inlinks,
-            )
+        self._remove_mementos()
+        self._rows.rewrite_sightings(
+            lambda: (key for key, _ in self._by_payload()),
+            lambda row: kept_sightings(row, self._is_kept),
+        )
+        self._rows.flush()
+        for key, places in self._by_payload():
+            self._remove_what_is_not_shown(key, places)
+        self._rows.flush()
+        self._remove_names()
+        if self._what.has_targets:
+            self._rows.rewrite_inlinks_within(self._what, self._note_linking)
+        self._rows.flush()
+        self._remove_outlinks()
+        gone = self._gone_by_load()
+        self._remove_inlinks(gone)
+        self._rows.flush()
+        self._rows.finish()
+        return Removed(
+            sum(1 for _ in self._mementos),
+            self._payloads,
+            sum(map(len, gone.values())),
+            self._links,
+            self._inlinks,
+        )
+
+    def _by_payload(self) -> Iterator[tuple[bytes, Iterator[_Place]]]:
+        """Yield the keys of payloads that removed captures show, each with the places of these."""
+        return groupby(self._places, itemgetter(0))
+
+    def _gone_by_load(self) -> dict[int, Numbers]:
+        gone = (content for content in self._contents if content[2])
+        return {
+            load: np.fromiter((number for _, number, _ in of_load), np.int64)
+            for load, of_load in groupby(gone, itemgetter(0))
+        }
 
     def _is_kept(self, original: str, timestamp: str) -> bool:
         is_within = self._what.span.first <= timestamp <= self._what.span.last
@@ -340,11 +266,11 @@ class Removal:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
                 months.update(month_of(item[0]) for item in gone)
-                self._scratch.add_mementos(surt, gone)
+                self._mementos.update((surt, *item[:3]) for item in gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
                     key = self._rows.key_of(Checksum(checksum))
-                    self._scratch.add_place(key, file, offset, original)
+                    self._places.add((key, file, offset, UriR(original)))
             return kept_mementos(row, items, is_kept)
 
         self._rows.rewrite_mementos(self._what, change)
@@ -370,13 +296,17 @@ class Removal:
 
     # Payloads and contents
 
-    def _remove_what_is_not_shown(self, key: bytes) -> None:
+    def _remove_what_is_not_shown(self, key: bytes, places: Iterator[_Place]) -> None:
         """Remove a payload without sightings, and the contents that no remaining original shows.
 
         The numbers of these contents are noted for the next steps.
         """
         checksum, known = self._rows.payload(key)
-        has_place = known is None or not self._scratch.has_place(key, known.file, known.offset)
+        has_place = True
+        removed = Sorted[UriR]()
+        for _, file, offset, original in places:
+            has_place &= known is None or (known.file, known.offset) != (file, offset)
+            removed.add(original)
         is_shown = False
         cuts: set[bytes] = set()
         for original, timestamps in self._rows.pages(key, self._is_kept):
@@ -389,8 +319,8 @@ class Removal:
                 known, has_place = replace(known, file=place[0], offset=place[1]), True
             if known is not None and known.scope is not None:
                 cuts.add(split_content(content_id(checksum, original, known.scope))[1])
-        contents = self._rows.remove_contents(key, known, cuts, self._scratch.originals(key))
-        self._scratch.add_gone(contents.gone)
+        contents = self._rows.remove_contents(key, known, cuts, removed)
+        self._contents.update((*content, True) for content in contents.gone)
         if not is_shown:
             self._rows.remove_payload(key)
             self._payloads += known is not None
@@ -428,7 +358,7 @@ class Removal:
     def _note_linking(self, load: int, row: Row) -> None:
         """Note the contents that link to a forgotten target; the row is removed."""
         _, _, numbers = groups_of(row)
-        self._scratch.add_linking((load, number) for number in np.unique(numbers).tolist())
+        self._contents.update((load, number, False) for number in np.unique(numbers).tolist())
 
     def _remove_outlinks(self) -> None:
         """Remove the links of removed contents, and the links to forgotten targets.
@@ -436,9 +366,10 @@ class Removal:
         The targets of removed contents are noted for the next step.
         """
         for (load, _), contents in groupby(
-            self._scratch.contents(), lambda row: (row[0], self._rows.block(*row[:2]).first)
+            self._contents, lambda row: (row[0], self._rows.block(*row[:2]).first)
         ):
-            numbers = {number: bool(is_gone) for _, number, is_gone in contents}
+            # If a content comes twice, it is gone the second time.
+            numbers = {number: is_gone for _, number, is_gone in contents}
             block = self._rows.block(load, next(iter(numbers)))
             self._rewrite_block(load, block, numbers)
 
@@ -471,7 +402,7 @@ class Removal:
             self._inlinks += len({*dropped})
             if dropped:
                 self._count_forgotten(load, content, len(all_links) - len(dropped), len(dropped))
-        self._scratch.add_targets(self._surt_of(UriR(target)) for target in sorted(targets))
+        self._targets.update(self._surt_of(UriR(target)).encode() for target in targets)
         self._rows.write_block(load, block, gone, forgotten)
 
     def _count_forgotten(self, load: int, content: int, left: int, dropped: int) -> None:
@@ -482,15 +413,13 @@ class Removal:
             self._rows.set_payload(key, _with_links(payload, left, dropped))
             self._rows.flush()
 
-    def _remove_inlinks(self) -> None:
-        gone = self._scratch.gone_by_load()
-
+    def _remove_inlinks(self, gone: Mapping[int, Numbers]) -> None:
         def change(load: int, row: Row) -> Row | None:
             numbers = gone.get(load)
             return row if numbers is None else kept_inlinks(row, numbers)
 
         if gone:
-            self._rows.rewrite_inlinks(self._scratch.targets, change)
+            self._rows.rewrite_inlinks(lambda: self._targets, change)
 
 
 def _with_links(payload: Payload, kept: int, forgotten: int) -> Payload:
