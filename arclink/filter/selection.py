@@ -24,14 +24,12 @@ was captured at a million URIs is streamed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from tempfile import SpooledTemporaryFile
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from zlib import crc32
 
-import orjson
-
 from arclink.checksums import is_reference
-from arclink.closing import Closing
+from arclink.files.spill import Sorted
 from arclink.filter.rules import Rules, extension_of
 from arclink.filter.shuffle import (
     CHECKSUM,
@@ -97,7 +95,6 @@ _TIMESTAMP = 14
 """Digits of a timestamp."""
 
 _CACHED = 10_000
-_SPOOLED = 4 << 20
 
 
 def map_captures(
@@ -416,57 +413,57 @@ def _reduce_checksum(
     repeated: list[Repeated] = []
     names: set[tuple[bytes, bytes]] = set()
     first_revisit: tuple[bytes, bytes] | None = None
-    with _Originals() as originals:
-        for value in values:
-            if value.startswith(MORE):
-                number, failing = value[1:].split(b"\t")
-                more += int(number)
-                left_out += int(failing)
-                continue
-            if value.startswith(REPEATED):
-                place = parse_repeated(value[1:].decode())
-                if place not in repeated and len(repeated) <= FALL_BACKS:
-                    repeated.append(place)
-                continue
-            original, number, again, revisited, *seen = value.split(b"\t")
-            payloads += int(number)
-            revisits += int(again)
-            originals.add(original)
-            if name := revisited[_TIMESTAMP + 1 :]:
-                if len(names) < NAMES and not payloads:
-                    names.add((original, name))
-                revisited = revisited[:_TIMESTAMP]
-            if revisited and (first_revisit is None or (revisited, original) < first_revisit):
-                first_revisit = revisited, original
-            if seen:
-                best = earliest([*best, *(_parse_seen(one, original) for one in seen)])
-        if payloads:
-            counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
-        if payloads + revisits > bool(payloads):
-            counts[Reason.MEMENTO_DUPLICATE] += payloads + revisits - bool(payloads)
-        if more + payloads + revisits > 1:
-            counts[Reason.RULE_CHECKSUM] += more + payloads + revisits - 1
-        if best:
-            found, *others = (_fall_back(one) for one in best)
-            yield from originals.pointers(PointerKind.PAYLOAD, checksum, found, others)
-        elif first_revisit:
-            nowhere = FallBack(
-                NO_FILE,
-                0,
-                -1,
-                Timestamp(first_revisit[0].decode()),
-                UriR(first_revisit[1].decode()),
-            )
-            reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
-            others = [] if left_out else [_record_at(place) for place in repeated]
-            yield from originals.pointers(
-                PointerKind.REVISIT_ONLY,
-                checksum,
-                nowhere,
-                others,
-                reason,
-                () if left_out else _references(checksum, names),
-            )
+    originals = _Originals()
+    for value in values:
+        if value.startswith(MORE):
+            number, failing = value[1:].split(b"\t")
+            more += int(number)
+            left_out += int(failing)
+            continue
+        if value.startswith(REPEATED):
+            place = parse_repeated(value[1:].decode())
+            if place not in repeated and len(repeated) <= FALL_BACKS:
+                repeated.append(place)
+            continue
+        original, number, again, revisited, *seen = value.split(b"\t")
+        payloads += int(number)
+        revisits += int(again)
+        originals.add(original)
+        if name := revisited[_TIMESTAMP + 1 :]:
+            if len(names) < NAMES and not payloads:
+                names.add((original, name))
+            revisited = revisited[:_TIMESTAMP]
+        if revisited and (first_revisit is None or (revisited, original) < first_revisit):
+            first_revisit = revisited, original
+        if seen:
+            best = earliest([*best, *(_parse_seen(one, original) for one in seen)])
+    if payloads:
+        counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
+    if payloads + revisits > bool(payloads):
+        counts[Reason.MEMENTO_DUPLICATE] += payloads + revisits - bool(payloads)
+    if more + payloads + revisits > 1:
+        counts[Reason.RULE_CHECKSUM] += more + payloads + revisits - 1
+    if best:
+        found, *others = (_fall_back(one) for one in best)
+        yield from originals.pointers(PointerKind.PAYLOAD, checksum, found, others)
+    elif first_revisit:
+        nowhere = FallBack(
+            NO_FILE,
+            0,
+            -1,
+            Timestamp(first_revisit[0].decode()),
+            UriR(first_revisit[1].decode()),
+        )
+        reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
+        others = [] if left_out else [_record_at(place) for place in repeated]
+        yield from originals.pointers(
+            PointerKind.REVISIT_ONLY,
+            checksum,
+            nowhere,
+            others,
+            reason,
+            () if left_out else _references(checksum, names),
+        )
 
 
 def _references(checksum: Checksum, names: Iterable[tuple[bytes, bytes]]) -> list[Checksum]:
@@ -508,24 +505,19 @@ def _fall_back(capture: Seen) -> FallBack:
     )
 
 
-class _Originals(Closing):
+class _Originals:
     """The distinct originals of one checksum, added in order, in portions for one pointer each.
 
-    The last portion is in memory. Full ones wait in a temporary file, because a pointer must name
-    the capture to read, which is only known at the end. If there are more than `UNDIVIDED` of
+    The last portion is in memory. Full ones may go to disk, because a pointer must name the capture
+    to read, which is only known at the end. If there are more than `UNDIVIDED` of
     these, the originals are sorted out by parts of their origins (docs/decisions/20261124-skew.md).
     """
 
     def __init__(self) -> None:
         self._portion: list[str] = []
         self._last = b""
-        self._waiting: SpooledTemporaryFile[bytes] | None = None  # made late: few checksums need it
+        self._full: Sorted[tuple[int, str]] | None = None  # made late: few checksums need it
         self._written = 0  # portions
-
-    def close(self) -> None:
-        """Remove what was collected."""
-        if self._waiting is not None:
-            self._waiting.close()
 
     def add(self, original: bytes) -> None:
         """Add an original, unless it is equal to the last one."""
@@ -533,9 +525,9 @@ class _Originals(Closing):
             return
         self._last = original
         if len(self._portion) == ORIGINALS:
-            if self._waiting is None:
-                self._waiting = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  closed on exit
-            self._waiting.write(orjson.dumps(self._portion) + b"\n")
+            if self._full is None:
+                self._full = Sorted()
+            self._full.update(enumerate(self._portion, self._written * ORIGINALS))
             self._written += 1
             self._portion = []
         self._portion.append(original.decode())
@@ -571,37 +563,29 @@ class _Originals(Closing):
             )
 
     def _portions(self) -> Iterator[list[str]]:
-        if self._waiting is not None:
-            self._waiting.seek(0)
-            yield from map(orjson.loads, self._waiting)
+        yield from _portions_of(original for _, original in self._full or ())
         yield self._portion
+
+
+def _portions_of(originals: Iterator[str]) -> Iterator[list[str]]:
+    while portion := list(islice(originals, ORIGINALS)):
+        yield portion
 
 
 def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     """Yield originals in portions of one part of their origins each, and the name of the part.
 
     The portions of a part are adjacent, and their order is kept. The first part is that of the
-    first original, whose links join counts. Memory holds a portion of each part; full portions wait
-    in a temporary file.
+    first original, whose links join counts.
     """
-    portions: dict[tuple[str, str], list[str]] = {}
-    places: dict[tuple[str, str], list[int]] = {}
+    parts: dict[tuple[str, str], int] = {}  # numbered as they come
+    by_part = Sorted[tuple[int, int, str]]()
+    for place, original in enumerate(originals):
+        part = part_of_origin(UriR(original))
+        by_part.add((parts.setdefault(part, len(parts)), place, original))
     schemes: set[str] = set()
-    with SpooledTemporaryFile(max_size=_SPOOLED) as waiting:
-        for original in originals:
-            part = part_of_origin(UriR(original))
-            portion = portions.setdefault(part, [])
-            portion.append(original)
-            if len(portion) == ORIGINALS:
-                places.setdefault(part, []).append(waiting.tell())
-                waiting.write(orjson.dumps(portion) + b"\n")
-                portion.clear()
-        for part, portion in portions.items():
-            scheme = part[0]
-            name = "".join(part) + ("" if scheme in schemes else FIRST_PART)
-            schemes.add(scheme)
-            for place in places.get(part, ()):
-                waiting.seek(place)
-                yield orjson.loads(waiting.readline()), name
-            if portion:
-                yield portion, name
+    for (scheme, rest), (_, of_part) in zip(parts, groupby(by_part, itemgetter(0)), strict=True):
+        name = scheme + rest + ("" if scheme in schemes else FIRST_PART)
+        schemes.add(scheme)
+        for portion in _portions_of(original for *_, original in of_part):
+            yield portion, name

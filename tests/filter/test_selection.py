@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.errors import CdxError
+from arclink.files import spill
 from arclink.filter import selection
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.filter.selection import map_captures, reduce_captures
@@ -549,7 +550,7 @@ def test_a_pointer_without_part_and_names_is_written_without_them() -> None:
 
 @pytest.mark.costly
 def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "_SPOOLED", 1 << 16)
+    monkeypatch.setattr(spill, "MEMORY", 1 << 16)
     tracemalloc.start()
     try:
         for _ in reduce_captures(b"p" + ONE.encode(), million(20_000), Counter()):
