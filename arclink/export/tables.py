@@ -23,7 +23,7 @@ from arclink.export.cuts import Cut
 from arclink.export.link_scan import Shown
 from arclink.export.manifest import ExportTally
 from arclink.export.queries import ExportQuery, node_of
-from arclink.files.spill import Sorted, Sums
+from arclink.files.spill import Key, Sorted, summed
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
@@ -71,7 +71,18 @@ def write_count_rows(
         folder: Folder for data that does not fit into memory.
         tally: Counts to be updated with the number of rows and of links left out.
     """
-    sums = Sums(folder)
+    name = "domain" if query.level is Level.DOMAIN else "host"
+    return _csv(
+        ("crawl_date", f"src_{name}", f"dest_{name}", "count"),
+        _large_enough(summed(_counts(shown, query, tally), folder), query, tally),
+        tally,
+    )
+
+
+def _counts(
+    shown: Iterable[Shown], query: ExportQuery, tally: ExportTally
+) -> Iterator[tuple[Key, int]]:
+    """Yield (day, source, target) with numbers of links."""
     for one in shown:
         source = node_of(query.level, one.page)
         targets = Counter(node_of(query.level, link.target) for link in one.links)
@@ -81,13 +92,7 @@ def write_count_rows(
                 tally.left_out += links * len(one.timestamps)
                 continue
             for day, mementos in days.items():
-                sums.add((day, source, target), links * mementos)
-    name = "domain" if query.level is Level.DOMAIN else "host"
-    return _csv(
-        ("crawl_date", f"src_{name}", f"dest_{name}", "count"),
-        _large_enough(sums, query, tally),
-        tally,
-    )
+                yield (day, source, target), links * mementos
 
 
 def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> Iterator[bytes]:
@@ -127,7 +132,7 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
 
 
 def _large_enough(
-    sums: Sums, query: ExportQuery, tally: ExportTally
+    sums: Iterable[tuple[Key, int]], query: ExportQuery, tally: ExportTally
 ) -> Iterator[tuple[object, ...]]:
     rows, links = 0, 0
     for (day, source, target), count in sums:

@@ -19,6 +19,7 @@ import shutil
 import sqlite3
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby, pairwise
@@ -67,10 +68,11 @@ class Sorted(Generic[Item]):
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
         self._new: set[Item] = set()  # not counted yet
         self._items: set[Item] = set()
         self._bytes = 0
-        self._runs = _Runs[Item](folder)
+        self._levels: list[list[_Run[Item]]] = []
 
     def add(self, item: Item) -> None:
         """Add an item; none may be added during an iteration.
@@ -91,7 +93,10 @@ class Sorted(Generic[Item]):
     def __iter__(self) -> Iterator[Item]:
         """Yield the items in order."""
         self._count()
-        return chain.from_iterable(self._runs.merged(sorted(self._items)))
+        if not self._levels:
+            return iter(sorted(self._items))
+        parts = [iter(run) for level in self._levels for run in level]
+        return chain.from_iterable(_merged([*parts, iter((sorted(self._items),))]))
 
     def _count(self) -> None:
         new = list(self._new - self._items)
@@ -101,71 +106,13 @@ class Sorted(Generic[Item]):
             objects = 1 + len(new[0]) if isinstance(new[0], tuple) else 1
             self._bytes += len(marshal.dumps(new, 2)) + objects * OBJECT * len(new)
         if self._bytes > MEMORY:
-            self._runs.add(sorted(self._items), self._bytes)
+            items, size = sorted(self._items), self._bytes
+            step = max(1, len(items) * MEMORY // (_CHUNKS * size))
+            self._write((items[at : at + step] for at in range(0, len(items), step)), size)
             self._items.clear()
             self._bytes = 0
 
-
-class Sums:
-    """Adds up counts by key; iterate over it to get the sums.
-
-    Args:
-        folder: Folder for temporary files; the system's if None.
-
-    >>> sums = Sums()
-    >>> sums.add(("b",), 1), sums.add(("a",), 2), sums.add(("b",), 3)
-    (None, None, None)
-    >>> list(sums)
-    [(('a',), 2), (('b',), 4)]
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._sums: dict[Key, int] = {}
-        self._bytes = 0
-        self._times = 0  # that sums were moved to disk
-        self._runs = _Runs[tuple[Key, int, int]](folder)
-
-    def add(self, key: Key, count: int) -> None:
-        """Add ``count`` under ``key``.
-
-        Raises:
-            FullDiskError: There is no room for temporary files.
-        """
-        if key in self._sums:
-            self._sums[key] += count
-            return
-        self._sums[key] = count
-        self._bytes += sum(map(len, key)) + OBJECT * (len(key) + 2)
-        if self._bytes > MEMORY:
-            self._runs.add(self._sorted(), self._bytes)
-            self._sums.clear()
-            self._bytes = 0
-            self._times += 1
-
-    def __iter__(self) -> Iterator[tuple[Key, int]]:
-        """Yield the keys, sorted, each once with its sum."""
-        parts = chain.from_iterable(self._runs.merged(self._sorted()))
-        for key, same in groupby(parts, itemgetter(0)):
-            yield key, sum(count for *_, count in same)
-
-    def _sorted(self) -> list[tuple[Key, int, int]]:
-        return sorted((key, self._times, count) for key, count in self._sums.items())
-
-
-class _Runs(Generic[Item]):
-    """Sorted runs on disk, by level."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self._levels: list[list[_Run[Item]]] = []
-
-    def add(self, items: list[Item], size: int) -> None:
-        """Write a run of sorted, distinct items that have ``size`` bytes in memory."""
-        step = max(1, len(items) * MEMORY // (_CHUNKS * size))
-        chunks = (items[begin : begin + step] for begin in range(0, len(items), step))
-        self._write(chunks, size, 0)
-
-    def _write(self, chunks: Iterable[list[Item]], size: int, level: int) -> None:
+    def _write(self, chunks: Iterable[list[Item]], size: int, level: int = 0) -> None:
         with room_for_data(self._folder, size):
             run = _Run(TemporaryFile(dir=self._folder), chunks)  # noqa: SIM115  closed by the run
         if level == len(self._levels):
@@ -174,11 +121,6 @@ class _Runs(Generic[Item]):
         if len(runs := self._levels[level]) == MERGED_AT_ONCE:
             self._levels[level] = []
             self._write(_merged(list(map(iter, runs))), sum(run.size for run in runs), level + 1)
-
-    def merged(self, items: list[Item]) -> Iterator[list[Item]]:
-        """Yield the items of all runs and ``items``, which are sorted, in sorted lists."""
-        parts = [iter(run) for level in self._levels for run in level]
-        return _merged([*parts, iter((items,))]) if parts else iter((items,))
 
 
 class _Run(Generic[Item]):
@@ -236,6 +178,34 @@ def _merged(runs: list[Iterator[list[Item]]]) -> Iterator[list[Item]]:
         yield list(dict.fromkeys(items))
 
 
+def summed(
+    counts: Iterable[tuple[Key, int]], folder: Path | None = None
+) -> Iterator[tuple[Key, int]]:
+    """Yield the keys, sorted, each once with the sum of its counts.
+
+    Args:
+        counts: Keys with counts; a key may come again.
+        folder: Folder for temporary files; the system's if None.
+
+    >>> list(summed([(("b",), 1), (("a",), 2), (("b",), 3)]))
+    [(('a',), 2), (('b',), 4)]
+    """
+    parts = Sorted[tuple[Key, int, int]](folder)
+    sums: Counter[Key] = Counter()
+    size = 0
+    for number, (key, count) in enumerate(counts):
+        if key not in sums:
+            size += sum(map(len, key)) + (len(key) + 2) * OBJECT
+        sums[key] += count
+        if size > MEMORY:
+            parts.update((one, number, total) for one, total in sums.items())
+            sums.clear()
+            size = 0
+    parts.update((one, -1, total) for one, total in sums.items())
+    for key, same in groupby(parts, itemgetter(0)):
+        yield key, sum(total for *_, total in same)
+
+
 class DistinctSet:
     """A set of texts that tells which ones are new: a small one in memory, a large one in SQL.
 
@@ -287,7 +257,7 @@ def scratch(schema: str) -> sqlite3.Connection:
     goes with the connection. Another thread may close it.
 
     Raises:
-        FullDiskError: There is no room; also raised by later calls of the connection.
+        FullDiskError: There is no room; also raised when statements run later.
     """
     with room_for_data(None, MEMORY), NamedTemporaryFile(prefix="arclink-") as file:
         connection = sqlite3.connect(
@@ -300,20 +270,12 @@ def scratch(schema: str) -> sqlite3.Connection:
     return connection
 
 
-class _Rows(sqlite3.Cursor):
-    """Rows of an answer; an error about a full disk names the folder."""
-
-    def __next__(self) -> Any:
-        with _room_for_pages():
-            return super().__next__()
-
-
 class _Connection(sqlite3.Connection):
     """A connection whose errors about a full disk name the folder."""
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         with _room_for_pages():
-            return self.cursor(_Rows).execute(*arguments)
+            return super().execute(*arguments)
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         with _room_for_pages():

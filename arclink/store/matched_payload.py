@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from tempfile import SpooledTemporaryFile
 
-from arclink.closing import Closing
+from arclink.files.spill import Sorted
 from arclink.model import Checksum, Payload, UriR
 from arclink.rows.known import CONTENT, ORIGINAL, parse_known
 from arclink.rows.link_sources import LinkSource, source_of
@@ -15,13 +14,11 @@ from arclink.uris.resolution import content_id
 ROW, OTHER = b"0", b"1"
 """First bytes of shuffle values: the rows of a payload come before all that is matched with it."""
 
-_SPOOLED = 1 << 20
 
-
-class MatchedPayload(Closing, EmptyStore):
+class MatchedPayload(EmptyStore):
     """A `KnownPayloads` that knows one payload.
 
-    Memory holds the cuts of its contents; its originals are in a file.
+    Memory holds the cuts of its contents; its originals may go to disk.
 
     Attributes:
         payload: Its state in the row with the best source of links; None before the first row.
@@ -33,13 +30,7 @@ class MatchedPayload(Closing, EmptyStore):
         self.payload: Payload | None = None
         self._checksum = checksum
         self._cuts: set[str] = set()
-        self._originals: SpooledTemporaryFile[bytes] | None = None  # made late: few need it
-        self._last = ""
-
-    def close(self) -> None:
-        """Remove the originals."""
-        if self._originals is not None:
-            self._originals.close()
+        self._originals = Sorted[str]()
 
     @property
     def needs_originals(self) -> bool:
@@ -74,11 +65,8 @@ class MatchedPayload(Closing, EmptyStore):
         if item.startswith(CONTENT):
             if _rank(payload) == _rank(self.payload):
                 self._cuts.add(item.removeprefix(CONTENT))
-        elif item.startswith(ORIGINAL) and item != self._last:
-            self._last = item
-            if self._originals is None:
-                self._originals = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  see close
-            self._originals.write(item.removeprefix(ORIGINAL).encode() + b"\n")
+        elif item.startswith(ORIGINAL):
+            self._originals.add(item.removeprefix(ORIGINAL))
 
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
@@ -87,11 +75,7 @@ class MatchedPayload(Closing, EmptyStore):
             yield self.payload, [one for one in originals if not self._has_content(one)]
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        if self._originals is None:
-            return
-        self._originals.seek(0)
-        for line in self._originals:
-            yield UriR(line.decode().rstrip("\n"))
+        return map(UriR, self._originals)
 
     def _has_content(self, original: UriR) -> bool:
         if self.payload is None or self.payload.scope is None:
