@@ -699,6 +699,34 @@ def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(
     ]
 
 
+def test_both_times_lead_to_their_captures_and_to_the_neighbours_of_these() -> None:
+    first, second, third, fourth = (f"20{year}0101000000" for year in ("09", "10", "11", "12"))
+    store = MemoryStore([Page(A, time, [link(B)]) for time in (first, second, third, fourth)])
+    client = client_of(lambda: store)
+
+    def sides(query: str) -> list[list[str]]:
+        html = page(client, f"?uri={A}&view=changes{query}")
+        address = "?uri=http%3A%2F%2Fa.example%2F&view=changes&"
+        return [
+            [(node.attributes["href"] or "").removeprefix(address) for node in side.css("a")]
+            for side in html.css(".sides > div")
+        ]
+
+    assert sides("") == [
+        [f"browse/{first}/{A}", f"from={second}&to={fourth}"],
+        [f"browse/{fourth}/{A}", f"from={first}&to={third}"],
+    ]
+    assert sides("&from=2010&to=2011") == [
+        [f"browse/{second}/{A}", f"from={first}&to=2011", f"from={third}&to=2011"],
+        [f"browse/{third}/{A}", f"from=2010&to={fourth}"],
+    ]
+    assert sides("&from=2008&to=2009") == [
+        [f"from={first}&to=2009"],
+        [f"browse/{first}/{A}", f"from=2008&to={second}"],
+    ]
+    assert client.get(f"/browse/{first}/{A}").status_code == 200
+
+
 def test_a_link_whose_page_was_not_captured_before_is_not_shown_as_new(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
     assert [words(node) for node in html.css(".tally li")] == [
