@@ -788,6 +788,45 @@ def test_neighbours_keep_their_places_while_time_passes(
     ]
 
 
+@pytest.mark.parametrize(
+    ("neighbours", "shown", "hidden"), [(12, 12, []), (13, 13, []), (14, 12, ["and 2 others"])]
+)
+def test_one_neighbour_more_is_shown_in_place_of_a_note(
+    neighbours: int, shown: int, hidden: list[str]
+) -> None:
+    targets = [link(f"http://h{number}.example/", "") for number in range(neighbours)]
+    store = MemoryStore([Page(A, T1, targets)])
+    html = page(client_of(lambda: store), f"?uri={A}&view=graph")
+    assert len(html.css(".side.out .node")) == len(html.css("svg.edges.out path")) == shown
+    assert [words(note) for note in html.css(".hidden-ends")] == hidden
+
+
+@pytest.mark.parametrize(
+    ("hosts", "lanes", "offered"),
+    [(1, 1, ""), (8, 8, ""), (9, 9, ""), (10, 8, "All 10 hosts · ")],
+)
+def test_a_glance_offers_more_hosts_and_words_only_if_there_are_more(
+    hosts: int, lanes: int, offered: str
+) -> None:
+    pages = [
+        Page(f"http://h{number}.example/", T1, [link(A, f"word {number}")])
+        for number in range(hosts)
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    who, said = (html.css_first(f"[aria-labelledby={name}]") for name in ("who", "words"))
+    assert who is not None
+    assert said is not None
+    assert len(who.css("tbody tr")) == len(said.css("tbody tr")) == lanes
+    assert words(who.css_first(".all")) == f"{offered}every link"
+    assert words(said.css_first(".all")) == f"{offered.replace('hosts', 'texts')}year by year"
+
+
+def test_a_graph_has_no_number_of_unknown_links() -> None:
+    html = page(client_of(lambda: MemoryStore([Page(B, T1, [link(A)])])), f"?uri={A}&view=graph")
+    assert words(html.css_first(".side.in h2")) == "Link to it 1"
+    assert words(html.css_first(".side.out")) == "It links to Its links are unknown"
+
+
 def test_a_graph_shows_the_busiest_neighbours_and_says_how_many_others_there_are() -> None:
     many = MemoryStore(
         [
