@@ -55,7 +55,7 @@ class Said:
     """The links to the page with the same words, as the panel shows them.
 
     Attributes:
-        kind: The kind of the first link; the words say more, unless there are none.
+        kind: The kind of the first link; it matters only for links without words.
     """
 
     text: str
@@ -227,7 +227,7 @@ def _linkers(query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str) -> 
 def _by_words(members: Iterable[Member], at: Timestamp, root: str) -> list[Said]:
     """Return the links by their words, in the order in which these are first seen.
 
-    Images and other links without words are told apart.
+    Images without words are one group, and other links without words another.
     """
     groups: dict[tuple[str, bool], list[Member]] = {}
     for member in members:
