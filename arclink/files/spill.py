@@ -207,7 +207,7 @@ def summed(
 
 
 class DistinctSet:
-    """A set of texts that tells which ones are new: a small one in memory, a large one in SQL.
+    """A set of texts that reports which ones are new: a small one in memory, a large one in SQL.
 
     >>> seen = DistinctSet()
     >>> seen.add("a"), seen.add("b"), seen.add("a")
