@@ -1,33 +1,12 @@
 """The rows of a whole store, for counting and verification; each store has its own reader."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.relations import (
-    MementoItem,
-    Names,
-    first_of_copies,
-    in_order,
-    mementos_of,
-)
-from arclink.store.blocks.rows import Row
-
-
-def distinct_mementos(rows: Iterable[Row], names: Names) -> Iterator[MementoItem]:
-    """Yield the mementos in the rows of one SURT, sorted, each key once.
-
-    Args:
-        rows: All rows of the SURT, by key.
-        names: Of the store.
-    """
-    items = in_order(rows, lambda row: mementos_of(row, names))
-    for _, copies in groupby(items, itemgetter(0, 1, 2)):
-        yield first_of_copies(copies)
+from arclink.store.blocks.relations import MementoItem
 
 
 class StoredPayload(NamedTuple):

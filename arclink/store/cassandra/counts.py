@@ -1,26 +1,7 @@
 """The totals of a Cassandra store, from the facts of its steps."""
 
-from collections import Counter
-from collections.abc import Mapping
-
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.protocols import StoreSums
-
-
-def store_months(store: CassandraReader) -> Mapping[str, int] | None:
-    """Return the numbers of captures by month over all steps; None if a step does not know them."""
-    history = store.steps.history()
-    loads = [facts.months for facts in history.loads.values()]
-    takedowns = [facts.months for facts in history.takedowns.values()]
-    months: Counter[str] = Counter()
-    for change in (*loads, *takedowns):
-        if change is None:
-            return None
-    for added in loads:
-        months.update(added)
-    for removed in takedowns:
-        months.subtract(removed)
-    return {month: count for month, count in sorted(months.items()) if count > 0}
 
 
 def store_sums(store: CassandraReader) -> StoreSums:

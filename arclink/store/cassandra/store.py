@@ -8,7 +8,7 @@ from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
-from arclink.store.cassandra.counts import store_months, store_sums
+from arclink.store.cassandra.counts import store_sums
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
@@ -36,9 +36,6 @@ class CassandraStore(CassandraReader):
     def shared_url(self) -> str:
         """URL of the store; every machine that reaches the nodes can use it."""
         return self.address.url
-
-    def months(self) -> Mapping[str, int] | None:
-        return store_months(self)
 
     def sums(self) -> StoreSums:
         return store_sums(self)

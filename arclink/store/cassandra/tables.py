@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from arclink.errors import StoreError
 from arclink.store.blocks.byte_layouts import unpack_checksum
+from arclink.store.blocks.rows import Relation
 from arclink.store.cassandra.database import Database, Found, Values, Writer
 from arclink.store.seals import damaged, seal, unsealed
 
@@ -513,6 +514,11 @@ class Tables:
             KeyedTable(database, "sightings"),
         )
         self.contents = KeyedTable(database, "contents")
+        self.of = {
+            Relation.INLINKS: self.inlinks,
+            Relation.MEMENTOS: self.mementos,
+            Relation.SIGHTINGS: self.sightings,
+        }
         self.outlinks, self.blocks = (
             PlacedTable(database, "outlinks"),
             PlacedTable(database, "blocks"),

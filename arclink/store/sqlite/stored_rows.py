@@ -16,6 +16,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
     MementoItem,
+    distinct_mementos,
     end_of_prefix,
     groups_of,
     in_order,
@@ -24,17 +25,16 @@ from arclink.store.blocks.relations import (
     surt_field,
     unpack_fate,
 )
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.blocks.stored_rows import (
     ContentLinks,
     PayloadSighting,
     StoredPayload,
     TargetLinks,
-    distinct_mementos,
 )
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import opened_block
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import records
 

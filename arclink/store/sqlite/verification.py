@@ -30,6 +30,7 @@ from arclink.store.blocks.relations import (
     sightings_of,
     unpack_fate,
 )
+from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.verification import (
     UNREADABLE,
     Check,
@@ -39,7 +40,7 @@ from arclink.store.blocks.verification import (
 )
 from arclink.store.protocols import Violation
 from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.stored_rows import SqliteRows
 from arclink.store.sqlite.takedowns import last_number, removed_sums
