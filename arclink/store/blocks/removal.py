@@ -218,7 +218,7 @@ class Removal:
         self._payloads = self._links = self._inlinks = self.checksums = 0
         self.removed = Removed()
         self.times: Mapping[int, Times] = {}
-        self.months: Counter[str] = Counter()
+        self.months: Mapping[str, int] = {}
 
     def run(self) -> None:
         """Remove everything."""
@@ -277,6 +277,7 @@ class Removal:
 
     def _remove_mementos(self) -> None:
         removed: dict[int, Times] = {}  # the times of removed mementos, by batch
+        months: Counter[str] = Counter()
 
         def change(batch: int, row: Row) -> Row | None:
             surt, items = surt_field(row), mementos_of(row, self._store.names)
@@ -285,7 +286,7 @@ class Removal:
             if gone:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
-                self.months.update(month_of(item[0]) for item in gone)
+                months.update(month_of(item[0]) for item in gone)
                 self._scratch.add_mementos(surt, gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
@@ -295,6 +296,7 @@ class Removal:
 
         self._rows.rewrite_within(Relation.MEMENTOS, self._what, change)
         self._rows.flush()
+        self.months = dict(months)
         known = self._known_times
         changed = {
             batch
