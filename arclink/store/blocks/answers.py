@@ -30,6 +30,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
+from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
 from arclink.store.blocks.cuts import CapturesByCut
 from arclink.store.blocks.outlinks import OutlinkBlock
@@ -51,7 +52,6 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.protocols import ContentBlock
-from arclink.store.scans import watched_mementos
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -155,6 +155,10 @@ class BlockAnswers(Closing):
         """Yield every block of outlinks with its contents; None for removed ones."""
 
     @abstractmethod
+    def _count_contents(self) -> int:
+        """Return about how many contents the store has."""
+
+    @abstractmethod
     def _postings(
         self, target: Surt, load: int, last: Posting | None
     ) -> Iterator[tuple[int, Iterator[Posting]]]:
@@ -178,7 +182,8 @@ class BlockAnswers(Closing):
                 yield memento_of(surt, item)
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
-        return watched_mementos(self._scan_mementos(span, prefix), self.months)
+        mementos = self._scan_mementos(span, prefix)
+        return watched(mementos, "reading captures", lambda: sum((self.months() or {}).values()))
 
     def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         with self._reading():
@@ -227,8 +232,13 @@ class BlockAnswers(Closing):
             links = found[0].links(found[1]) if found is not None else []
         yield from links
 
-    def _scan_blocks(self) -> Iterator[ContentBlock]:
-        """Yield every content with its links, as `Scans.scan_contents`."""
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        blocks = self._scan_contents()
+        return watched(
+            blocks, "reading links", self._count_contents, lambda block: len(block.contents)
+        )
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
         for block, contents in self._blocks():
             kept = {
                 number: content

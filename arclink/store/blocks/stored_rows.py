@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
+from arclink.model import Checksum, Forgotten, Scope, Surt
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import MementoItem
@@ -60,18 +61,21 @@ class TargetLinks(NamedTuple):
     numbers: Numbers
 
 
-class CountedRows(Protocol):
-    """The rows that counting reads."""
+class VerifiedRows(Protocol):
+    """The rows that counting and verification read.
+
+    Each method can be called again and yields the same.
+    """
+
+    @property
+    def answers(self) -> BlockAnswers:
+        """The store."""
 
     def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
         """Yield every memento once; those of one SURT follow each other, sorted."""
 
     def count_targets(self) -> int:
         """Return the number of distinct targets of inlinks."""
-
-
-class VerifiedRows(CountedRows, Protocol):
-    """The rows that verification reads. Each method can be called again and yields the same."""
 
     def sightings(self) -> Iterator[PayloadSighting]:
         """Yield every sighting of every payload once; those of one payload follow each other."""
@@ -84,9 +88,6 @@ class VerifiedRows(CountedRows, Protocol):
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
         """Return each payload; None if the store should have it and does not."""
-
-    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
-        """Return whether the store has each content."""
 
     def greatest_content(self) -> int | None:
         """Return the greatest number of a content; None if numbers are not dense."""

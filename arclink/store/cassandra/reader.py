@@ -58,15 +58,11 @@ from arclink.store.cassandra.tables import (
     Tables,
 )
 from arclink.store.protocols import (
-    ContentBlock,
     KnownFile,
     StoreState,
+    StoreSums,
 )
-from arclink.store.scans import watched_contents
 from arclink.store.seals import unpacking
-
-PIECES = 16
-"""Number of token ranges in which a whole table is read."""
 
 FIRST_ROWS = 8
 """Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
@@ -197,11 +193,10 @@ class CassandraReader(BlockAnswers):
 
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         if self._history.refers:
-            for low, high in self.database.token_ranges(PIECES):
-                for key, streams in self.tables.payloads.scan(low, high, self.view):
-                    name = unpack_checksum(key)
-                    if is_reference(parse_name(name)[1]):
-                        yield name, _fate_in(streams)
+            for key, streams in self.tables.payloads.scan(self.view):
+                name = unpack_checksum(key)
+                if is_reference(parse_name(name)[1]):
+                    yield name, _fate_in(streams)
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         keys = [content.encode() for content in contents]
@@ -261,12 +256,10 @@ class CassandraReader(BlockAnswers):
 
     def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield the blocks in the order of tokens."""
-        view = self.history().view
-        for low, high in self.database.token_ranges(PIECES):
-            for chunk in self.tables.outlinks.scan(low, high, view):
-                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
-                numbers = range(block.first, block.first + len(block))
-                yield block, self.contents(chunk.load, numbers)
+        for chunk in self.tables.outlinks.scan(self.history().view):
+            block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+            numbers = range(block.first, block.first + len(block))
+            yield block, self.contents(chunk.load, numbers)
 
     def _postings(
         self, target: Surt, load: int, last: Posting | None
@@ -298,6 +291,23 @@ class CassandraReader(BlockAnswers):
             # Revisits are looked up for the pages that the caller reads, and for no others.
             yield scopes, iter(rows) if refers else rows
 
+    def sums(self) -> StoreSums:
+        """Return the totals of all steps, and the space on all nodes."""
+        history = self.history()
+        steps = [*history.loads.values(), *history.takedowns.values()]
+        removed = history.removed
+        spans = [span for span in history.spans.values() if span[1]]
+        return StoreSums(
+            batches=len(history.loads),
+            files=sum(1 for _ in self.files()),
+            payloads=sum(facts.payloads for facts in steps) - removed[1],
+            contents=sum(facts.contents for facts in steps) - removed[2],
+            links=sum(facts.links for facts in steps) - removed[3],
+            first=min((first for first, _ in spans), default=""),
+            last=max((last for _, last in spans), default=""),
+            bytes=self.database.bytes_on_disk(),
+        )
+
     # Queries
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
@@ -316,10 +326,8 @@ class CassandraReader(BlockAnswers):
             if next(rows, None) is not None:
                 yield surt
 
-    def scan_contents(self) -> Iterator[ContentBlock]:
-        """Yield every content with its links, block by block, in the order of tokens."""
-        contents = sum(facts.contents for facts in self.history().loads.values())
-        return watched_contents(self._scan_blocks(), lambda: contents)
+    def _count_contents(self) -> int:
+        return sum(facts.contents for facts in self.history().loads.values())
 
     def batches(self) -> Iterator[Batch]:
         for step, facts in sorted(self.history().loads.items()):

@@ -30,7 +30,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import pack_fate
 from arclink.store.blocks.removal import Change, Removal
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.cassandra.reader import PIECES, CassandraReader
+from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.rows import place_of, repack_row, unpack_mementos, unpack_row
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
@@ -159,11 +159,10 @@ class _CassandraRows:
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         if self._version is None:
             return
-        for low, high in self.answers.database.token_ranges(PIECES):
-            for key, streams in self._tables.mementos.scan(low, high, self._view):
-                for stream in (stream for stream in streams if stream.load in batches):
-                    for chunk in (chunk for chunk in stream if chunk.data):
-                        yield chunk.load, unpack_mementos(key, chunk.data)
+        for key, streams in self._tables.mementos.scan(self._view):
+            for stream in (stream for stream in streams if stream.load in batches):
+                for chunk in (chunk for chunk in stream if chunk.data):
+                    yield chunk.load, unpack_mementos(key, chunk.data)
 
     # Payloads and contents
 
@@ -259,33 +258,30 @@ def clean(store: CassandraReader) -> None:
                 store.database.ask("DELETE FROM tasks WHERE load = ?", (step.number,))
         writer = store.database.writer()
         emptied: defaultdict[tuple[KeyedTable, bytes], list[tuple[Chunk, int]]] = defaultdict(list)
-        for low, high in store.database.token_ranges(PIECES):
-            for keyed in (
-                tables.mementos,
-                tables.payloads,
-                tables.sightings,
-                tables.contents,
-                tables.inlinks,
-            ):
-                for (key, _), versions in groupby(
-                    keyed.raw(low, high), lambda row: (row[0], row[1][:3])
+        for keyed in (
+            tables.mementos,
+            tables.payloads,
+            tables.sightings,
+            tables.contents,
+            tables.inlinks,
+        ):
+            for (key, _), versions in groupby(keyed.raw(), lambda row: (row[0], row[1][:3])):
+                data: defaultdict[int, bool] = defaultdict(bool)
+                for _, row, version in versions:
+                    data[version] |= bool(row.data)
+                for version in _superseded(row.load in view.loads, data, view):
+                    keyed.delete(writer, key, row, version)
+                    del data[version]
+                for version in (version for version, has_data in data.items() if not has_data):
+                    emptied[keyed, key].append((row, version))
+        for placed in (tables.outlinks, tables.blocks, tables.surts):
+            for _, of_place in groupby(placed.raw(), lambda row: row[0][:3]):
+                found = list(of_place)
+                shown = view.lists if placed is tables.surts else view.loads
+                for version in _superseded(
+                    found[0][0].load in shown, [version for _, version in found], view
                 ):
-                    data: defaultdict[int, bool] = defaultdict(bool)
-                    for _, row, version in versions:
-                        data[version] |= bool(row.data)
-                    for version in _superseded(row.load in view.loads, data, view):
-                        keyed.delete(writer, key, row, version)
-                        del data[version]
-                    for version in (version for version, has_data in data.items() if not has_data):
-                        emptied[keyed, key].append((row, version))
-            for placed in (tables.outlinks, tables.blocks, tables.surts):
-                for _, of_place in groupby(placed.raw(low, high), lambda row: row[0][:3]):
-                    found = list(of_place)
-                    shown = view.lists if placed is tables.surts else view.loads
-                    for version in _superseded(
-                        found[0][0].load in shown, [version for _, version in found], view
-                    ):
-                        placed.delete(writer, found[0][0], version)
+                    placed.delete(writer, found[0][0], version)
         # Delete old versions before the empty ones that hide them.
         writer.flush()
         for load in sorted(view.lists):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from zlib import crc32
 
 from arclink.errors import StoreError
-from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
+from arclink.model import Checksum, Forgotten, Scope, Surt
 from arclink.store.blocks.byte_layouts import pack_checksum, unpack_checksum, uri_of_form
 from arclink.store.blocks.checks import NAMED
 from arclink.store.blocks.outlinks import OutlinkBlock
@@ -26,7 +26,6 @@ from arclink.store.blocks.stored_rows import (
 )
 from arclink.store.blocks.verification import READABLE, UNREADABLE
 from arclink.store.cassandra.reader import (
-    PIECES,
     CassandraReader,
     rows_in,
 )
@@ -48,8 +47,8 @@ class CassandraRows:
 
     def __init__(self, store: CassandraReader) -> None:
         self.history = store.history()
-        self.store = CassandraReader(store.address, history=self.history)
-        self._tables, self._view = self.store.tables, self.store.view
+        self.answers = CassandraReader(store.address, history=self.history)
+        self._tables, self._view = self.answers.tables, self.answers.view
         self._unreadable: dict[str, bool] = {}
 
     # Rows that cannot be read
@@ -84,8 +83,7 @@ class CassandraRows:
 
     def scan(self, table: KeyedTable) -> Iterator[tuple[bytes, list[Stream]]]:
         """Yield the keys of a table, each with its streams."""
-        for low, high in self.store.database.token_ranges(PIECES):
-            yield from table.scan(low, high, self._view)
+        return table.scan(self._view)
 
     def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
         for key, streams in self.scan(self._tables.mementos):
@@ -101,12 +99,12 @@ class CassandraRows:
     ) -> Iterator[tuple[Surt, MementoItem]]:
         with self.reading(f"mementos of {surt}"):
             for item in distinct_mementos(
-                rows_in(Relation.MEMENTOS, surt.encode(), streams), self.store.names
+                rows_in(Relation.MEMENTOS, surt.encode(), streams), self.answers.names
             ):
                 yield surt, item
 
     def _surts_within(self, what: Forgotten) -> Iterator[Surt]:
-        return filter(what.has, self.store.lists.surts(self._view, what.prefix))
+        return filter(what.has, self.answers.lists.surts(self._view, what.prefix))
 
     def count_targets(self) -> int:
         targets = 0
@@ -129,15 +127,14 @@ class CassandraRows:
                         yield PayloadSighting(checksum, bucket, original, timestamp)
 
     def outlinks(self) -> Iterator[ContentLinks]:
-        for low, high in self.store.database.token_ranges(PIECES):
-            for chunk in self._tables.outlinks.scan(low, high, self._view):
-                place = chunk.load, chunk.part, chunk.chunk
-                with self.reading(f"outlinks of block {place}"):
-                    block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
-                    numbers = range(block.first, block.first + len(block))
-                    names = self.store.contents(chunk.load, numbers)
-                    here = [number for number in numbers if names[number - block.first]]
-                    yield ContentLinks(chunk.load, block, here)
+        for chunk in self._tables.outlinks.scan(self._view):
+            place = chunk.load, chunk.part, chunk.chunk
+            with self.reading(f"outlinks of block {place}"):
+                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+                numbers = range(block.first, block.first + len(block))
+                names = self.answers.contents(chunk.load, numbers)
+                here = [number for number in numbers if names[number - block.first]]
+                yield ContentLinks(chunk.load, block, here)
 
     def inlinks(self) -> Iterator[TargetLinks]:
         for key, streams in self.scan(self._tables.inlinks):
@@ -151,7 +148,7 @@ class CassandraRows:
     # Look-ups
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
-        fates = self.store.fates(checksums)
+        fates = self.answers.fates(checksums)
         return [
             StoredPayload(
                 checksum, crc32(pack_checksum(checksum)) % _BUCKETS, self.scope_of(checksum, fate)
@@ -164,9 +161,6 @@ class CassandraRows:
         with self.reading(f"payload {checksum}"):
             return scope_of_fate(fate)
         return None
-
-    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
-        return [place is not None for place in self.store.numbers(contents)]
 
     def greatest_content(self) -> None:
         return None

@@ -14,7 +14,6 @@ from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
 from arclink.store.blocks.relations import unpack_fate
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
-from arclink.store.cassandra.counts import store_sums
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.rows import place_of
 from arclink.store.cassandra.stored_rows import CassandraRows
@@ -42,13 +41,13 @@ def violations(store: CassandraReader) -> Iterator[Violation]:
         verifier.surts,
         verifier.sums,
     ]
-    rows.store.tables.note_damage(rows.note_damage)
+    rows.answers.tables.note_damage(rows.note_damage)
     yield from violations_of(checks, notes=rows.unreadable)
 
 
 class _Verifier:
     def __init__(self, rows: CassandraRows) -> None:
-        self._rows, self._store, self._tables = rows, rows.store, rows.store.tables
+        self._rows, self._store, self._tables = rows, rows.answers, rows.answers.tables
         self._view = self._store.view
         self.shared = RowChecks(rows)
         self._links = self._contents = 0
@@ -164,7 +163,7 @@ class _Verifier:
                 yield Violation("SURTs are listed", f"{surt} is {where}")
 
     def sums(self) -> Iterator[Violation]:
-        stored_sums = store_sums(self._store)
+        stored_sums = self._store.sums()
         payloads = sum(
             not names_payload(unpack_checksum(key))
             for key, _ in self._rows.scan(self._tables.payloads)

@@ -17,7 +17,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -63,15 +63,9 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import (
-    FIRST_RULES,
-    KEYS_SETTING,
-    needs_these_keys,
-    with_key_rules,
-)
+from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
 from arclink.store.protocols import (
     Cluster,
-    ContentBlock,
     KnownFile,
     PayloadMark,
     Removed,
@@ -81,14 +75,13 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
-from arclink.store.scans import watched_contents
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import is_sealed, open_for_loading, open_for_reading, translated
-from arclink.store.sqlite.takedowns import last_number, records, store_state
+from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -301,8 +294,8 @@ class SqliteStore(BlockAnswers):
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 
-    def scan_contents(self) -> Iterator[ContentBlock]:
-        return watched_contents(self._scan_blocks(), lambda: self.sums().contents)
+    def _count_contents(self) -> int:
+        return self.sums().contents
 
     def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         begin = 1
@@ -363,10 +356,20 @@ class SqliteStore(BlockAnswers):
             return stored_months(self._connection)
 
     def sums(self) -> StoreSums:
-        from arclink.store.sqlite.counts import store_sums
-
         with translated(self.path):
-            return store_sums(self._connection, self.path)
+            batches, payloads, links, first, last = self._connection.execute(_KEPT).fetchone()
+            gone_payloads, gone_contents, gone_links, _ = removed_sums(self._connection)
+            files = (self.path, Path(f"{self.path}-wal"))
+            return StoreSums(
+                batches=batches,
+                files=self._connection.execute("SELECT count(*) FROM files").fetchone()[0],
+                payloads=payloads - gone_payloads,
+                contents=last_number(self._connection, "contents") - gone_contents,
+                links=links - gone_links,
+                first=first,
+                last=last,
+                bytes=sum(file.stat().st_size for file in files if file.exists()),
+            )
 
     def stats(self) -> StoreStats:
         """Return counts over the whole store.
@@ -376,12 +379,10 @@ class SqliteStore(BlockAnswers):
         are kept per batch.
         """
         from arclink.store.blocks.counts import count_rows
-        from arclink.store.sqlite.counts import store_sums
         from arclink.store.sqlite.stored_rows import SqliteRows
 
         with translated(self.path):
-            rows = SqliteRows(self._connection, self._runs, self.names)
-            return count_rows(rows, store_sums(self._connection, self.path))
+            return count_rows(SqliteRows(self._connection, self._runs, self), self.sums())
 
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
@@ -391,9 +392,9 @@ class SqliteStore(BlockAnswers):
             takedowns = listed(self.path)
         except SealError as error:
             yield Violation(LISTED, str(error))
-        with translated(self.path), closing(open_for_reading(self.path)) as connection:
-            yield from Verifier(connection).violations()
-            recorded = [takedown for takedown, _ in records(connection)]
+        with translated(self.path), SqliteStore(self.path) as other:
+            yield from Verifier(other._connection, other._runs, other).violations()
+            recorded = [takedown for takedown, _ in other.forgotten()]
         for takedown in missing_in(recorded, takedowns):
             yield Violation(
                 LISTED,
@@ -488,7 +489,16 @@ class SqliteStore(BlockAnswers):
             ).fetchone()
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
-            self._check_settings(settings)
+            stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
+            known = with_key_rules(dict(stored))
+            self._connection.executemany(
+                "INSERT INTO settings VALUES (?, ?)",
+                [
+                    (name, value)
+                    for name, value in united_settings(known, settings, str(self.path)).items()
+                    if name not in known
+                ],
+            )
             self._connection.executemany(
                 "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path = "
                 "excluded.path, size = excluded.size, fingerprint = excluded.fingerprint",
@@ -676,20 +686,6 @@ class SqliteStore(BlockAnswers):
         for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
             kept.clear()
 
-    def _check_settings(self, settings: Mapping[str, str]) -> None:
-        is_older = self.setting("rules") is not None
-        for name, value in with_key_rules(settings).items():
-            known = self.setting(name) or (
-                FIRST_RULES if is_older and name == KEYS_SETTING else None
-            )
-            if known is None:
-                self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
-            elif known != value:
-                raise StoreError(
-                    f"{self.path} was built with {name} = {known}, not {value}. Use that "
-                    "setting, or build a new store."
-                )
-
     def _file_now(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the store's path; None if it is missing."""
         with suppress(OSError):
@@ -756,6 +752,11 @@ _NAMES = (pack_checksum("named:"), pack_checksum("named;"))
 _NAMED = "SELECT checksum, fate FROM payloads WHERE checksum >= ? AND checksum < ?"
 _UNREAD = f"{_NAMED} AND fate IS NOT NULL"  # the others name a capture of their own original
 _NO_FATE = bytes(5)
+_KEPT = """
+SELECT count(*), coalesce(sum(payloads), 0), coalesce(sum(links), 0),
+       coalesce(min(nullif(first, '')), ''), coalesce(max(last), '')
+FROM batches
+"""
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
