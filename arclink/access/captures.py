@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -30,7 +30,7 @@ from arclink.access.declarations import (
     named,
     whole_number,
 )
-from arclink.access.filters import LONGEST, MOST, Filter, parse_filter
+from arclink.access.filters import LONGEST, Filter, parse_filter
 from arclink.access.nearby import by_distance
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -39,6 +39,7 @@ from arclink.access.queries import (
     ConflictError,
     LinkQuery,
     MatchType,
+    few_filters,
 )
 from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
@@ -46,7 +47,7 @@ from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
 from arclink.checksums import digest_in
 from arclink.languages import NO_LANGUAGE
-from arclink.model import Memento, Span, Surt, Timestamp, UriR
+from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import PATTERN_OF_SECONDS, first_of
@@ -200,6 +201,8 @@ CAPTURE_FILTER = Parameter(
         parse_filter,
     ),
     is_list=True,
+    fields=("filters",),
+    unite=few_filters,
 )
 
 
@@ -219,6 +222,7 @@ ROWS = Parameter(
         _rows,
     ),
     default=str(MOST_ROWS),
+    fields=("limit",),
 )
 SKIP = Parameter(
     "offset", "Skip this number of rows.", whole_number(MOST_READ, least=0), default="0"
@@ -236,7 +240,11 @@ PAGE_SIZE = Parameter(
     otherwise="no effect",
 )
 SHOW_NUM_PAGES = Parameter(
-    "showNumPages", "Answer with the number of pages, as JSON.", SWITCH, default="false"
+    "showNumPages",
+    "Answer with the number of pages, as JSON.",
+    SWITCH,
+    default="false",
+    fields=("counts_pages",),
 )
 
 
@@ -286,9 +294,14 @@ FIELD_LIST = Parameter(
     is_list=True,
     has_commas=True,
     also=("fields",),
+    fields=("fields",),
 )
 OUTPUT = Parameter(
-    "output", "How rows are written.", named({name: name for name in OUTPUTS}), default="cdxj"
+    "output",
+    "How rows are written.",
+    named({name: name for name in OUTPUTS}),
+    default="cdxj",
+    fields=("output",),
 )
 RESUME_KEY = Parameter(
     "resumeKey",
@@ -300,6 +313,7 @@ SHOW_RESUME_KEY = Parameter(
     "Write the key after the last row and an empty line, if there are more rows.",
     SWITCH,
     default="false",
+    fields=("shows_key",),
 )
 
 CAPTURE_PARAMETERS = (
@@ -364,21 +378,22 @@ class CaptureQuery(DeclaredQuery):
     DECLARED = CAPTURE_PARAMETERS
 
     links: LinkQuery
-    span: Span
-    closest: Timestamp | None
-    is_reversed: bool
-    filters: tuple[Filter, ...]
-    collapses: tuple[tuple[Collapse, ...], ...]
-    limit: int
-    skipped: int
-    counts_pages: bool
-    fields: tuple[str, ...]
-    output: str
-    after: RowPosition | None
-    shows_key: bool
+    span: Span = ALL_TIME
+    closest: Timestamp | None = None
+    is_reversed: bool = False
+    filters: tuple[Filter, ...] = ()
+    collapses: tuple[tuple[Collapse, ...], ...] = ()
+    limit: int = MOST_ROWS
+    skipped: int = 0
+    counts_pages: bool = False
+    fields: tuple[str, ...] = ()
+    output: str = "cdxj"
+    after: RowPosition | None = None
+    shows_key: bool = False
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        values = cls.values(given, otherwise)
         links = _links(given)
         closest, sort = CLOSEST.of(given), SORT.sure(given)
         if sort == "closest" and closest is None:
@@ -392,20 +407,15 @@ class CaptureQuery(DeclaredQuery):
             )
         for without_effect in (PAGE_SIZE, GZIP, ALLOW_FUZZY, RESOLVE_REVISITS):
             without_effect.of(given)  # only its value is checked
-        limit, page = ROWS.sure(given), PAGE.of(given)
-        if limit < 0 and (is_sorted or page is not None or SKIP.sure(given)):
+        limit, page, skipped = values["limit"], PAGE.of(given), SKIP.sure(given)
+        if limit < 0 and (is_sorted or page is not None or skipped):
             raise ConflictError(
                 ROWS.name, given.text(ROWS), "cannot be used with sort, closest, page or offset"
             )
-        if page is not None and SKIP.sure(given):
+        if page is not None and skipped:
             raise ConflictError(PAGE.name, given.text(PAGE), "cannot be used with offset")
-        filters = CAPTURE_FILTER.all_of(given)
-        if len(filters) > MOST:
-            raise BadParameterError(
-                CAPTURE_FILTER.name, filters[-1].text, f"at most {MOST} filters"
-            )
         key = RESUME_KEY.of(given)
-        if key and (is_sorted or limit < 0 or page is not None or SKIP.sure(given)):
+        if key and (is_sorted or limit < 0 or page is not None or skipped):
             raise ConflictError(
                 RESUME_KEY.name,
                 key,
@@ -420,15 +430,10 @@ class CaptureQuery(DeclaredQuery):
             span=span_of(given, CDX_FROM, CDX_TO),
             closest=closest if sort != "reverse" else None,
             is_reversed=sort == "reverse",
-            filters=filters,
             collapses=tuple(collapses),
-            limit=limit,
-            skipped=SKIP.sure(given) if page is None else page * ROWS_OF_PAGE,
-            counts_pages=SHOW_NUM_PAGES.sure(given),
-            fields=tuple(FIELD_LIST.all_of(given)),
-            output=OUTPUT.sure(given),
+            skipped=skipped if page is None else page * ROWS_OF_PAGE,
             after=_position(key, links, len(collapses)) if key else None,
-            shows_key=SHOW_RESUME_KEY.sure(given),
+            **values,
         )
 
     def passes(self, memento: Memento) -> bool:
@@ -589,15 +594,13 @@ def _links(given: Given) -> LinkQuery:
     """Return the link query about the same URIs; ``*`` in the URI may say which."""
     name, texts = given.found(URI)
     text = "".join(texts).strip()
-    words: list[tuple[str, str]] = []
-    if not given.text(MATCH_TYPE):
+    match_type = MATCH_TYPE.sure(given)
+    if not given.has(MATCH_TYPE):
         if text.startswith("*."):
-            text, words = text[2:], [(MATCH_TYPE.name, MatchType.DOMAIN.value)]
+            text, match_type = text[2:], MatchType.DOMAIN
         elif text.endswith("*"):
-            text, words = text[:-1], [(MATCH_TYPE.name, MatchType.PREFIX.value)]
-    else:
-        words = [(MATCH_TYPE.name, given.text(MATCH_TYPE))]
-    return LinkQuery.from_parameters([(name, text), *words])
+            text, match_type = text[:-1], MatchType.PREFIX
+    return LinkQuery(*URI.read(text, name), match_type)
 
 
 def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:

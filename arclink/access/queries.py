@@ -1,7 +1,7 @@
-"""The link query, parsed once from the parameters of a caller.
+"""The link query, a value, and its parameters (`arclink.access.declarations`).
 
-The command line and the service pass the same strings, so a parameter means the same in both. The
-parameters are declared here (`arclink.access.declarations`).
+The command line and the service pass the same strings, so a parameter means the same in both. Other
+code makes a query of values: ``LinkQuery(uri, at=time)``, or ``replace(query, limit=10)``.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 
 from arclink.access.common import COMMON
 from arclink.access.common import KINDS as KINDS
@@ -48,12 +48,15 @@ MOST_MEMBERS = 10_000
 
 Source: ``docs/reference/service.md``, *Order and size of answers*.
 """
+ANY_PAGE = UriR("http://any.example/")
+"""The URI of queries for the links of all pages."""
 LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
 
 REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
 """Kinds of links that browsers follow without a click."""
 
+_OF_URI = Surt("")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -131,6 +134,7 @@ URI = Parameter(
     is_required=True,
     also=("url",),
     is_positional=True,
+    fields=("uri", "surt"),
 )
 MATCH_TYPE = Parameter(
     "matchType",
@@ -139,8 +143,28 @@ MATCH_TYPE = Parameter(
     choice(MatchType),
     default="exact",
     see="reference/service.md#many-pages",
+    fields=("match_type",),
 )
-DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
+DIRECTION = Parameter(
+    "direction",
+    "Outlinks, inlinks, or both.",
+    choice(Direction),
+    default="both",
+    fields=("direction",),
+)
+
+
+def few_filters(filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
+    """Return the filters of a query.
+
+    Raises:
+        BadParameterError: They are too many.
+    """
+    if len(filters) > MOST:
+        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
+    return filters
+
+
 FILTER = Parameter(
     "filter",
     "Only links whose field contains the value. With =, the field is the value; "
@@ -149,6 +173,8 @@ FILTER = Parameter(
     is_list=True,
     metavar="FILTER",
     see="reference/service.md#filters",
+    fields=("filters",),
+    unite=few_filters,
 )
 FOLLOW = Parameter(
     "follow",
@@ -156,6 +182,7 @@ FOLLOW = Parameter(
     SWITCH,
     default="false",
     see="reference/service.md#redirects",
+    fields=("is_following",),
 )
 LIMIT = Parameter(
     "limit",
@@ -164,6 +191,7 @@ LIMIT = Parameter(
     default=str(DEFAULT_LIMIT),
     metavar="N",
     see="reference/service.md#order-and-size-of-answers",
+    fields=("limit",),
 )
 CURSOR = Parameter(
     "cursor",
@@ -178,6 +206,7 @@ EVIDENCE = Parameter(
     SWITCH,
     default="false",
     see="reference/service.md#mementos-and-evidence",
+    fields=("with_evidence",),
 )
 VALIDITY = Parameter(
     "validity",
@@ -185,6 +214,7 @@ VALIDITY = Parameter(
     SWITCH,
     default="false",
     see="reference/service.md#validity",
+    fields=("with_validity",),
 )
 
 LINK_PARAMETERS: tuple[AnyParameter, ...] = (
@@ -208,7 +238,8 @@ class LinkQuery(DeclaredQuery):
 
     Attributes:
         uri: The queried URI, made absolute.
-        surt: Its SURT, which all its variants share and which is the key in the store.
+        surt: Its SURT, which all its variants share and which is the key in the store; by default
+            it is made from ``uri``.
         match_type: Which other URIs are included.
         span: Only links that were observed in this range.
         at: Only links in force at this time; None without. With a time, ``span`` is all time.
@@ -221,12 +252,15 @@ class LinkQuery(DeclaredQuery):
         cursor: Where to continue; None for the beginning.
         with_evidence: Include the mementos of each link, with archive file, offset and checksum.
         with_validity: Include the mementos between which each link appeared and disappeared.
+
+    Raises:
+        ConflictError: Values cannot be used together.
     """
 
     DECLARED = LINK_PARAMETERS
 
     uri: UriR
-    surt: Surt
+    surt: Surt = _OF_URI
     match_type: MatchType = MatchType.EXACT
     direction: Direction = Direction.BOTH
     span: Span = ALL_TIME
@@ -240,27 +274,26 @@ class LinkQuery(DeclaredQuery):
     with_evidence: bool = False
     with_validity: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.surt:
+            object.__setattr__(self, "surt", surt_of_query(self.uri))
+        if not self.is_range:
+            return
+        if not self.stems:
+            why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
+            raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
+        for parameter in (FOLLOW, EVIDENCE, VALIDITY):
+            if getattr(self, *parameter.fields):
+                why = (
+                    f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
+                )
+                raise ConflictError(parameter.name, "true", why)
+
     @classmethod
-    def of(cls, given: Given) -> Self:
-        uri, surt = URI.sure(given)
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        values = cls.values(given, otherwise)
         span, at = times_of(given)
-        query = cls(
-            uri=uri,
-            surt=surt,
-            match_type=MATCH_TYPE.sure(given),
-            direction=DIRECTION.sure(given),
-            span=span,
-            at=at,
-            kinds=union_of(KINDS.all_of(given)),
-            filters=_filters(given),
-            redirects=REDIRECT.sure(given),
-            is_following=FOLLOW.sure(given),
-            limit=LIMIT.sure(given),
-            with_evidence=EVIDENCE.sure(given),
-            with_validity=VALIDITY.sure(given),
-        )
-        query._check_match_type(given)
-        return query._at_cursor(CURSOR.of(given) or "")
+        return cls(span=span, at=at, **values)._at_cursor(CURSOR.of(given) or "")
 
     @property
     def fingerprint(self) -> str:
@@ -317,19 +350,6 @@ class LinkQuery(DeclaredQuery):
     def wants_end(self, uri: UriR) -> bool:
         """Return whether the query selects links with this URI at the other end."""
         return all(one.passes_end(uri) for one in self.filters)
-
-    def _check_match_type(self, given: Given) -> None:
-        if not self.is_range:
-            return
-        if not self.stems:
-            why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
-            raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
-        for parameter in (FOLLOW, EVIDENCE, VALIDITY):
-            if parameter.sure(given):
-                why = (
-                    f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
-                )
-                raise ConflictError(parameter.name, "true", why)
 
     def _has_place(self, position: object) -> bool:
         """Return whether a cursor position is valid in the answer to this query."""
@@ -414,10 +434,3 @@ def kinds_asked(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOL
         BadParameterError: A word is neither a group, nor ``all``, nor a kind.
     """
     return union_of(parameter.all_of(Given({parameter.name: tuple(words)})))
-
-
-def _filters(given: Given) -> tuple[Filter, ...]:
-    filters = FILTER.all_of(given)
-    if len(filters) > MOST:
-        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
-    return filters

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Self
+from typing import Any, Self
 
 from arclink.access.answers import InForce, LinkAnswer, fitting
 from arclink.access.archives import ArchiveReport, InArchives
@@ -75,9 +75,9 @@ class MergedQuery(DeclaredQuery):
     inlinks: Place | None
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         cursor = CURSOR.of(given)
-        query = LinkQuery.of(given.without(CURSOR.name))
+        query = LinkQuery.of(given.without(CURSOR.name), **otherwise)
         if query.limit == 0:
             raise ConflictError(
                 "limit", "0", "must be at least 1: an answer merged from archives does not stream"

@@ -23,7 +23,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
     about = {
-        **asked_fields(asked.query),
+        **asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
         "by": by,
         "start": answer.start,
@@ -38,8 +38,8 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         else f"{len(rows):,} {texts}"
     )
     lines = [
-        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
-        known_line(asked.query, answer.mementos),
+        f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
+        known_line(asked.links, answer.mementos),
         f"{told}, of {extent_line(answer.extent)}",
         *([""] if rows else []),
     ]

@@ -22,7 +22,7 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
     asked = answer.query
     level = asked.level.value
     about = {
-        **asked_fields(asked.query),
+        **asked_fields(asked.links),
         "level": level,
         "by": asked.period.name.lower(),
         "mementos": known_fields(answer.mementos),
@@ -34,8 +34,8 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         "next": answer.next,
     }
     lines = [
-        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
-        known_line(asked.query, answer.mementos),
+        f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
+        known_line(asked.links, answer.mementos),
         *(_total_line(direction, answer) for direction in answer.extents),
         *([""] if any(answer.counted.values()) else []),
     ]

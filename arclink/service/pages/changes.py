@@ -16,7 +16,7 @@ from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-LIMIT = "500"
+LIMIT = 500
 """Default number of links per kind of change."""
 
 
@@ -57,11 +57,8 @@ def show_changes(
     if not all(chosen.values()):
         return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
     given = [pair for pair in asked.given if pair[0] not in chosen]
-    limit = [] if asked.get("limit") else [("limit", LIMIT)]
-    query = DiffQuery.from_parameters([*given, *chosen.items(), *limit])
+    query = DiffQuery.from_parameters(asked.given, first=first, last=last, limit=LIMIT)
     answer = answer_diff(store, query, settings.budget)
-    assert query.before.at is not None
-    assert query.after.at is not None
     totals = {
         change: sum(of_direction[change] for of_direction in answer.totals.values())
         for change in Change
@@ -70,12 +67,12 @@ def show_changes(
         "answer": answer,
         "chosen": chosen,
         "steps": steps,
-        "sides": [(query.before.at, answer.before), (query.after.at, answer.after)],
+        "sides": [(query.first, answer.before), (query.last, answer.after)],
         "marks": [
-            (mark, about(query.before.uri, view=View.LINKS, at=mark.at))
+            (mark, about(query.links.uri, view=View.LINKS, at=mark.at))
             for mark in axis.marks(chronicle.captures)
         ],
-        "places": [axis.x_of(query.before.at), axis.x_of(query.after.at)] if axis.units else [],
+        "places": [axis.x_of(query.first), axis.x_of(query.last)] if axis.units else [],
         "rows": {
             change.value: [_row(link, settings.replay) for link in answer.links[change]]
             for change in Change
