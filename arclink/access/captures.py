@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import orjson
 
+from arclink.access.capture_fields import CDX, UNKNOWN
 from arclink.access.collapsing import Collapse, Collapser, parse_collapse
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
@@ -45,13 +46,10 @@ from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
-from arclink.checksums import digest_in
-from arclink.languages import NO_LANGUAGE
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import PATTERN_OF_SECONDS, first_of
-from arclink.uris.methods import method_of_key
 
 MOST_ROWS = 10_000
 """Largest number of rows of one answer."""
@@ -65,26 +63,24 @@ MOST_READ = 200_000
 LAST_MOMENT = Timestamp("99991231235959")
 
 
-FIELDS: Mapping[str, Callable[[Memento], str]] = {
+_IN_CDX = (
+    *("urlkey", "timestamp", "url", "mime", "status", "digest", "redirect", "robotflags"),
+    *("length", "offset", "filename"),
+)
+_UNKNOWN = ("redirect", "robotflags")
+_OF_ROWS: Mapping[str, Callable[[Memento], str]] = {
     "urlkey": lambda memento: printable_uri(memento.surt).replace(" ", "%20"),
-    "timestamp": lambda memento: memento.timestamp,
-    "url": lambda memento: printable_uri(memento.original),
     "mime": lambda memento: (
-        "warc/revisit" if memento.record_type == "revisit" else memento.mime or "-"
+        "warc/revisit" if memento.record_type == "revisit" else memento.mime or UNKNOWN
     ),
-    "status": lambda memento: memento.status,
-    "digest": lambda memento: digest_in(memento.checksum),
-    "redirect": lambda memento: "-",
-    "robotflags": lambda memento: "-",
-    "length": lambda memento: str(memento.length) if memento.length >= 0 else "-",
-    "offset": lambda memento: str(memento.offset),
-    "filename": lambda memento: memento.file,
-    "languages": lambda memento: memento.languages,
-    "method": lambda memento: method_of_key(memento.surt) or "-",
+    **dict.fromkeys(_UNKNOWN, lambda memento: UNKNOWN),
+}
+"""What rows write in their own way."""
+
+FIELDS: Mapping[str, Callable[[Memento], str]] = {
+    name: _OF_ROWS.get(name) or CDX.getters[name] for name in dict.fromkeys((*_IN_CDX, *CDX.fields))
 }
 """Fields by their names in pywb and Common Crawl, first those of a CDX row, in its order."""
-
-_IN_CDX = tuple(FIELDS)[:11]
 
 ALIASES = {
     "original": "url",
@@ -96,7 +92,8 @@ ALIASES = {
 }
 """Names of the same fields in OutbackCDX and at the Internet Archive."""
 
-_IN_CDXJ = ("url", "mime", "status", "digest", "length", "offset", "filename")
+_IN_CDXJ = [(name, FIELDS[name]) for name in _IN_CDX[2:] if name not in _UNKNOWN]
+_LATER = [*FIELDS.items()][len(_IN_CDX) :]
 _NAMES = {name: name for name in FIELDS} | ALIASES
 
 
@@ -112,18 +109,22 @@ class RowOutput(NamedTuple):
     line: Callable[[Memento, tuple[str, ...]], bytes]
 
 
-def _fields_of(memento: Memento) -> tuple[str, ...]:
-    """Return the fields of a row as JSON; languages only if known, the method only if not GET."""
-    languages = () if memento.languages == NO_LANGUAGE else ("languages",)
-    return (*_IN_CDXJ, *languages, *(("method",) if method_of_key(memento.surt) else ()))
+def _known(memento: Memento) -> dict[str, str]:
+    """Return the fields of a row as JSON; those that no CDX has only if they are known."""
+    known = {name: value(memento) for name, value in _IN_CDXJ}
+    for name, value in _LATER:
+        text = value(memento)
+        if text != UNKNOWN:
+            known[name] = text
+    return known
 
 
 def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
-    fields = {
-        name: FIELDS[name](memento)
-        for name in names or _fields_of(memento)
-        if name not in ("urlkey", "timestamp")
-    }
+    fields = (
+        {name: FIELDS[name](memento) for name in names if name not in ("urlkey", "timestamp")}
+        if names
+        else _known(memento)
+    )
     key = f"{FIELDS['urlkey'](memento)} {memento.timestamp} ".encode()
     return key + orjson.dumps(fields)
 
@@ -133,12 +134,8 @@ def _text(memento: Memento, names: tuple[str, ...]) -> bytes:
 
 
 def _json(memento: Memento, names: tuple[str, ...]) -> bytes:
-    return orjson.dumps(
-        {
-            name: FIELDS[name](memento)
-            for name in names or ("urlkey", "timestamp", *_fields_of(memento))
-        }
-    )
+    fields = {name: FIELDS[name](memento) for name in names or ("urlkey", "timestamp")}
+    return orjson.dumps(fields if names else fields | _known(memento))
 
 
 OUTPUTS: Mapping[str, RowOutput] = {

@@ -173,7 +173,7 @@ class Parameter(Generic[Read]):
         return values if values or self.default is None else (self.form.read(self.default),)
 
     def value(self, given: "Given") -> Any:
-        """Return what the fields of a query have: one value, or those of the list.
+        """Return the value for the fields of a query: that of the parameter, or those of its list.
 
         Raises:
             BadParameterError: See `of` and `all_of`.
