@@ -118,7 +118,7 @@ class CaptureForm:
 
     Args:
         name: Its name in `CaptureField.names`.
-        write: Makes the values of fields of a kind; other values are written as they are.
+        write: Makes the values of fields of a kind; other values are written unchanged.
         begin: The names that come first, with blanks between them; the others follow in the order
             of `FIELDS`.
 
@@ -146,7 +146,7 @@ class CaptureForm:
 
 
 def _code_of(field: CaptureField, is_written: bool) -> str:
-    """Return the expression for a value; one function with all of them is a fifth faster."""
+    """Return the expression for a value; one function has all of them, which is faster."""
     is_attribute = isinstance(field.value, str)
     value = f"memento.{field.value}" if is_attribute else f"{field.name}(memento)"
     return f"{field.kind.name}({value})" if is_written else value

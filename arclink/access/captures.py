@@ -390,8 +390,8 @@ class CaptureQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        values = cls.values(given, otherwise)
         links = _links(given)
+        values = cls.values(given, otherwise)
         closest, sort = CLOSEST.of(given), SORT.sure(given)
         if sort == "closest" and closest is None:
             raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
@@ -591,13 +591,13 @@ def _links(given: Given) -> LinkQuery:
     """Return the link query about the same URIs; ``*`` in the URI may say which."""
     name, texts = given.found(URI)
     text = "".join(texts).strip()
-    match_type = MATCH_TYPE.sure(given)
+    match_type = None
     if not given.has(MATCH_TYPE):
         if text.startswith("*."):
             text, match_type = text[2:], MatchType.DOMAIN
         elif text.endswith("*"):
             text, match_type = text[:-1], MatchType.PREFIX
-    return LinkQuery(*URI.read(text, name), match_type)
+    return LinkQuery(*URI.read(text, name), match_type or MATCH_TYPE.sure(given))
 
 
 def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:

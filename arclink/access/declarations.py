@@ -299,19 +299,21 @@ class DeclaredQuery:
         """
         values = dict(otherwise)
         for parameter in cls.own():
-            if not (values.keys().isdisjoint(parameter.fields) or given.has(parameter)):
+            if not otherwise.keys().isdisjoint(parameter.fields) and not given.has(parameter):
                 continue
             value = parameter.value(given)
-            if value is not None:
-                items = value if len(parameter.fields) > 1 else (value,)
-                values.update(zip(parameter.fields, items, strict=True))
+            if value is not None and len(parameter.fields) == 1:
+                values[parameter.fields[0]] = value
+            elif value is not None:
+                values.update(zip(parameter.fields, value, strict=True))
         return values
 
     @classmethod
-    def own(cls) -> Iterable[AnyParameter]:
-        """Yield the parameters whose values are in the fields of this class."""
+    @cache
+    def own(cls) -> tuple[AnyParameter, ...]:
+        """Return the parameters whose values are in the fields of this class."""
         names = {field.name for field in fields(cls)}
-        return (one for one in cls.DECLARED if one.fields and names.issuperset(one.fields))
+        return tuple(one for one in cls.DECLARED if one.fields and names.issuperset(one.fields))
 
 
 def choice(of: type[Choice], *but: Choice) -> Form[Choice]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, Given, Parameter
@@ -88,15 +88,15 @@ class DiffQuery(RowQuery):
     last: Timestamp
 
     @classmethod
-    def of(cls, given: Given, **otherwise: Any) -> Self:
-        query = super(DiffQuery, cls).of(given, **otherwise)  # slots: there is no super()
-        if query.first > query.last:
+    def values(cls, given: Given, otherwise: Mapping[str, object]) -> dict[str, Any]:
+        values = super(DiffQuery, cls).values(given, otherwise)  # slots: there is no super()
+        if values["first"] > values["last"]:
             raise BadParameterError(
                 BEFORE.name,
-                given.text(BEFORE) or query.first,
-                f"a time that is not after to={given.text(AFTER) or query.last}",
+                given.text(BEFORE) or values["first"],
+                f"a time that is not after to={given.text(AFTER) or values['last']}",
             )
-        return query
+        return values
 
     @property
     def before(self) -> LinkQuery:
