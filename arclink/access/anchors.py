@@ -79,6 +79,8 @@ class AnchorsAnswer:
     Attributes:
         mementos: The captures of the URI itself; a page that was never captured may have many
             anchors.
+        inlinks_known: Whether the inlinks are known: False if nothing was captured at the time of
+            the query; None if that is not known.
         anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
         start: Number of the first anchor of this page, counted from 0.
         total: Number of anchors on all pages.
@@ -88,6 +90,7 @@ class AnchorsAnswer:
 
     query: AnchorsQuery
     mementos: MementoSummary
+    inlinks_known: bool | None
     anchors: tuple[Anchor, ...]
     start: int
     total: int
@@ -120,6 +123,7 @@ def answer_anchors(
     return AnchorsAnswer(
         query,
         reading.summary(),
+        bool(anchors) or reading.has_captures_then(),
         page.of(anchors),
         page.first,
         len(anchors),
