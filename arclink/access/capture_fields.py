@@ -35,79 +35,55 @@ class CaptureField(NamedTuple):
 
     Attributes:
         name: Its name in forms that have no other name for it.
-        kind: What its values are.
         about: Its meaning, as a sentence for users.
-        value: Attribute of a memento, or a function of it.
-        names: Its names in forms that have another one; empty in those that lack it.
+        names: Its other names, by form; empty in forms that lack it.
+        value: Attribute of a memento, or a function of it; by default the attribute ``name``.
     """
 
     name: str
     kind: FieldKind
     about: str
-    value: str | Callable[[Memento], str]
-    names: Mapping[str, str]
+    names: Mapping[str, str] = {}
+    value: str | Callable[[Memento], str] = ""
 
 
-def _field(
-    name: str,
-    kind: FieldKind,
-    about: str,
-    value: str | Callable[[Memento], str] = "",
-    **names: str,
-) -> CaptureField:
-    return CaptureField(name, kind, about, value or name, names)
-
+URI, TEXT, TIME, NUMBER, LENGTH = FieldKind
 
 FIELDS = (
-    _field(
-        "surt", FieldKind.URI, "SURT of the URI, the key in the store.", cdx="urlkey", timemap=""
-    ),
-    _field(
-        "uri",
-        FieldKind.URI,
-        "The captured URI.",
-        "original",
-        cdx="url",
-        timemap="original",
-    ),
-    _field("timestamp", FieldKind.TIME, "Time of the capture, UTC.", table="time"),
-    _field("status", FieldKind.TEXT, "HTTP status."),
-    _field("mime", FieldKind.TEXT, "Mime type; in `/cdx` `warc/revisit` for revisits."),
-    _field(
+    CaptureField("surt", URI, "SURT of the URI.", {"cdx": "urlkey", "timemap": ""}),
+    CaptureField("uri", URI, "Captured URI.", {"cdx": "url", "timemap": "original"}, "original"),
+    CaptureField("timestamp", TIME, "Time of the capture, UTC.", {"captures": "time"}),
+    CaptureField("status", TEXT, "HTTP status."),
+    CaptureField("mime", TEXT, "Mime type; in `/cdx` `warc/revisit` for revisits."),
+    CaptureField(
         "checksum",
-        FieldKind.TEXT,
+        TEXT,
         "Checksum of the payload; for captures without payload, what they refer to.",
-        cdx="",
-        stream="digest",
-        table="",
+        {"cdx": "", "stream": "digest", "captures": ""},
     ),
-    _field(
+    CaptureField(
         "digest",
-        FieldKind.TEXT,
+        TEXT,
         "Checksum of the payload; not known for captures without payload.",
+        {"explain": "", "timemap": "", "stream": ""},
         lambda memento: digest_in(memento.checksum),
-        explain="",
-        timemap="",
-        stream="",
     ),
-    _field(
+    CaptureField(
         "record_type",
-        FieldKind.TEXT,
+        TEXT,
         "`response`, `revisit` or `resource`.",
-        cdx="",
-        timemap="",
-        stream="type",
+        {"cdx": "", "timemap": "", "stream": "type"},
     ),
-    _field("file", FieldKind.TEXT, "Name of the archive file.", cdx="filename"),
-    _field("offset", FieldKind.NUMBER, "Where the record begins in the file, in bytes."),
-    _field("length", FieldKind.LENGTH, "Bytes of the record as stored.", timemap=""),
-    _field("languages", FieldKind.TEXT, "Codes of its languages, with commas between them."),
-    _field(
+    CaptureField("file", TEXT, "Name of the archive file.", {"cdx": "filename"}),
+    CaptureField("offset", NUMBER, "Where the record begins in the file, in bytes."),
+    CaptureField("length", LENGTH, "Bytes of the record as stored.", {"timemap": ""}),
+    CaptureField("languages", TEXT, "Codes of its languages, with commas between them."),
+    CaptureField(
         "method",
-        FieldKind.TEXT,
+        TEXT,
         "The HTTP method that it answers, if that is not GET.",
+        {"timemap": ""},
         lambda memento: method_of_key(memento.surt) or UNKNOWN,
-        timemap="",
     ),
 )
 """The fields in the order of columns."""
@@ -138,30 +114,25 @@ class CaptureForm:
         known: dict[str, object] = {kind.name: function for kind, function in write.items()}
         known |= {field.name: field.value for field in FIELDS}
         code = {one: _code_of(field, field.kind in write) for one, field in self.fields.items()}
+        items = ", ".join(f"{one!r}: {value}" for one, value in code.items())
         self.getters: Mapping[str, Callable[[Memento], Any]] = {
             one: eval(f"lambda memento: {value}", known) for one, value in code.items()
         }
-        items = ", ".join(f"{one!r}: {value}" for one, value in code.items())
         self.of: Callable[[Memento], dict[str, Any]] = eval(f"lambda memento: {{{items}}}", known)
 
 
 def _code_of(field: CaptureField, is_written: bool) -> str:
     """Return the expression for a value; one function has all of them, which is faster."""
-    is_attribute = isinstance(field.value, str)
-    value = f"memento.{field.value}" if is_attribute else f"{field.name}(memento)"
+    is_function = callable(field.value)
+    value = f"{field.name}(memento)" if is_function else f"memento.{field.value or field.name}"
     return f"{field.kind.name}({value})" if is_written else value
 
 
-_RAW = {FieldKind.URI: printable_uri}
-_CLEANED = {**_RAW, FieldKind.TEXT: printable}
+_RAW = {URI: printable_uri}
+_CLEANED = {**_RAW, TEXT: printable}
 
 CDX = CaptureForm(
-    "cdx",
-    {
-        **_RAW,
-        FieldKind.NUMBER: str,
-        FieldKind.LENGTH: lambda length: str(length) if length >= 0 else UNKNOWN,
-    },
+    "cdx", {**_RAW, NUMBER: str, LENGTH: lambda length: str(length) if length >= 0 else UNKNOWN}
 )
 """The rows of a capture index."""
 

@@ -180,6 +180,7 @@ CLOSEST = Parameter(
         {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|{PATTERN_OF_SECONDS}[0-9]{{1,3}}|now)$"},
         _closest,
     ),
+    fields=(),
 )
 SORT = Parameter(
     "sort",
@@ -219,7 +220,6 @@ ROWS = Parameter(
         _rows,
     ),
     default=str(MOST_ROWS),
-    fields=("limit",),
 )
 SKIP = Parameter(
     "offset", "Skip this number of rows.", whole_number(MOST_READ, least=0), default="0"
@@ -298,7 +298,6 @@ OUTPUT = Parameter(
     "How rows are written.",
     named({name: name for name in OUTPUTS}),
     default="cdxj",
-    fields=("output",),
 )
 RESUME_KEY = Parameter(
     "resumeKey",

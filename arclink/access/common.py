@@ -35,7 +35,6 @@ KINDS = Parameter(
     also=("kind",),
     metavar="KINDS",
     see="explanation/data-model.md#groups-of-kinds",
-    fields=("kinds",),
     unite=union_of,
 )
 """The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
@@ -46,7 +45,6 @@ REDIRECT = Parameter(
     "Whether redirects (http@location, http@refresh, meta@refresh) count as links.",
     choice(Redirects),
     default="yes",
-    fields=("redirects",),
 )
 
 SUBSET = Parameter(

@@ -101,8 +101,8 @@ class Parameter(Generic[Read]):
         is_positional: Whether it is an argument on the command line, not an option.
         keeps_empty: Whether an empty value is a value, which its reader refuses. Otherwise it means
             the same as a missing one.
-        fields: The fields of queries that have its value; if there are several, each has one item
-            of the value.
+        fields: The fields of queries that have its value, each one item of it if there are several;
+            by default the one with its name. Empty if queries need more to read it.
         unite: Makes one value from those of a list; None if the field has a tuple of them.
     """
 
@@ -120,12 +120,17 @@ class Parameter(Generic[Read]):
     see: str = ""
     is_positional: bool = False
     keeps_empty: bool = False
-    fields: tuple[str, ...] = ()
+    fields: tuple[str, ...] | None = None
     unite: Callable[[tuple[Any, ...]], object] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name, *self.also)
+
+    @property
+    def of_query(self) -> tuple[str, ...]:
+        """The fields of queries that have its value."""
+        return (self.name.replace("-", "_"),) if self.fields is None else self.fields
 
     def read(self, text: str, name: str = "") -> Read:
         """Return the value of ``text``; ``name`` is the caller's name for the parameter.
@@ -299,13 +304,12 @@ class DeclaredQuery:
         """
         values = dict(otherwise)
         for parameter in cls.own():
-            if not otherwise.keys().isdisjoint(parameter.fields) and not given.has(parameter):
+            names = parameter.of_query
+            if not otherwise.keys().isdisjoint(names) and not given.has(parameter):
                 continue
             value = parameter.value(given)
-            if value is not None and len(parameter.fields) == 1:
-                values[parameter.fields[0]] = value
-            elif value is not None:
-                values.update(zip(parameter.fields, value, strict=True))
+            if value is not None:
+                values.update(zip(names, value if len(names) > 1 else (value,), strict=True))
         return values
 
     @classmethod
@@ -313,7 +317,7 @@ class DeclaredQuery:
     def own(cls) -> tuple[AnyParameter, ...]:
         """Return the parameters whose values are in the fields of this class."""
         names = {field.name for field in fields(cls)}
-        return tuple(one for one in cls.DECLARED if one.fields and names.issuperset(one.fields))
+        return tuple(one for one in cls.DECLARED if one.of_query and names.issuperset(one.of_query))
 
 
 def choice(of: type[Choice], *but: Choice) -> Form[Choice]:

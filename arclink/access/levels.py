@@ -48,7 +48,6 @@ LEVEL = Parameter(
     "Counts per host or registered domain instead of links.",
     choice(GroupLevel),
     is_required=True,
-    fields=("level",),
 )
 UNITS = ("uri", *(level.value for level in GroupLevel))
 """The values of `LINKS_OR_LEVEL`."""

@@ -68,7 +68,6 @@ ROW_LIMIT = Parameter(
     whole_number(MOST_ROWS, "a number of rows, or 0 for all that were counted"),
     default=str(DEFAULT_LIMIT),
     metavar="N",
-    fields=("limit",),
 )
 
 

@@ -145,13 +145,7 @@ MATCH_TYPE = Parameter(
     see="reference/service.md#many-pages",
     fields=("match_type",),
 )
-DIRECTION = Parameter(
-    "direction",
-    "Outlinks, inlinks, or both.",
-    choice(Direction),
-    default="both",
-    fields=("direction",),
-)
+DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
 
 
 def few_filters(filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
@@ -191,13 +185,13 @@ LIMIT = Parameter(
     default=str(DEFAULT_LIMIT),
     metavar="N",
     see="reference/service.md#order-and-size-of-answers",
-    fields=("limit",),
 )
 CURSOR = Parameter(
     "cursor",
     "Continue after an earlier answer to the same query: the value of 'next' in it.",
     TEXT,
     metavar="CURSOR",
+    fields=(),
 )
 EVIDENCE = Parameter(
     "evidence",
@@ -283,7 +277,7 @@ class LinkQuery(DeclaredQuery):
             why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
             raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
         for parameter in (FOLLOW, EVIDENCE, VALIDITY):
-            if getattr(self, *parameter.fields):
+            if getattr(self, *parameter.of_query):
                 why = (
                     f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
                 )

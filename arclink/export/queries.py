@@ -72,7 +72,6 @@ LEVEL = Parameter(
     "Level of the nodes.",
     choice(Level),
     otherwise="host for graphs, uri for tables",
-    fields=("level",),
 )
 MIN_COUNT = Parameter(
     "min-count",
@@ -81,35 +80,30 @@ MIN_COUNT = Parameter(
     _FROM_ONE,
     default="1",
     metavar="N",
-    fields=("min_count",),
 )
 TOP = Parameter(
     "top",
     "Only the N nodes with the most linking nodes.",
     _FROM_ONE,
     metavar="N",
-    fields=("top",),
 )
 CORE = Parameter(
     "core",
     "Only nodes with at least N neighbours among the remaining nodes.",
     _FROM_ONE,
     metavar="N",
-    fields=("core",),
 )
 BACKBONE = Parameter(
     "backbone",
     "Only links that are significant at this level (disparity filter), such as 0.05.",
     number(least=0, most=1, is_above=True),
     metavar="ALPHA",
-    fields=("backbone",),
 )
 SPELLS = Parameter(
     "spells",
     "With gexf: the times at which a link exists.",
     choice(Spells),
     default=Spells.OBSERVED.value,
-    fields=("spells",),
 )
 KINDS_OF_EXPORT = replace(
     KINDS_TO_FOLLOW,
