@@ -1,14 +1,11 @@
 """What queries for rows that are counted over links share: parameters, and pages of rows."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
-    BadParameterError,
-    ConflictError,
     DeclaredQuery,
     Form,
     Given,
@@ -16,7 +13,13 @@ from arclink.access.declarations import (
     named,
     whole_number,
 )
-from arclink.access.queries import CURSOR, DEFAULT_LIMIT, LinkQuery
+from arclink.access.queries import (
+    CURSOR,
+    DEFAULT_LIMIT,
+    LinkQuery,
+    fingerprint_of,
+    reading_cursor,
+)
 from arclink.access.tallies import Period
 from arclink.store.protocols import OpenStore
 
@@ -116,8 +119,7 @@ class RowQuery(DeclaredQuery):
     @property
     def fingerprint(self) -> str:
         """16 hex digits over the query without limit and cursor; a cursor belongs to one."""
-        asked = "\n".join(map(str, self.question)).encode("utf-8", "surrogatepass")
-        return hashlib.sha1(asked, usedforsecurity=False).hexdigest()[:16]
+        return fingerprint_of(*self.question)
 
     def page(self, store: OpenStore) -> "RowPage":
         """Return the page for this store: from the first row on if the store has changed."""
@@ -128,23 +130,11 @@ class RowQuery(DeclaredQuery):
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
-        if self.limit == 0:
-            raise ConflictError(
-                "cursor", text, "cannot be used with limit=0, which returns everything"
-            )
-        fingerprint = self.fingerprint
-        try:
+        with reading_cursor(text, self.limit):
             match decode_fields(text):
-                case ["rows", str(found), str(version), int(first)] if (
-                    found == fingerprint and first >= 0
-                ):
+                case ["rows", self.fingerprint, str(version), int(first)] if first >= 0:
                     return replace(self, cursor=RowCursor(version, first))
-                case _:
-                    raise CursorError("cursor of another question")
-        except CursorError as error:
-            raise BadParameterError(
-                "cursor", text, "the 'next' of an answer to the same query"
-            ) from error
+            raise CursorError("cursor of another question")
 
 
 @dataclass(frozen=True, slots=True)

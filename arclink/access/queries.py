@@ -6,7 +6,8 @@ code makes a query of values: ``LinkQuery(uri, at=time)``, or ``replace(query, l
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
@@ -303,9 +304,7 @@ class LinkQuery(DeclaredQuery):
         )
         asked += tuple(sorted(one.text for one in self.filters))
         asked += (self.match_type.value,) if self.is_range else ()
-        return hashlib.sha1(
-            "\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False
-        ).hexdigest()[:16]
+        return fingerprint_of(*asked)
 
     @property
     def is_range(self) -> bool:
@@ -354,25 +353,37 @@ class LinkQuery(DeclaredQuery):
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
-        if self.limit == 0:
-            raise ConflictError(
-                "cursor", text, "cannot be used with limit=0, which returns everything"
-            )
-        if self.is_following:
-            raise ConflictError(
-                "cursor",
-                text,
-                "cannot be used with follow: query the redirect's target for the rest",
-            )
-        try:
+        with reading_cursor(text, self.limit):
+            if self.is_following:
+                why = "cannot be used with follow: query the redirect's target for the rest"
+                raise ConflictError(CURSOR.name, text, why)
             cursor = decode_cursor(text, self.fingerprint)
             if not (self._has_place(cursor.outlinks) and self._has_place(cursor.inlinks)):
                 raise CursorError("not a position in this answer")
-        except CursorError as error:
-            raise BadParameterError(
-                "cursor", text, "the 'next' of an answer to the same query"
-            ) from error
         return replace(self, cursor=cursor)
+
+
+def fingerprint_of(*asked: object) -> str:
+    """Return 16 hex digits over the facts that distinguish a query from others."""
+    text = "\n".join(map(str, asked)).encode("utf-8", "surrogatepass")
+    return hashlib.sha1(text, usedforsecurity=False).hexdigest()[:16]
+
+
+@contextmanager
+def reading_cursor(text: str, limit: int) -> Iterator[None]:
+    """Refuse a cursor that cannot be used, also if the block raises `CursorError`.
+
+    Raises:
+        BadParameterError: The cursor does not fit the query, or the limit.
+    """
+    if limit == 0:
+        why = "cannot be used with limit=0, which returns everything"
+        raise ConflictError(CURSOR.name, text, why)
+    try:
+        yield
+    except CursorError as error:
+        why = "the 'next' of an answer to the same query"
+        raise BadParameterError(CURSOR.name, text, why) from error
 
 
 def absolute_uri(text: str) -> UriR:
