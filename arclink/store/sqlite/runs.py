@@ -19,7 +19,6 @@ separates its fields, so that a key that is a prefix of another one sorts before
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import IntEnum
 from heapq import merge
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -38,7 +37,7 @@ from arclink.store.blocks.byte_layouts import (
     unpack_sections,
 )
 from arclink.store.blocks.levels import merge_due
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
 
@@ -59,14 +58,6 @@ AFTER_ALL = b"\xff"
 """A bound after all keys: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
-
-
-class Relation(IntEnum):
-    """The relations that runs hold. The values are stored in the file."""
-
-    INLINKS = 1
-    MEMENTOS = 2
-    SIGHTINGS = 3
 
 
 class RunBlock:
