@@ -7,7 +7,7 @@ share a stream by this number alone.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 from zlib import crc32
 
 from arclink.access.declarations import (
@@ -166,7 +166,7 @@ class StreamQuery(DeclaredQuery):
     form: StreamForm = StreamForm.JSONL
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         return cls(
             ORDER.sure(given),
             PART.sure(given),

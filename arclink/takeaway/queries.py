@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 
 from arclink.access.declarations import (
     AnyParameter,
@@ -78,7 +78,7 @@ class TakeAwayQuery(DeclaredQuery):
     is_checked: bool = False
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         form = CAPTURE_FORMAT.sure(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:
