@@ -184,13 +184,13 @@ def summed(
     """Yield the keys, sorted, each once with the sum of its counts.
 
     Args:
-        counts: Keys with counts; a key may come again.
+        counts: Keys of one length with counts; a key may come again.
         folder: Folder for temporary files; the system's if None.
 
     >>> list(summed([(("b",), 1), (("a",), 2), (("b",), 3)]))
     [(('a',), 2), (('b',), 4)]
     """
-    parts = Sorted[tuple[Key, int, int]](folder)
+    parts = Sorted[tuple[Any, ...]](folder)  # keys, each with a number of its own and a sum
     sums: Counter[Key] = Counter()
     size = 0
     for number, (key, count) in enumerate(counts):
@@ -198,12 +198,12 @@ def summed(
             size += sum(map(len, key)) + (len(key) + 2) * OBJECT
         sums[key] += count
         if size > MEMORY:
-            parts.update((one, number, total) for one, total in sums.items())
+            parts.update((*one, number, total) for one, total in sums.items())
             sums.clear()
             size = 0
-    parts.update((one, -1, total) for one, total in sums.items())
-    for key, same in groupby(parts, itemgetter(0)):
-        yield key, sum(total for *_, total in same)
+    parts.update((*one, -1, total) for one, total in sums.items())
+    for key, same in groupby(parts, itemgetter(slice(-2))):
+        yield key, sum(row[-1] for row in same)
 
 
 class DistinctSet:
