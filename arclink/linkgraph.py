@@ -415,7 +415,7 @@ class LinkGraph(Closing):
         tables = RankTables(
             Path(cache) if cache else cache_of(self._where) if self._where else None
         )
-        return CaptureStream(self._reader, query, tables=tables)
+        return CaptureStream(self.store, self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.

@@ -234,7 +234,7 @@ def _by_stream(store: Path, order: Order, *, with_revisits: bool = True) -> tupl
     with open_store(str(store)) as graph:
         reader = PageReader(graph)
         start, count = time.process_time(), 0
-        for capture in CaptureStream(reader, StreamQuery(order)):
+        for capture in CaptureStream(graph, reader, StreamQuery(order)):
             if not with_revisits and capture.memento.record_type == REVISIT:
                 continue
             try:
@@ -252,7 +252,7 @@ def _written(store: Path, order: Order, form: StreamForm) -> tuple[int, float]:
     with open_store(str(store)) as graph:
         reader = PageReader(graph)
         start = time.process_time()
-        stream = CaptureStream(reader, StreamQuery(order))
+        stream = CaptureStream(graph, reader, StreamQuery(order))
         for _ in write_stream(stream, form):
             pass
         seconds = time.process_time() - start

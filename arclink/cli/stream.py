@@ -61,7 +61,7 @@ def command(given: Given) -> None:
         reader = PageReader(graph, places)
         tables = RankTables(Path(cache) if cache else cache_of(where))
         try:
-            stream = CaptureStream(reader, query, tables=tables)
+            stream = CaptureStream(graph, reader, query, tables=tables)
             if folder := POINTERS.of(given):
                 captures = sum(write_pointers(stream, Path(folder)))
                 click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")

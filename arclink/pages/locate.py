@@ -37,7 +37,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store.protocols import Scans
+from arclink.store.protocols import Answers, Captures, Scans
 from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 
@@ -116,7 +116,7 @@ def find_capture(store: Scans, text: str, at: str = "") -> Memento:
 
 
 @of_one_state
-def capture_in_force(store: Scans, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
+def capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
     """Return the newest capture of a URI that is not newer than ``at``.
 
     Of several variants of the URI at the same time, the one that is written as asked is preferred.
@@ -137,7 +137,7 @@ def capture_in_force(store: Scans, uri: str, at: Timestamp = ALL_TIME.last) -> M
 
 
 @of_one_state
-def capture_at(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
+def capture_at(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None:
     """Return the capture of a URI at exactly this time; None if it has no such capture.
 
     A capture of another variant of the URI counts, unless it only redirects to a variant of itself:
@@ -151,7 +151,7 @@ def capture_at(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
 
 
 @of_one_state
-def capture_near(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
+def capture_near(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None:
     """Return the capture of a URI that is nearest to a time; None if it was never captured.
 
     Of two captures with the same distance, the older one is returned. Captures that redirect to a
@@ -167,7 +167,7 @@ def capture_near(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None
     return first
 
 
-def _preferred(store: Scans, same: list[Memento], uri: str) -> Memento:
+def _preferred(store: Answers, same: list[Memento], uri: str) -> Memento:
     """Return the capture of a URI among captures of its variants at one time."""
     if len(same) == 1:
         return same[0]
@@ -182,7 +182,7 @@ def _preferred(store: Scans, same: list[Memento], uri: str) -> Memento:
     )
 
 
-def neighbours_of(store: Scans, memento: Memento) -> Neighbours:
+def neighbours_of(store: Answers, memento: Memento) -> Neighbours:
     """Return the captures of the same SURT around a capture."""
     captures = list(islice(store.mementos(memento.surt), MOST_LISTED + 1))
     if len(captures) <= MOST_LISTED:
@@ -208,7 +208,7 @@ def neighbours_of(store: Scans, memento: Memento) -> Neighbours:
     )
 
 
-def redirects_to_itself(store: Scans, memento: Memento) -> bool:
+def redirects_to_itself(store: Answers, memento: Memento) -> bool:
     """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
     if not memento.status.startswith("3"):
         return False
@@ -219,7 +219,7 @@ def redirects_to_itself(store: Scans, memento: Memento) -> bool:
     )
 
 
-def capture_shown(store: Scans, memento: Memento) -> Memento:
+def capture_shown(store: Captures, memento: Memento) -> Memento:
     """Return the capture that a memento shows: itself, or the one that it refers to.
 
     Raises:
@@ -241,7 +241,7 @@ def capture_shown(store: Scans, memento: Memento) -> Memento:
     raise not_at_hand(memento, why)
 
 
-def captures_named(store: Scans, uri: str, when: Timestamp) -> list[Memento]:
+def captures_named(store: Captures, uri: str, when: Timestamp) -> list[Memento]:
     """Return the captures that a revisit names: of this URI first, then of its variants.
 
     Scheme, port and ``www`` do not matter, as crawlers do not write them in one way.
@@ -261,7 +261,7 @@ def not_at_hand(memento: Memento, why: str) -> CaptureError:
 
 
 def places_of_payload(
-    store: Scans,
+    store: Captures,
     memento: Memento,
     refers_to_uri: str = "",
     refers_to_timestamp: str = "",
@@ -285,7 +285,7 @@ def places_of_payload(
 
 
 def _possible_places(
-    store: Scans, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
+    store: Captures, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
 ) -> Iterator[RecordPlace]:
     checksum = memento.checksum
     named: list[Memento] = []
@@ -307,7 +307,7 @@ def _possible_places(
     yield from map(place_of, named)
 
 
-def captures_of(store: Scans, checksum: Checksum) -> Iterator[Memento]:
+def captures_of(store: Captures, checksum: Checksum) -> Iterator[Memento]:
     """Yield the captures with a checksum, if a build read payloads of that kind; else none.
 
     A store finds captures by checksum only for payloads that a build reads for links.

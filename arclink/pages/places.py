@@ -27,8 +27,7 @@ from arclink.archives.locations import (
 from arclink.archives.opener import DAMAGE, open_members
 from arclink.errors import InputError, UsageError
 from arclink.network.addresses import joined
-from arclink.store.filtered import FilteredStore
-from arclink.store.protocols import Scans
+from arclink.store.protocols import Captures
 
 FRESH_SECONDS = 10.0
 """Seconds for which a list of files is not read again, although it lacks a name."""
@@ -68,10 +67,10 @@ class RecordedPaths:
         store: The store; use this only in its thread.
     """
 
-    def __init__(self, store: Scans) -> None:
+    def __init__(self, store: Captures) -> None:
         # Paths are not part of an answer. So an embargo, which would make the list slow, does not
         # apply: the caller has the name from a memento that it may read.
-        self._store = store.whole if isinstance(store, FilteredStore) else store
+        self._store = store.whole
         self._by_name: dict[str, str] = {}
         self._read = float("-inf")
 

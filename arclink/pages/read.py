@@ -47,7 +47,7 @@ from arclink.pages.locate import (
 )
 from arclink.pages.places import ArchivePlaces, RecordedPaths
 from arclink.reasons import Reason
-from arclink.store.protocols import Scans
+from arclink.store.protocols import Captures
 from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
@@ -285,7 +285,7 @@ class PageReader:
         places: Where their archive files are; by default only the recorded paths.
     """
 
-    def __init__(self, store: Scans, places: ArchivePlaces | None = None) -> None:
+    def __init__(self, store: Captures, places: ArchivePlaces | None = None) -> None:
         self.store = store
         self._recorded = RecordedPaths(store)
         self._places = places or ArchivePlaces()

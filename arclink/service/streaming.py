@@ -9,10 +9,10 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
 from arclink.errors import OperatorError, StoreError
-from arclink.service.archived import reader_asked
+from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
 from arclink.service.responses import asked, started
-from arclink.service.stores import stores_of_app
+from arclink.service.stores import store_asked, stores_of_app
 from arclink.streams.forms import FORMS, write_stream
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.streams.ranks import RankTables
@@ -37,10 +37,11 @@ def stream() -> Response:
     """
     given = asked(STREAM)
     query = StreamQuery.of(given)
-    reader = reader_asked(given)
+    check_pages()
+    store = store_asked(given)
     path = stores_of_app().path
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
-    captures = CaptureStream(reader, query, tables=tables)
+    captures = CaptureStream(store, reader_of(store), query, tables)
     pieces = _logged(write_stream(captures, query.form, is_limited=True))
     response = Response(started(pieces), content_type=FORMS[query.form].media_type)
     response.call_on_close(captures.close)

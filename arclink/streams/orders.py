@@ -23,7 +23,6 @@ from typing import NamedTuple
 from arclink.errors import GoneError
 from arclink.files.distinct_lines import DistinctLines
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
@@ -219,8 +218,7 @@ class _PlacesAfter:
         self._key = key
         earlier: set[str] = set()
         later: set[str] = set()
-        whole = store.whole if isinstance(store, FilteredStore) else store
-        for batch in whole.batches():
+        for batch in store.batches():
             (earlier if batch.number <= number else later).update(batch.files)
         self._unchanged = earlier - later
         self._later = later - earlier

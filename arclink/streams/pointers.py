@@ -13,20 +13,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, Self, cast
 
 import orjson
 
 from arclink.errors import CaptureError, UsageError
 from arclink.files.atomic import written_whole
-from arclink.model import Checksum, Memento, Span, Surt, UriR
+from arclink.model import ALL_TIME, Checksum, Memento, Span, Surt, UriR
 from arclink.pages.locate import REVISIT, capture_shown, places_of_payload
 from arclink.pages.read import CapturedPage, PageReader, reason_of
 from arclink.reasons import Reason
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento, parse_memento
-from arclink.store.empty import EmptyStore
-from arclink.store.protocols import KnownFile, Scans
+from arclink.store.protocols import KnownFile
 from arclink.streams.stream import CaptureStream
 
 CAPTURES_PER_FILE = 10_000
@@ -83,16 +82,19 @@ def _line(reader: PageReader, memento: Memento) -> bytes:
     return orjson.dumps(path) + b"\t" + format_pointer(pointer) + b"\n"
 
 
-class _ListedFiles(EmptyStore):
-    """The store of a task: it knows the paths of archive files, and no capture."""
+class _PointedFile(NamedTuple):
+    """The `Captures` of a task: one file, and no capture, because its pointers name the records."""
 
-    def __init__(self) -> None:
-        self.known: dict[str, KnownFile] = {}
+    known: KnownFile
+
+    @property
+    def whole(self) -> Self:
+        return self
 
     def files(self) -> Iterator[KnownFile]:
-        return iter(self.known.values())
+        return iter((self.known,))
 
-    def mementos(self, surt: Surt, span: Span | None = None) -> Iterator[Memento]:
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         return iter(())
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
@@ -130,16 +132,15 @@ def map_pages(
         function: The function. Its errors end the task, except errors about the bytes of a page.
         counts: Gets the reason for each capture.
     """
-    store = _ListedFiles()
-    path, reader = "", PageReader(cast("Scans", store))
+    path, reader = "", PageReader(_PointedFile(KnownFile("", "", 0, "")))
     try:
         for line in lines:
             where, _, text = line.partition(b"\t")
             pointer = parse_pointer(text)
             if (found := orjson.loads(where)) != path:
                 reader.close()
-                path, reader = found, PageReader(cast("Scans", store))
-                store.known = {pointer.file: KnownFile(pointer.file, path, 0, "")}
+                path = found
+                reader = PageReader(_PointedFile(KnownFile(pointer.file, path, 0, "")))
             memento = parse_memento(pointer.memento)
             try:
                 yield from _values(reader, pointer, memento, function)

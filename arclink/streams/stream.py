@@ -17,14 +17,12 @@ from arclink.access.declarations import BadParameterError
 from arclink.model import Memento, Timestamp
 from arclink.pages.read import CapturedPage, OpenRecord, PageReader
 from arclink.reasons import Reason
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 from arclink.streams.orders import Captures, captures_in_order, timestamp_in
 from arclink.streams.queries import AFTER, Order, StreamQuery
 from arclink.streams.ranks import RankTable, RankTables
 from arclink.streams.tokens import StreamToken, decode_token, encode_token, hash_of
-from arclink.subsets.view import SubsetStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +94,13 @@ class CaptureStream(Iterator[StreamedCapture]):
     """The captures that answer a query, each once.
 
     Args:
-        reader: Reader of the store. Use the stream only in its thread.
+        store: The store. Use the stream only in its thread.
+        reader: Reader of its captures.
         query: The query; its form plays no role here.
         tables: Rank tables of the store, for the order ``rank``.
 
     Attributes:
-        reader: Reader of the store.
+        reader: Reader of the captures.
         lost: Number of captures that came without bytes, by the name of the reason.
 
     Raises:
@@ -113,14 +112,16 @@ class CaptureStream(Iterator[StreamedCapture]):
 
     def __init__(
         self,
+        store: Scans,
         reader: PageReader,
         query: StreamQuery,
         tables: RankTables | None = None,
     ) -> None:
         self.reader = reader
+        self._store = store
         self._query = query
         self._tables = tables or RankTables(None)
-        self._start, self._table = self._begin(hash_of(_definition_of(reader.store)))
+        self._start, self._table = self._begin(hash_of(store.identity))
         self._key = self._start.key
         self._count = self._start.captures
         self.lost = Counter(self._start.lost)
@@ -131,7 +132,7 @@ class CaptureStream(Iterator[StreamedCapture]):
 
     def _begin(self, definition: str) -> tuple[StreamToken, RankTable | None]:
         """Return the token to continue after, and the rank table."""
-        store, query = self.reader.store, self._query
+        store, query = self._store, self._query
         is_ranked = query.order is Order.RANK
         last = store.last_batch()
         if query.after:
@@ -155,7 +156,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         return StreamedCapture(memento, self)
 
     def _in_order(self) -> Captures:
-        store, query = self.reader.store, self._query
+        store, query = self._store, self._query
         while True:
             removals = _Removals(store)
             captures = captures_in_order(
@@ -184,7 +185,7 @@ class CaptureStream(Iterator[StreamedCapture]):
             table is None
             or self._query.part.of != 1
             or self._count == table.captures
-            or not self._tables.is_of(table, self.reader.store)
+            or not self._tables.is_of(table, self._store)
         ):
             return ""
         return f"{self._count:,} captures came, but the rank table has {table.captures:,}"
@@ -221,11 +222,6 @@ class CaptureStream(Iterator[StreamedCapture]):
         self._captures.close()
 
 
-def _definition_of(store: Scans) -> str:
-    """Return the text that identifies the subset that a store shows; empty for a whole store."""
-    return store.filter_identity if isinstance(store, SubsetStore) else ""
-
-
 _FRESH_SECONDS = 0.001
 """Seconds for which a check for takedowns holds; a check costs as much as reading a small page."""
 
@@ -235,7 +231,7 @@ class _Removals:
 
     def __init__(self, store: Scans) -> None:
         # Whole stores answer more quickly, and a filter removes nothing.
-        self._store = store.whole if isinstance(store, FilteredStore) else store
+        self._store = store.whole
         self._state = self._store.state()
         self._removals = self._read()
         self._checked = float("-inf")

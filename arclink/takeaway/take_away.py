@@ -22,11 +22,9 @@ from arclink.model import Memento
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import PageReader
 from arclink.pages.text import read_title
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.fields import is_name
-from arclink.subsets.view import SubsetStore
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.manifest import manifest_of
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
@@ -73,21 +71,9 @@ class Source:
     places: ArchivePlaces | None = None
     subset: str = ""
 
-    @property
-    def originals(self) -> Scans:
-        """The store in which the captures that revisits refer to are searched.
-
-        It has the captures outside a subset, but not those that an embargo hides.
-        """
-        store = self.store
-        while isinstance(store, SubsetStore):
-            store = store.base
-        return store
-
     def describe(self, query: TakeAwayQuery) -> str:
         """Return the captures of a query in words."""
-        if isinstance(self.store, SubsetStore):
-            text = self.store.text
+        if text := self.store.selection:
             name = f"{self.subset}: " if is_name(self.subset) else ""
             return f"{query.description} of the subset {name}{text}"
         return query.description
@@ -107,7 +93,7 @@ class _Writing:
         self.selection = source.describe(query)
         is_wacz = query.form is CaptureFormat.WACZ
         self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
-        self._titles = PageReader(source.originals, source.places)
+        self._titles = PageReader(source.store.unselected, source.places)
 
     @contextmanager
     def records(self) -> Iterator[Iterator[TakenRecord]]:
@@ -117,7 +103,7 @@ class _Writing:
             ExportError: The selection has no capture, or the store changed again and again.
         """
         store = self.source.store
-        reader = PageReader(self.source.originals, self.source.places)
+        reader = PageReader(self.source.store.unselected, self.source.places)
         takedowns = takedown_digest(store)
         try:
             chosen = self._chosen(reader)
@@ -226,8 +212,7 @@ def _check_archives(store: Scans, outputs: Iterable[Path]) -> None:
     existing = {path.resolve(): path for path in outputs if path.exists()}
     if not existing:
         return
-    whole = store.whole if isinstance(store, FilteredStore) else store
-    for file in whole.files():
+    for file in store.whole.files():
         inside = split_file(file.path)
         output = existing.get(Path(inside[0] if inside else file.path).resolve())
         if output is not None:

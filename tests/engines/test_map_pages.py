@@ -15,8 +15,12 @@ from tests.streams.reading import opened, query_of
 
 @pytest.fixture
 def pointers(demos: Demos, tmp_path: Path) -> list[str]:
-    with opened(demos.store()) as reader:
-        sum(write_pointers(CaptureStream(reader, query_of("file")), tmp_path / "pointers", 150))
+    with opened(demos.store()) as (graph, reader):
+        sum(
+            write_pointers(
+                CaptureStream(graph, reader, query_of("file")), tmp_path / "pointers", 150
+            )
+        )
     return sorted(map(str, (tmp_path / "pointers").glob("part-*")))
 
 

@@ -59,9 +59,9 @@ def wacz(tmp_path: Path) -> Path:
 def test_captures_are_built_read_and_exported(tmp_path: Path, wacz: Path, has_rows: bool) -> None:
     store = tmp_path / "links.db"
     build_store("", store, ALONE, [str(wacz)], find_cdx([str(wacz)]) if has_rows else [])
-    with opened(store) as reader:
-        assert [file.name for file in reader.store.files()] == [f"all.wacz!/{one}" for one in FILES]
-        with reader.read(find_capture(reader.store, "http://b.example/")) as shown:
+    with opened(store) as (graph, reader):
+        assert [file.name for file in graph.files()] == [f"all.wacz!/{one}" for one in FILES]
+        with reader.read(find_capture(graph, "http://b.example/")) as shown:
             assert b"".join(shown.decoded()) == BODY
     with open_store(str(store)) as graph:
         assert links_of(graph, "example,a)/", "example,b)/") == {

@@ -17,12 +17,12 @@ from arclink.streams.stream import CaptureStream
 
 
 @contextmanager
-def opened(store: Path | Scans) -> Iterator[PageReader]:
+def opened(store: Path | Scans) -> Iterator[tuple[Scans, PageReader]]:
     """Open a store, and a reader of its captures."""
     graph = open_store(str(store)) if isinstance(store, Path) else store
     reader = PageReader(graph, ArchivePlaces())
     try:
-        yield reader
+        yield graph, reader
     finally:
         reader.close()
         if isinstance(store, Path):
@@ -38,8 +38,8 @@ def query_of(order: str = "surt", after: str = "", **rest: Any) -> StreamQuery:
 
 def bytes_of(store: Path | Scans, query: StreamQuery, tables: Path | None = None) -> bytes:
     """Return a whole stream."""
-    with opened(store) as reader:
-        stream = CaptureStream(reader, query, RankTables(tables))
+    with opened(store) as (graph, reader):
+        stream = CaptureStream(graph, reader, query, RankTables(tables))
         return b"".join(write_stream(stream, query.form))
 
 

@@ -30,9 +30,9 @@ def interrupted(store: Path, query: StreamQuery, count: int, tables: Path) -> tu
     output = FORMS[query.form]
     while True:
         pieces += 1
-        with opened(store) as reader:
+        with opened(store) as (graph, reader):
             asked = StreamQuery(query.order, query.part, after, 0, query.form)
-            stream = CaptureStream(reader, asked, tables=RankTables(tables))
+            stream = CaptureStream(graph, reader, asked, tables=RankTables(tables))
             for number, capture in enumerate(stream, 1):
                 data += b"".join(write_capture(output, capture))
                 after = capture.after
@@ -120,8 +120,8 @@ def test_temporary_files_go_with_the_stream(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(orders, "MOST_LINES", 7)
-    with opened(demos.store()) as reader:
-        stream = CaptureStream(reader, query_of("time"))
+    with opened(demos.store()) as (graph, reader):
+        stream = CaptureStream(graph, reader, query_of("time"))
         next(stream)
         assert os.listdir(tmp_path)
         stream.close()

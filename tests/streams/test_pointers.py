@@ -25,8 +25,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def pointers_of(store: Path, folder: Path, at_once: int = 70) -> list[Path]:
-    with opened(store) as reader:
-        counts = list(write_pointers(CaptureStream(reader, query_of("file")), folder, at_once))
+    with opened(store) as (graph, reader):
+        counts = list(
+            write_pointers(CaptureStream(graph, reader, query_of("file")), folder, at_once)
+        )
     assert sum(counts) == 300
     return sorted(folder.glob("part-*"))
 

@@ -116,8 +116,8 @@ def test_a_long_body_is_streamed(tmp_path: Path) -> None:
     store = store_of(tmp_path, [Record(A, T1, body)])
     data = bytes_of(store, query_of())
     assert base64.b64decode(lines_of(data)[0][0]["body"]) == body
-    with opened(store) as reader:
-        (capture,) = CaptureStream(reader, query_of())
+    with opened(store) as (graph, reader):
+        (capture,) = CaptureStream(graph, reader, query_of())
         with capture.read() as page:
             assert max(map(len, page.decoded())) < len(body) / 2
 
@@ -224,9 +224,9 @@ def test_a_limited_stream_cuts_what_grows(tmp_path: Path, form: str) -> None:
     records = [Record(A, T1, bomb, head), Record(B, T1, noise), Record(C, T1, bytes(17 << 20))]
     store = store_of(tmp_path, records)
     query = query_of(form=form)
-    with opened(store) as reader:
-        whole = b"".join(write_stream(CaptureStream(reader, query), query.form))
-        stream = CaptureStream(reader, query)
+    with opened(store) as (graph, reader):
+        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form))
+        stream = CaptureStream(graph, reader, query)
         cut = b"".join(write_stream(stream, query.form, is_limited=True))
     assert b'"lost":{}' in whole
     assert stream.lost == {"PAYLOAD_TOO_LONG": 2 if form == "jsonl" else 1}
@@ -246,9 +246,11 @@ def test_a_text_that_was_cut_says_so(tmp_path: Path) -> None:
 def test_the_text_of_a_limited_stream_is_that_of_fewer_bytes(tmp_path: Path) -> None:
     store = store_of(tmp_path, [Record(A, T1, b"<p>x<!--" + b"-x" * (3 << 20) + b"--><p>end")])
     query = query_of(form="text")
-    with opened(store) as reader:
-        whole = b"".join(write_stream(CaptureStream(reader, query), query.form))
-        cut = b"".join(write_stream(CaptureStream(reader, query), query.form, is_limited=True))
+    with opened(store) as (graph, reader):
+        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form))
+        cut = b"".join(
+            write_stream(CaptureStream(graph, reader, query), query.form, is_limited=True)
+        )
     assert (b"end\n" in whole, b'"lost":{}' in whole) == (True, True)
     assert (b"end\n" in cut, b'"lost":{"PAYLOAD_TOO_LONG":1}' in cut) == (False, True)
 
@@ -417,8 +419,8 @@ def test_a_batch_during_an_open_stream_loses_and_repeats_nothing(
     store = store_of(tmp_path, records)
     before = identities_in(store)
     found: list[tuple[str, ...]] = []
-    with opened(store) as reader:
-        stream = CaptureStream(reader, query_of(order), tables=RankTables(tmp_path))
+    with opened(store) as (graph, reader):
+        stream = CaptureStream(graph, reader, query_of(order), tables=RankTables(tmp_path))
         for number, capture in enumerate(stream):
             found.append(_of(capture.memento))
             if number == 3:
@@ -526,8 +528,8 @@ def test_what_is_forgotten_during_a_stream_does_not_come(tmp_path: Path, order: 
     hosts = [f"example,{name})/" for name in "cdnx"]
     found: list[str] = []
     forgotten = ""
-    with opened(store) as reader:
-        stream = CaptureStream(reader, query_of(order), tables=RankTables(tmp_path))
+    with opened(store) as (graph, reader):
+        stream = CaptureStream(graph, reader, query_of(order), tables=RankTables(tmp_path))
         for number, capture in enumerate(stream):
             found.append(capture.memento.surt)
             if number == 3:
@@ -613,7 +615,7 @@ def test_a_graph_streams_captures(demos: Demos) -> None:
 def test_a_store_that_fails_in_the_middle_is_named_at_the_end(demos: Demos) -> None:
     with open_store(str(demos.store())) as graph:
         reader = PageReader(graph)
-        stream = CaptureStream(reader, query_of())
+        stream = CaptureStream(graph, reader, query_of())
         first = next(stream)
         graph.close()
         assert first.after

@@ -31,13 +31,11 @@ def test_links_and_body_are_those_of_all_segments(tmp_path: Path, name: str) -> 
     stores = [store, *(built(copy.parent, [copy]) for copy in copies)]
     for path in stores:
         assert facts_of(path) == facts_of(store)
-        with opened(path) as reader:
-            memento = find_capture(reader.store, "http://a.example/p")
-            content = reader.store.content_of(memento)
+        with opened(path) as (graph, reader):
+            memento = find_capture(graph, "http://a.example/p")
+            content = graph.content_of(memento)
             assert content is not None
-            assert [link.target for link in reader.store.outlinks(content)] == [
-                "http://a.example/tail"
-            ]
+            assert [link.target for link in graph.outlinks(content)] == ["http://a.example/tail"]
             with reader.read(memento) as page:
                 assert b"".join(page.decoded()) == BODY
             assert reader.http_head(memento).startswith(b"HTTP/1.1 200 OK")

@@ -67,11 +67,9 @@ def _unread(reader: PageReader, memento: Memento) -> str:
 def archive_of(store: Path) -> Archive:
     captures: dict[Key, tuple[object, ...]] = {}
     unread: dict[Key, str] = {}
-    with opened(store) as reader:
+    with opened(store) as (graph, reader):
         for memento, content, links in facts_of(store):
-            known = next(
-                one for one in reader.store.mementos(memento.surt) if one.key == memento.key
-            )
+            known = next(one for one in graph.mementos(memento.surt) if one.key == memento.key)
             key: Key = (*memento[:3], memento.checksum)
             captures[key] = (_as_warc(known), content, links, _shown(reader, known))
             if reason := _unread(reader, known):
@@ -153,8 +151,8 @@ def _wacz(store: Path, folder: Path) -> tuple[list[Path], Lost]:
 
 def _stream(store: Path, folder: Path) -> tuple[list[Path], Lost]:
     path = folder / "out.warc"
-    with opened(store) as reader:
-        stream = CaptureStream(reader, StreamQuery(form=StreamForm.WARC))
+    with opened(store) as (graph, reader):
+        stream = CaptureStream(graph, reader, StreamQuery(form=StreamForm.WARC))
         path.write_bytes(b"".join(write_stream(stream, StreamForm.WARC)))
         assert stream.end().is_complete
         return [path], Counter(stream.lost)
@@ -195,8 +193,8 @@ def test_what_is_built_of_the_output_is_what_was_there(
 def test_the_service_sends_the_bodies_that_get_writes(before: Archive) -> None:
     client = create_app(str(before.store)).test_client()
     compared = 0
-    with opened(before.store) as reader:
-        for memento in reader.store.scan_mementos():
+    with opened(before.store) as (graph, reader):
+        for memento in graph.scan_mementos():
             uri = memento.original
             if not re.fullmatch("https?://[!-~]+", uri) or "#" in uri:
                 continue
@@ -228,8 +226,8 @@ def _sent(reader: PageReader, memento: Memento) -> bytes | Reason:
 
 
 def test_each_capture_has_a_text_or_a_reason(before: Archive) -> None:
-    with opened(before.store) as reader:
-        texts = [_text(reader, memento) for memento in reader.store.scan_mementos()]
+    with opened(before.store) as (graph, reader):
+        texts = [_text(reader, memento) for memento in graph.scan_mementos()]
     assert Reason.PAYLOAD_FAILED not in texts
     assert sum(isinstance(text, str) for text in texts) > 30
 

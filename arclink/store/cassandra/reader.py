@@ -13,7 +13,6 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from arclink.checksums import is_reference, parse_name
-from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_SURTS,
@@ -85,6 +84,7 @@ from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
     StoreState,
+    WholeStore,
 )
 from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import unpacking
@@ -107,7 +107,7 @@ CACHED_OUTLINK_BLOCKS = 16
 CACHED_BY_CUT = 4
 
 
-class CassandraReader(Closing):
+class CassandraReader(WholeStore):
     """The queries of a `GraphStore` for a keyspace of a Cassandra cluster.
 
     Any thread may use it, one at a time.

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from arclink.checksums import is_of_page, parse_name
-from arclink.closing import Closing
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import (
     ALL_SURTS,
@@ -100,6 +99,7 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    WholeStore,
 )
 from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import damaged
@@ -206,7 +206,7 @@ class _Listed(NamedTuple):
         return split_content(content)[1] not in self.cuts
 
 
-class SqliteStore(Closing):
+class SqliteStore(WholeStore):
     """A `GraphStore` in one SQLite file. Use it in the thread that opened it.
 
     Args:
