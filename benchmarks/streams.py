@@ -31,16 +31,16 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
+from arclink.captures.forms import write_stream
+from arclink.captures.locate import REVISIT
+from arclink.captures.queries import Order, StreamForm, StreamQuery
+from arclink.captures.read import PageReader
+from arclink.captures.stream import CaptureStream
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import ALL_SURTS
-from arclink.pages.locate import REVISIT
-from arclink.pages.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.streams.forms import write_stream
-from arclink.streams.queries import Order, StreamForm, StreamQuery
-from arclink.streams.stream import CaptureStream
 from arclink.subsets.opener import open_graph
 from arclink.uris.hosts import stem_of_host
 from benchmarks.tables import TIMES, Cell, Table, Target, format_table

@@ -16,11 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from arclink.captures.queries import CaptureFormat, TakeAwayQuery
+from arclink.captures.write import Source, take_away
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
-from arclink.takeaway.take_away import Source, take_away
-from tests.pages.archives import T1, Record
+from tests.captures.archives import T1, Record
 from tests.pipeline.store_contents import build_store
 
 BYTES = 40_000

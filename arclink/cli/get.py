@@ -14,7 +14,7 @@ from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
 from arclink.model import Memento
 
 if TYPE_CHECKING:
-    from arclink.pages.read import PageReader
+    from arclink.captures.read import PageReader
 
 EXAMPLES = (
     "arclink get http://example.org/ --store links.db > page.html",
@@ -53,9 +53,9 @@ def command(given: Given) -> None:
     URI may also be the checksum of a payload, such as sha1:B2LT….
     """
     # Late: other commands need no archive files.
-    from arclink.pages.locate import find_capture
-    from arclink.pages.places import ArchivePlaces
-    from arclink.pages.read import PageReader
+    from arclink.captures.locate import find_capture
+    from arclink.captures.places import ArchivePlaces
+    from arclink.captures.read import PageReader
 
     places = ArchivePlaces(ARCHIVES.all_of(given))
     with open_graph_asked(given) as graph:
@@ -70,7 +70,7 @@ def command(given: Given) -> None:
 
 
 def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes]:
-    from arclink.pages.text import read_text
+    from arclink.captures.text import read_text
 
     if form == "record":
         with reader.record(memento) as record:

@@ -7,10 +7,10 @@ import click
 
 from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
+from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, STORE, open_graph_asked
 from arclink.progress import hide_from_output
-from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
     "arclink stream --store links.db --order file > captures.jsonl",
@@ -47,12 +47,12 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files and no NumPy.
     from arclink.analysis.slice_cache import cache_of
-    from arclink.pages.places import ArchivePlaces
-    from arclink.pages.read import PageReader
-    from arclink.streams.forms import write_stream
-    from arclink.streams.pointers import write_pointers
-    from arclink.streams.ranks import RankTables
-    from arclink.streams.stream import CaptureStream
+    from arclink.captures.forms import write_stream
+    from arclink.captures.places import ArchivePlaces
+    from arclink.captures.pointers import write_pointers
+    from arclink.captures.ranks import RankTables
+    from arclink.captures.read import PageReader
+    from arclink.captures.stream import CaptureStream
 
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.all_of(given))

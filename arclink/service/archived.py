@@ -34,11 +34,11 @@ from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
+from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
+from arclink.captures.places import ArchivePlaces
+from arclink.captures.read import CapturedPage, PageReader
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
-from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
-from arclink.pages.places import ArchivePlaces
-from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.memento import (
     LONGEST_URI_IN_LINKS,

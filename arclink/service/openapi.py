@@ -18,6 +18,7 @@ from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
 from arclink.analysis.seed_lists import SEED_FORMATS
+from arclink.captures.forms import FORMS as STREAM_FORMS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.curating import FOUND, GAPS, STALE
@@ -29,7 +30,6 @@ from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
 from arclink.service.take_away import EXPORT, MEDIA_TYPES
 from arclink.service.through_time import ANCHORS, DIFF
-from arclink.streams.forms import FORMS as STREAM_FORMS
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 

@@ -8,15 +8,15 @@ from flask import Blueprint, Response
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
+from arclink.captures.forms import FORMS, write_stream
+from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
+from arclink.captures.ranks import RankTables
+from arclink.captures.stream import CaptureStream
 from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
 from arclink.service.responses import asked, started
 from arclink.service.stores import store_asked, stores_of_app
-from arclink.streams.forms import FORMS, write_stream
-from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
-from arclink.streams.ranks import RankTables
-from arclink.streams.stream import CaptureStream
 
 streaming = Blueprint("streaming", __name__)
 

@@ -12,12 +12,12 @@ from werkzeug.exceptions import NotFound
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
+from arclink.captures.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
+from arclink.captures.write import Source, download
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
 from arclink.service.responses import asked
 from arclink.service.stores import store_asked, stores_of_app
-from arclink.takeaway.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
-from arclink.takeaway.take_away import Source, download
 
 taking_away = Blueprint("taking_away", __name__)
 

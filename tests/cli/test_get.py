@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.errors import CaptureError
-from tests.pages.archives import T1, Record, sha1, store_of
+from tests.captures.archives import T1, Record, sha1, store_of
 
 A = "http://a.example/"
 BODY = b"3\r\n<p>\r\n4\r\ntext\r\n0\r\n\r\n"

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from arclink.access.captures import CaptureQuery, answer_captures
 from arclink.access.explanations import explain
+from arclink.captures.locate import capture_at, capture_near, find_capture
+from arclink.captures.read import PageReader
 from arclink.cli.main import group
 from arclink.errors import CaptureError
 from arclink.filter.rules import Rules
 from arclink.model import Surt, Timestamp, UriR
-from arclink.pages.locate import capture_at, capture_near, find_capture
-from arclink.pages.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore

@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.archives.wacz import archives_in, indexes_in
+from arclink.captures.locate import find_capture
 from arclink.cli.get import command as get_command
 from arclink.errors import InputError
-from arclink.pages.locate import find_capture
 from arclink.pipeline.inputs import find_archives, leave_out_foreign
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
+from tests.captures.exporting import built, exported, facts_of
+from tests.captures.reading import opened
 from tests.pipeline.batch_orders import ALONE, BODY, links_of, page, row
 from tests.pipeline.store_contents import build_store
-from tests.streams.reading import opened
-from tests.takeaway.exporting import built, exported, facts_of
 
 RECORDS = {"a": page("http://a.example/", 1), "b": page("http://b.example/", 2)}
 FILES = [f"{name}.wacz!/archive/data.warc" for name in RECORDS]

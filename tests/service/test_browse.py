@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.service.settings import Settings
-from tests.pages.archives import T1, Record, store_of
+from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import NASTY, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore
 

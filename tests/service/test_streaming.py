@@ -17,10 +17,10 @@ from werkzeug.test import TestResponse
 from arclink.model import Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
+from tests.captures.archives import T1, Record, store_of
+from tests.captures.reading import bytes_of, identities_in, identity, lines_of, query_of
 from tests.demos import Demos
-from tests.pages.archives import T1, Record, store_of
 from tests.service.conftest import client_of, served
-from tests.streams.reading import bytes_of, identities_in, identity, lines_of, query_of
 
 NEXT = "http://b.example/"
 

@@ -9,6 +9,8 @@ import orjson
 import pytest
 
 from arclink.access.captures import OUTPUTS
+from arclink.captures.tables import write_csv, write_places
+from arclink.captures.tally import TakeAwayTally
 from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
@@ -16,8 +18,6 @@ from arclink.store.location import open_store
 from arclink.subsets.counts import count_captures
 from arclink.subsets.evaluation import Evaluation
 from arclink.subsets.language import parse_selection, text_of
-from arclink.takeaway.tables import write_csv, write_places
-from arclink.takeaway.tally import TakeAwayTally
 from tests.archives.made_archives import gzipped, http, warc
 from tests.pipeline.store_contents import build_store
 

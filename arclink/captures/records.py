@@ -1,0 +1,215 @@
+"""The bytes of chosen records as gzip members of a WARC file.
+
+A gzip member with one WARC record is copied byte for byte. Any other record is rewritten, with
+the same payload and the head that `arclink.archives.writing` makes.
+
+Source: ISO 28500:2017 (WARC 1.1), 5 and annex D.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from tempfile import SpooledTemporaryFile
+from typing import NamedTuple
+
+from isal import isal_zlib
+
+from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
+from arclink.archives.segments import GZIP
+from arclink.archives.writing import END_OF_RECORD, head_as_warc
+from arclink.captures.locate import place_of
+from arclink.captures.read import (
+    PageReader,
+    RecordHolder,
+    is_meant,
+    most_bytes,
+    one_capture,
+    reason_of,
+    too_long,
+)
+from arclink.captures.select import ChosenRecord
+from arclink.captures.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
+from arclink.errors import CaptureError, RecordError
+from arclink.model import Memento
+from arclink.reasons import Reason
+from arclink.rows.cdx import CAPTURES, REVISIT
+
+_IN_MEMORY = 8 << 20
+"""Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""
+
+_PIECE = 1 << 20
+_LEVEL = 2
+
+
+class TakenRecord(NamedTuple):
+    """A record on its way to a file.
+
+    Attributes:
+        chosen: The captures that it holds.
+        record: The record as it is in its archive file; its body may not be read any more.
+        pieces: Its gzip member; to be read before the next record.
+    """
+
+    chosen: ChosenRecord
+    record: ArchiveRecord
+    pieces: Iterator[bytes]
+
+
+def taken_records(
+    chosen: Iterable[ChosenRecord],
+    reader: PageReader,
+    tally: TakeAwayTally,
+    *,
+    is_checked: bool = False,
+    is_limited: bool = False,
+) -> Iterator[TakenRecord]:
+    """Yield the chosen records that can be read, in their order; each archive file is opened once.
+
+    Args:
+        chosen: Records, sorted by file.
+        reader: Reads them.
+        tally: Gets the counts.
+        is_checked: Whether every record is decompressed, so that its CRC is checked.
+        is_limited: Whether a record that is rewritten may have `most_bytes` at most.
+    """
+    how = _How(reader, tally, is_checked, is_limited)
+    for file, records in groupby(chosen, lambda record: record.captures[0].file):
+        with reader.archive(file) as archive:
+            for record in records:
+                try:
+                    with one_capture(record.captures[0]):
+                        taken = _taken(record, archive, how)
+                except CaptureError as error:
+                    _count_left_out(record, reason_of(error), tally)
+                    continue
+                _count_taken(record, tally)
+                yield taken
+
+
+class _How(NamedTuple):
+    """The arguments of `taken_records` that are the same for all records."""
+
+    reader: PageReader
+    tally: TakeAwayTally
+    is_checked: bool
+    is_limited: bool
+
+
+def _taken(chosen: ChosenRecord, archive: ArchiveFile | None, how: _How) -> TakenRecord:
+    """Return a record with its bytes.
+
+    Raises:
+        CaptureError: It cannot be read.
+        RecordError: It is damaged.
+    """
+    memento = chosen.captures[0]
+    reader, tally, is_checked, is_limited = how
+    member = _member(archive, memento, is_checked=is_checked) if archive else None
+    if member is not None:
+        return _copied(chosen, member, tally)
+    holder = reader.find(place_of(memento))
+    try:
+        place = holder.place
+        member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
+        if member is not None and member.record.timestamp:
+            return _copied(chosen, member, tally)
+        if is_limited and holder.record.body_length > most_bytes(place.length):
+            raise too_long(memento)
+        reason = _reason_of(holder)
+        pieces = packed(_rewritten(holder, memento))
+        tally.rewritten[reason] += 1
+        return TakenRecord(chosen, holder.record, pieces)
+    finally:
+        reader.release(holder)
+
+
+def _member(archive: ArchiveFile, memento: Memento, *, is_checked: bool) -> StoredMember | None:
+    """Return the gzip member of a memento; None if it must be looked for, or rewritten."""
+    try:
+        member = archive.member_at(memento.offset, memento.length, is_checked=is_checked)
+    except RecordError:
+        return None  # the search for another copy of the file will say what is wrong
+    if member is None or not member.record.timestamp:
+        return None
+    if member.record.record_type not in CAPTURES:
+        return None
+    return member if is_meant(member.record, place_of(memento)) else None
+
+
+def _copied(chosen: ChosenRecord, member: StoredMember, tally: TakeAwayTally) -> TakenRecord:
+    tally.copied += 1
+    tally.copied_bytes += member.record.length
+    return TakenRecord(chosen, member.record, member.pieces)
+
+
+def _reason_of(holder: RecordHolder) -> Rewritten:
+    """Return why a record cannot be copied."""
+    compression = holder.archive.compression
+    if "warc-type" not in holder.record.fields:
+        return Rewritten.ARC
+    if holder.record.is_joined:
+        return Rewritten.SEGMENTS
+    if compression is None:
+        return Rewritten.PLAIN
+    if compression is not GZIP:
+        return Rewritten.COMPRESSION
+    if holder.record.damage:
+        return Rewritten.LENGTH
+    return Rewritten.SHARED if holder.record.timestamp else Rewritten.DATE
+
+
+def _rewritten(holder: RecordHolder, memento: Memento) -> Iterator[bytes]:
+    """Yield a record as a WARC record that is not compressed.
+
+    Raises:
+        RecordError: The record breaks off.
+    """
+    place = holder.place
+    parts = holder.archive.parts_at(place.offset, place.length, None, holder.record)
+    yield head_as_warc(parts, memento)
+    yield from parts.block
+    yield END_OF_RECORD
+
+
+def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Return a record as a gzip member; an error of ``pieces`` is raised before the first piece."""
+    packer = isal_zlib.compressobj(_LEVEL, wbits=31)
+    # It is closed, and so removed, with the iterator below.
+    kept = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+    try:
+        for piece in pieces:
+            kept.write(packer.compress(piece))
+        kept.write(packer.flush())
+    except BaseException:
+        kept.close()
+        raise
+    kept.seek(0)
+
+    def stored() -> Iterator[bytes]:
+        with kept:
+            while piece := kept.read(_PIECE):
+                yield piece
+
+    return stored()
+
+
+# Counts
+
+
+def _count_left_out(chosen: ChosenRecord, reason: Reason, tally: TakeAwayTally) -> None:
+    if not chosen.is_added:
+        tally.left_out[reason] += len(chosen.captures)
+
+
+def _count_taken(chosen: ChosenRecord, tally: TakeAwayTally) -> None:
+    memento = chosen.captures[0]
+    if chosen.is_added:
+        tally.added += 1
+        if len(tally.added_named) < MOST_NAMED:
+            tally.added_named.append(
+                AddedOriginal(memento.original, memento.timestamp, memento.file, memento.offset)
+            )
+        return
+    tally.written += len(chosen.captures)
+    if memento.record_type == REVISIT:
+        tally.revisits += 1
+        tally.without_original += not chosen.has_original
