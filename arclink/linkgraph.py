@@ -519,8 +519,9 @@ class LinkGraph(Closing):
                 needs is not installed.
             ExportError: The file cannot be written, or no capture can be read.
         """
+        from arclink.captures.export import Source
         from arclink.captures.queries import TakeAwayQuery
-        from arclink.captures.write import Source, take_away
+        from arclink.captures.write import take_away
 
         if self._at and not {"from_", "to"} & set(parameters):
             parameters["to"] = self._at

@@ -31,9 +31,9 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.captures.forms import write_stream
+from arclink.captures.formats import write_stream
 from arclink.captures.locate import REVISIT
-from arclink.captures.queries import Order, StreamForm, StreamQuery
+from arclink.captures.queries import CaptureFormat, Order, StreamQuery
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.demo import write_demo_archive
@@ -186,8 +186,8 @@ def _streams(store: Path, files: Sequence[str]) -> Table:
             own: lambda: _by_stream(store, Order.FILE, with_revisits=False),
             "ArchiveFile, forward, all records, without a store": lambda: _forward(files),
             by_file: lambda: _by_stream(store, Order.FILE),
-            "the same, `--as jsonl`": lambda: _written(store, Order.FILE, StreamForm.JSONL),
-            "the same, `--as warc`": lambda: _written(store, Order.FILE, StreamForm.WARC),
+            "the same, `--format jsonl`": lambda: _written(store, Order.FILE, CaptureFormat.JSONL),
+            "the same, `--format warc`": lambda: _written(store, Order.FILE, CaptureFormat.WARC),
             "stream by SURT, all captures": lambda: _by_stream(store, Order.SURT),
             "stream by time, all captures": lambda: _by_stream(store, Order.TIME),
         }
@@ -248,7 +248,7 @@ def _by_stream(store: Path, order: Order, *, with_revisits: bool = True) -> tupl
     return count, seconds
 
 
-def _written(store: Path, order: Order, form: StreamForm) -> tuple[int, float]:
+def _written(store: Path, order: Order, form: CaptureFormat) -> tuple[int, float]:
     with open_store(str(store)) as graph:
         reader = PageReader(graph)
         start = time.process_time()

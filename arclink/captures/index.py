@@ -18,6 +18,7 @@ from isal import isal_zlib
 from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
+from arclink.captures.fields import row_of
 from arclink.captures.locate import place_of
 from arclink.captures.read import is_of_uri
 from arclink.captures.records import TakenRecord
@@ -35,8 +36,6 @@ from arclink.rows.cdx import (
     parse_repeated,
     parse_row,
 )
-from arclink.uris.methods import method_of_key, with_query_of_method
-from arclink.uris.surts import cdx_key
 
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
@@ -147,29 +146,27 @@ def _row_of(
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
-    method = method_of_key(memento.surt)
-    checksum = memento.checksum
-    if not is_of_page(checksum):
-        checksum = capture_of(record, file).checksum
-    is_revisit = record.record_type == REVISIT
-    return Capture(
-        key=cdx_key(with_query_of_method(memento.original, method)),
-        timestamp=memento.timestamp,
-        original=memento.original,
-        mime=record.mime if is_added else memento.mime,
-        status=record.status if is_added else memento.status,
-        checksum=checksum,
-        length=length,
-        offset=offset,
-        file=file,
-        record_type=record.record_type if is_added else memento.record_type,
-        refers_to_uri=record.refers_to_uri if is_revisit else "",
-        refers_to_timestamp=record.refers_to_timestamp if is_revisit else "",
-        location=record.location,
-        profile=record.profile if is_revisit else "",
-        languages=normal_languages(record.languages) if is_added else memento.languages,
-        method=method,
+    row = replace(
+        row_of(memento), file=file, offset=offset, length=length, location=record.location
     )
+    if not is_of_page(memento.checksum):
+        row = replace(row, checksum=capture_of(record, file).checksum)
+    if record.record_type == REVISIT:
+        row = replace(
+            row,
+            refers_to_uri=record.refers_to_uri,
+            refers_to_timestamp=record.refers_to_timestamp,
+            profile=record.profile,
+        )
+    if is_added:
+        row = replace(
+            row,
+            mime=record.mime,
+            status=record.status,
+            record_type=record.record_type,
+            languages=normal_languages(record.languages),
+        )
+    return row
 
 
 def _is_page(row: Capture) -> bool:

@@ -18,15 +18,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from arclink.captures.queries import Order, StreamPart
 from arclink.captures.ranks import RankTable
 from arclink.errors import GoneError
 from arclink.files.distinct_lines import DistinctLines
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
+from arclink.rows.relations import format_memento, parse_memento
 from arclink.store.protocols import Scans
-from arclink.tuples import maker
 
 MOST_LINES = 50_000
 """Largest number of captures in memory while captures are sorted: about 40 MB."""
@@ -38,9 +37,8 @@ Captures = Generator[Keyed, None, None]
 """Captures in an order; close it if it is not read to its end."""
 
 _TAB = "\t"
-_AFTER_KEY = "\0"
-"""Separates a key from the other facts; sorts before every character of a key."""
-_memento = maker(Memento)
+_AFTER_KEY = b"\0"
+"""Separates a key from the row of its capture; sorts before every character of a key."""
 
 _NO_PLACE = 9_999_999_999
 """Place of captures whose SURT has no rank."""
@@ -76,10 +74,10 @@ def captures_in_order(
             return _by_surt(store, part, after)
         case Order.FILE:
             last = store.last_batch() if batch is None else batch
-            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _FILE)
+            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _file_key)
         case Order.TIME:
             first = Timestamp(after[:14]) if after else ALL_TIME.first
-            return _sorted(store.scan_mementos(Span(first=first)), part, after, _TIME)
+            return _sorted(store.scan_mementos(Span(first=first)), part, after, _time_key)
         case Order.RANK:
             assert table is not None, "the order rank needs a rank table"
             return _by_rank(store, part, after, table)
@@ -130,23 +128,11 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
             yield f"{_NO_PLACE}\t{key}", memento
 
 
-class _SortKey(NamedTuple):
-    """The key of an order that is not the store's.
-
-    Attributes:
-        of: Returns the key of a capture.
-        surt: Place of the SURT among the facts in a key; URI and checksum are the last two.
-        timestamp: Place of the time.
-    """
-
-    of: Callable[[Memento], str]
-    surt: int
-    timestamp: int
-
-
-def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey) -> Captures:
+def _sorted(
+    mementos: Iterable[Memento], part: StreamPart, after: str, key_of: Callable[[Memento], str]
+) -> Captures:
     """Yield captures sorted by a key that is not the store's, on disk if there are many."""
-    keyed = _keyed(mementos, part, after, key)
+    keyed = _keyed(mementos, part, after, key_of)
     first = list(islice(keyed, MOST_LINES + 1))
     if len(first) <= MOST_LINES:
         first.sort()
@@ -154,14 +140,13 @@ def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _Sor
     else:
         captures = chain(first, keyed)
         del first  # the iterator releases it
-        yield from _sorted_on_disk(captures, key)
+        yield from _sorted_on_disk(captures)
 
 
 def _keyed(
-    mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey
+    mementos: Iterable[Memento], part: StreamPart, after: str, key_of: Callable[[Memento], str]
 ) -> Iterator[Keyed]:
     is_whole = part.of == 1
-    key_of = key.of
     for memento in mementos:
         if is_whole or part.has(memento.surt):
             text = key_of(memento)
@@ -169,35 +154,14 @@ def _keyed(
                 yield text, memento
 
 
-def _sorted_on_disk(captures: Iterable[Keyed], key: _SortKey) -> Captures:
+def _sorted_on_disk(captures: Iterable[Keyed]) -> Captures:
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
         rows = DistinctLines(Path(folder), MOST_LINES)
         for text, memento in captures:
-            rest = "\t".join(map(str, memento[4:]))
-            rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
+            rows.add(b"%b%b%b\n" % (text.encode(), _AFTER_KEY, format_memento(memento)))
         for row in rows:
-            text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
-            facts = text.split(_TAB)
-            status, mime, record_type, file, place, size, reason, languages = rest.split(_TAB)
-            yield (
-                text,
-                _memento(
-                    (
-                        facts[key.surt],
-                        facts[key.timestamp],
-                        facts[-2],
-                        facts[-1],
-                        status,
-                        mime,
-                        record_type,
-                        file,
-                        int(place),
-                        int(size),
-                        reason,
-                        languages,
-                    )
-                ),
-            )
+            key, _, memento_row = row[:-1].partition(_AFTER_KEY)
+            yield key.decode(), parse_memento(memento_row)
 
 
 class _PlacesAfter:
@@ -270,7 +234,3 @@ def _file_key(memento: Memento) -> str:
 
 def _time_key(memento: Memento) -> str:
     return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
-
-
-_FILE = _SortKey(_file_key, surt=2, timestamp=3)
-_TIME = _SortKey(_time_key, surt=1, timestamp=0)

@@ -52,8 +52,8 @@ class Order(Enum):
     """PageRank of the page, the highest first; pages without a rank come last, by SURT."""
 
 
-class StreamForm(Enum):
-    """The format of a stream."""
+class CaptureFormat(Enum):
+    """The formats of captures (`arclink.captures.formats`)."""
 
     JSONL = "jsonl"
     """One JSON object per line: the capture, its headers and its body (base64)."""
@@ -63,6 +63,28 @@ class StreamForm(Enum):
 
     TEXT = "text"
     """The readable text of each page as a WARC ``conversion`` record, as in WET files."""
+
+    WACZ = "wacz"
+    """WARC files with their index and list of pages."""
+
+    CDXJ = "cdxj"
+    """Rows that name the present archive files."""
+
+    CAPTURES = "captures"
+    """A table in Parquet."""
+
+    CAPTURES_CSV = "captures-csv"
+    """The same table in CSV."""
+
+    @property
+    def has_records(self) -> bool:
+        """Whether it contains the captures themselves, not only a table of them."""
+        return self not in TABLES
+
+
+TABLES = (CaptureFormat.CDXJ, CaptureFormat.CAPTURES, CaptureFormat.CAPTURES_CSV)
+FORMATS_OF_FILES = (CaptureFormat.WARC, CaptureFormat.WACZ, *TABLES)
+FORMATS_OF_STREAMS = (CaptureFormat.JSONL, CaptureFormat.WARC, CaptureFormat.TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +153,12 @@ AFTER = Parameter(
     otherwise="from the first capture on",
 )
 FORM = Parameter(
-    "as",
+    "format",
     "Captures with headers and bodies as JSON lines; their WARC records; or their readable text as "
     "WARC conversion records (WET).",
-    choice(StreamForm),
-    default=StreamForm.JSONL.value,
+    choice(CaptureFormat, *set(CaptureFormat).difference(FORMATS_OF_STREAMS)),
+    default=CaptureFormat.JSONL.value,
+    also=("as",),
 )
 MOST = Parameter(
     "limit",
@@ -169,7 +192,7 @@ class StreamQuery(DeclaredQuery):
     part: StreamPart = StreamPart()
     after: str = ""
     limit: int = 0
-    form: StreamForm = StreamForm.JSONL
+    form: CaptureFormat = CaptureFormat.JSONL
 
     @classmethod
     def of(cls, given: Given) -> Self:
@@ -182,25 +205,10 @@ class StreamQuery(DeclaredQuery):
         )
 
 
-class CaptureFormat(Enum):
-    """The formats of captures; ``docs/how-to/take-away.md`` has a section for each."""
-
-    WARC = "warc"
-    WACZ = "wacz"
-    CDXJ = "cdxj"
-    CAPTURES = "captures"
-    CAPTURES_CSV = "captures-csv"
-
-    @property
-    def has_records(self) -> bool:
-        """Whether it contains the captures themselves, not only a table of them."""
-        return self in (CaptureFormat.WARC, CaptureFormat.WACZ)
-
-
 CAPTURE_FORMAT = Parameter(
     "format",
     "Format of the file.",
-    choice(CaptureFormat),
+    choice(CaptureFormat, *set(CaptureFormat).difference(FORMATS_OF_FILES)),
     is_required=True,
     see="how-to/take-away.md",
 )

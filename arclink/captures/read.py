@@ -302,23 +302,20 @@ class PageReader:
                 names the file.
         """
         with one_capture(memento):
-            return self._read(memento)
-
-    def _read(self, memento: Memento) -> CapturedPage:
-        shown = capture_shown(self.store, memento)
-        own = self.find(place_of(shown))
-        if own.record.record_type != REVISIT:
-            head, place = own.record, own.place
-            if shown is not memento and (other := self._own_head(memento)):
-                head, place = other, place_of(memento)
-            return CapturedPage(memento, shown, head, own, self.release, place)
-        self.release(own)
-        if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
-            # The payload of a redirect is not shown, and its revisit often names no capture.
-            return CapturedPage(memento, shown, own.record, None, self.release)
-        holder = self._find_payload(shown, own.record)
-        head = own.record if own.record.http_headers.fields else holder.record
-        return CapturedPage(memento, shown, head, holder, self.release)
+            shown = capture_shown(self.store, memento)
+            own = self.find(place_of(shown))
+            if own.record.record_type != REVISIT:
+                head, place = own.record, own.place
+                if shown is not memento and (other := self._own_head(memento)):
+                    head, place = other, place_of(memento)
+                return CapturedPage(memento, shown, head, own, self.release, place)
+            self.release(own)
+            if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                # The payload of a redirect is not shown, and its revisit often names no capture.
+                return CapturedPage(memento, shown, own.record, None, self.release)
+            holder = self._find_payload(shown, own.record)
+            head = own.record if own.record.http_headers.fields else holder.record
+            return CapturedPage(memento, shown, head, holder, self.release)
 
     def _own_head(self, revisit: Memento) -> ArchiveRecord | None:
         """Return the record of a revisit that names another capture, if its head is of the page.
@@ -364,7 +361,7 @@ class PageReader:
             CaptureError: See `read`.
         """
         with one_capture(memento):
-            with self._read(memento) as page:
+            with self.read(memento) as page:
                 place = page.head_place
             with self._open_record(memento, place) as record:
                 head = b""
@@ -467,23 +464,20 @@ class PageReader:
             CaptureError: See `read`.
         """
         with one_capture(memento):
-            return self._sources(memento)
-
-    def _sources(self, memento: Memento) -> list[RecordPlace]:
-        shown = capture_shown(self.store, memento)
-        places = [] if shown is memento else [place_of(shown)]
-        own = self.find(place_of(shown))
-        self.release(own)
-        if own.record.record_type != REVISIT:
-            return places
-        try:
-            holder = self._find_payload(shown, own.record)
-        except CaptureError:
-            if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+            shown = capture_shown(self.store, memento)
+            places = [] if shown is memento else [place_of(shown)]
+            own = self.find(place_of(shown))
+            self.release(own)
+            if own.record.record_type != REVISIT:
                 return places
-            raise
-        self.release(holder)
-        return [*places, holder.place]
+            try:
+                holder = self._find_payload(shown, own.record)
+            except CaptureError:
+                if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                    return places
+                raise
+            self.release(holder)
+            return [*places, holder.place]
 
     @contextmanager
     def archive(self, name: str) -> Iterator[ArchiveFile | None]:

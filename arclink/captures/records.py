@@ -1,4 +1,13 @@
-"""The bytes of chosen records as gzip members of a WARC file.
+"""The records of a selection in the order of their archive files, and their bytes as gzip members.
+
+A store yields captures by SURT, but archive files are read fastest from beginning to end. So the
+captures are sorted by file and offset first, on disk::
+
+    scan by SURT ──▶ sorted by file and offset ─────────────┬──▶ records, each once
+                 └─▶ revisits, sorted ──▶ their originals ──┘
+
+The head of each revisit is read to find the record that it refers to. If that record is not one of
+the selection, it is an *added original*: it is written once, however many revisits refer to it.
 
 A gzip member with one WARC record is copied byte for byte. Any other record is rewritten, with
 the same payload and the head that `arclink.archives.writing` makes.
@@ -8,7 +17,8 @@ Source: ISO 28500:2017 (WARC 1.1), 5 and annex D.
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from tempfile import SpooledTemporaryFile
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, mkdtemp
 from typing import NamedTuple
 
 from isal import isal_zlib
@@ -16,7 +26,7 @@ from isal import isal_zlib
 from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
 from arclink.archives.segments import GZIP
 from arclink.archives.writing import END_OF_RECORD, head_as_warc
-from arclink.captures.locate import place_of
+from arclink.captures.locate import RecordPlace, place_of
 from arclink.captures.read import (
     PageReader,
     RecordHolder,
@@ -26,18 +36,130 @@ from arclink.captures.read import (
     reason_of,
     too_long,
 )
-from arclink.captures.select import ChosenRecord
 from arclink.captures.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
 from arclink.errors import CaptureError, RecordError
+from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, REVISIT
+from arclink.rows.relations import format_memento, parse_memento
 
 _IN_MEMORY = 8 << 20
 """Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""
 
 _PIECE = 1 << 20
 _LEVEL = 2
+
+
+MOST_IN_MEMORY = 200_000
+"""Largest number of captures in memory: about 100 MB."""
+
+_MEMBER, _WITHOUT, _ADDED = b"0", b"1", b"2"
+"""Flags of lines: a capture of the selection; a revisit without original, which has a line with the
+first flag, too; an added original.
+"""
+
+_UNKNOWN = "-"
+
+
+class ChosenRecord(NamedTuple):
+    """A record to be written.
+
+    Attributes:
+        captures: The captures that the record holds: one, unless an index lists the record several
+            times.
+        is_added: Whether it is outside the selection, and a revisit refers to it.
+        has_original: Whether the payload is at hand; false for some revisits only.
+    """
+
+    captures: tuple[Memento, ...]
+    is_added: bool
+    has_original: bool
+
+
+class ChosenRecords:
+    """The records of a selection; iterate over it to get them by file and offset, each once.
+
+    Args:
+        mementos: The captures of the selection.
+        reader: Reads revisits, and finds their originals in its store.
+        folder: Folder for temporary files; the caller removes it.
+
+    Attributes:
+        captures: Number of captures of the selection.
+    """
+
+    def __init__(self, mementos: Iterable[Memento], reader: PageReader, folder: Path) -> None:
+        self.captures = 0
+        self._records = _sorter(folder)
+        revisits = _sorter(folder)
+        for memento in mementos:
+            self.captures += 1
+            line = _line_of(memento, _MEMBER)
+            self._records.add(line)
+            if memento.record_type == REVISIT:
+                revisits.add(line)
+        self._add_originals(revisits, reader)
+
+    def __iter__(self) -> Iterator[ChosenRecord]:
+        for _, lines in groupby(self._records, _place_in):
+            parsed = [_parse(line) for line in lines]
+            members = tuple(memento for flag, memento in parsed if flag == _MEMBER)
+            yield ChosenRecord(
+                members or (parsed[0][1],),
+                is_added=not members,
+                has_original=len(parsed) == 1 or all(flag != _WITHOUT for flag, _ in parsed),
+            )
+
+    def _add_originals(self, revisits: Iterable[bytes], reader: PageReader) -> None:
+        for line in revisits:
+            memento = _parse(line)[1]
+            try:
+                places = reader.sources(memento)
+            except CaptureError:
+                # If the revisit itself cannot be read, it is left out later, with its reason.
+                self._records.add(_line_of(memento, _WITHOUT))
+                continue
+            for place in places:
+                self._records.add(_line_of(_memento_at(place), _ADDED))
+
+
+def _sorter(folder: Path) -> DistinctLines:
+    return DistinctLines(Path(mkdtemp(dir=folder)), MOST_IN_MEMORY)
+
+
+def _line_of(memento: Memento, flag: bytes) -> bytes:
+    """Return a line that sorts by file and offset, captures of the selection first."""
+    place = f"{memento.file}\t{memento.offset:020d}\t".encode()
+    return b"%b%b\t%b\n" % (place, flag, format_memento(memento))
+
+
+def _place_in(line: bytes) -> list[bytes]:
+    return line.split(b"\t", 2)[:2]
+
+
+def _parse(line: bytes) -> tuple[bytes, Memento]:
+    _, _, flag, row = line[:-1].split(b"\t", 3)
+    return flag, parse_memento(row)
+
+
+def _memento_at(place: RecordPlace) -> Memento:
+    """Return the facts about an added original that are known before its record is read."""
+    return Memento(
+        place.surt,
+        place.timestamp,
+        place.original,
+        place.checksum,
+        _UNKNOWN,
+        _UNKNOWN,
+        _UNKNOWN,
+        place.file,
+        place.offset,
+        place.length,
+    )
+
+
+# Bytes
 
 
 class TakenRecord(NamedTuple):

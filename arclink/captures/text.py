@@ -117,7 +117,7 @@ def _read_text(page: CapturedPage, limit: int) -> PageText:
         memento = page.memento
         raise CaptureError(
             f"{memento.original} at {memento.timestamp} is {mime}, which has no text; use "
-            "--as body",
+            "--format body",
             Reason.MEMENTO_MIME,
             memento.file,
         )

@@ -1,4 +1,10 @@
-"""Records as a series of WARC files, each with a warcinfo record that names the selection."""
+"""WARC: a series of files, each with a warcinfo record that names the selection; and streams.
+
+The records of a stream have the token to continue with. For one store, a stream always has the same
+bytes, so ids and dates of its records follow from the capture.
+
+Source: ISO 28500 (WARC 1.1); the WET files of Common Crawl (``conversion`` records of plain text).
+"""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -7,15 +13,34 @@ from typing import BinaryIO
 
 import orjson
 
-from arclink.archives.warc_fields import now_as_warc_date
-from arclink.archives.writing import request_of, warc_record
+from arclink.access.texts import printable_uri
+from arclink.archives.payloads import DEFAULT_LIMIT
+from arclink.archives.warc_fields import now_as_warc_date, warc_date
+from arclink.archives.writing import END_OF_RECORD, head_as_warc, request_of, warc_record
 from arclink.captures.index import ExportedRows
+from arclink.captures.read import most_bytes, too_long
 from arclink.captures.records import TakenRecord, packed
+from arclink.captures.stream import StreamedCapture, StreamEnd
+from arclink.captures.text import read_text
+from arclink.model import Timestamp
 from arclink.progress import watched
+from arclink.reasons import Reason
 from arclink.version import VERSION
 
 SUFFIX = ".warc.gz"
 _FIELDS = "application/warc-fields"
+
+TOKEN_FIELD = "ArcLink-After"
+"""Name of the field with the token in the head of a record of a stream."""
+
+END_URI = "metadata://arclink/stream-end"
+"""Target URI of the last record of a stream."""
+
+MOST_TEXT = 4 << 20
+"""Bytes of a page that are read for its text if it is limited: a parser takes 20 times as many."""
+
+_NO_TIME = Timestamp("19700101000000")
+_IDS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:arclink:stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +136,61 @@ def _record(kind: str, body: bytes, fields: dict[str, str]) -> Iterator[bytes]:
         "WARC-Date": now_as_warc_date(),
     }
     return packed([warc_record(head | fields, body)])
+
+
+# Streams
+
+
+def write_record(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+    """Yield the record of a capture with its token in the head.
+
+    If it answers another method than GET, a request record comes first: a client that continues
+    after a token has both or none.
+    """
+    record = capture.record()
+    if record.parts.block_length >= DEFAULT_LIMIT:
+        record.close()
+        if is_limited and record.parts.block_length > most_bytes(capture.memento.length):
+            raise too_long(capture.memento)
+        # Half a record would damage those after it.
+        record = capture.record(is_checked=True)
+    with record:
+        token = {TOKEN_FIELD: capture.after}
+        yield request_of(capture.memento, record.parts.record) + head_as_warc(
+            record.parts, capture.memento, token
+        )
+        yield from record.parts.block
+        yield END_OF_RECORD
+
+
+def end_record(end: StreamEnd) -> bytes:
+    """Return a ``metadata`` record with the end as JSON; its date is that of the last capture."""
+    block = orjson.dumps(end.facts())
+    fields = {
+        "WARC-Type": "metadata",
+        "WARC-Target-URI": END_URI,
+        "WARC-Date": warc_date(end.last or _NO_TIME),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, block.decode())}>",
+        "Content-Type": "application/json",
+    }
+    return warc_record(fields, block)
+
+
+def write_text(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+    """Yield a ``conversion`` record with the text of a page."""
+    memento = capture.memento
+    with capture.read() as page:
+        text = read_text(page, MOST_TEXT if is_limited else DEFAULT_LIMIT)
+    block = "".join(f"{line}\n" for line in text.lines()).encode("utf-8", "replace")
+    about = f"conversion {memento.timestamp} {memento.checksum} {memento.original}"
+    fields = {
+        "WARC-Type": "conversion",
+        "WARC-Target-URI": printable_uri(memento.original),
+        "WARC-Date": warc_date(memento.timestamp),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(_IDS, about)}>",
+        "Content-Type": "text/plain; charset=utf-8",
+    }
+    if text.is_cut:
+        capture.lose(Reason.PAYLOAD_TOO_LONG)
+        fields["WARC-Truncated"] = "length"
+    yield warc_record({**fields, TOKEN_FIELD: capture.after}, block)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "arclink get http://example.org/ --store links.db > page.html",
-    "arclink get http://example.org/ --store links.db --at 201002 --as text",
+    "arclink get http://example.org/ --store links.db --at 201002 --format text",
     (
         "arclink get sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A --store links.db --archives "
         "/mnt/warcs > page.html"
@@ -37,11 +37,12 @@ WHAT = Parameter(
 )
 TIME = replace(AT, about="The capture in force at the end of this time.", otherwise="the newest")
 FORM = Parameter(
-    "as",
+    "format",
     "What to write: the body without its codings, the raw body with them, the HTTP headers, the "
     "whole record, or readable text.",
     named({form: form for form in FORMS}),
     default="body",
+    also=("as",),
 )
 
 

@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
-from arclink.captures.forms import FORMS, write_stream
+from arclink.captures.formats import WRITERS, write_stream
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.stream import CaptureStream
@@ -43,7 +43,7 @@ def stream() -> Response:
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
     captures = CaptureStream(store, reader_of(store), query, tables)
     pieces = _logged(write_stream(captures, query.form, is_limited=True))
-    response = Response(started(pieces), content_type=FORMS[query.form].media_type)
+    response = Response(started(pieces), content_type=WRITERS[query.form].media_type)
     response.call_on_close(captures.close)
     return response
 

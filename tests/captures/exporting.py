@@ -6,8 +6,9 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator
 
+from arclink.captures.export import Source
 from arclink.captures.queries import TakeAwayQuery
-from arclink.captures.write import Source, TakenAway, take_away
+from arclink.captures.write import TakenAway, take_away
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.cdx import Capture, parse_row

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arclink.captures.forms import write_stream
+from arclink.captures.formats import write_stream
 from arclink.captures.places import ArchivePlaces
-from arclink.captures.queries import Order, StreamForm, StreamPart, StreamQuery
+from arclink.captures.queries import CaptureFormat, Order, StreamPart, StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
@@ -31,7 +31,7 @@ def opened(store: Path | Scans) -> Iterator[tuple[Scans, PageReader]]:
 
 def query_of(order: str = "surt", after: str = "", **rest: Any) -> StreamQuery:
     """Return a query; parameters as in a query string."""
-    form = StreamForm(rest.pop("form", "jsonl"))
+    form = CaptureFormat(rest.pop("form", "jsonl"))
     part = StreamPart.parse(rest.pop("part", "1/1"))
     return StreamQuery(Order(order), part, after, rest.pop("limit", 0), form, **rest)
 

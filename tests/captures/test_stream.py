@@ -11,21 +11,25 @@ from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]  # it has no types
 import pytest
+from click.testing import CliRunner
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from arclink.access.declarations import BadParameterError
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as page_reading
-from arclink.captures.forms import END_URI, write_stream
+from arclink.captures.formats import write_stream
 from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import KEPT_TABLES, RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
+from arclink.captures.warc import END_URI
+from arclink.cli.main import group
 from arclink.errors import GoneError, InputError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.reasons import Reason
+from arclink.service.application import create_app
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
@@ -622,3 +626,27 @@ def test_a_store_that_fails_in_the_middle_is_named_at_the_end(demos: Demos) -> N
         assert stream.end("the store is away").why == "the store is away"
         assert not stream.end("the store is away").is_complete
         reader.close()
+
+
+def test_the_command_takes_the_words_of_exports_and_those_of_the_first_version(
+    demos: Demos,
+) -> None:
+    def streamed(*words: str) -> bytes:
+        done = CliRunner().invoke(group, ["stream", "--store", str(demos.store()), *words])
+        assert done.exit_code == 0, done.output
+        return done.stdout_bytes
+
+    subset = "mime:text/html"
+    lines = streamed("--subset", subset, "--format", "jsonl")
+    assert streamed(subset, "--as", "jsonl") == lines
+    assert len(lines_of(lines)[0]) < len(lines_of(streamed())[0])
+    twice = ["stream", "--store", str(demos.store()), subset, "--subset", subset]
+    with pytest.raises(UsageError, match="already named with --subset"):
+        CliRunner().invoke(group, twice, catch_exceptions=False)
+
+
+def test_the_service_takes_both_words_for_the_format(demos: Demos) -> None:
+    client = create_app(str(demos.store())).test_client()
+    texts = [client.get(f"/stream?limit=9&{word}=text").data for word in ("format", "as")]
+    assert texts[0] == texts[1]
+    assert b"conversion" in texts[0]

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from arclink.captures import write as taking
+from arclink.captures.export import Source
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
-from arclink.captures.write import Source, download
+from arclink.captures.write import download
 from arclink.errors import ExportError
 from arclink.rows.cdx import parse_row
 from arclink.store.location import open_store

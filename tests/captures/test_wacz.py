@@ -10,9 +10,10 @@ from pathlib import Path
 
 from arclink.archives.wacz import archives_in, find_entry, indexes_in
 from arclink.captures import index as indexing
+from arclink.captures.export import Source
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.text import BYTES_OF_TITLE
-from arclink.captures.write import Source, download
+from arclink.captures.write import download
 from arclink.rows.cdx import parse_row
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, sha1, store_of

@@ -16,13 +16,13 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as reading
 from arclink.captures import records as taking_records
-from arclink.captures import write as taking
+from arclink.captures.export import Export, Source
 from arclink.captures.locate import RecordPlace
 from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import is_meant
 from arclink.captures.tally import Rewritten
-from arclink.captures.write import Source, download, take_away
+from arclink.captures.write import download, take_away
 from arclink.errors import ExportError, UsageError
 from arclink.model import Forgotten, Surt
 from arclink.reasons import Reason
@@ -387,7 +387,7 @@ def test_a_failed_export_leaves_the_files_of_the_one_before(
     store = store_of(tmp_path, [Record(A, T1, ONE)])
     exported(store, tmp_path / "out.warc.gz")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("out*")}
-    monkeypatch.setattr(taking, "manifest_of", lambda *_: 1 / 0)
+    monkeypatch.setattr(Export, "manifest", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         exported(store, tmp_path / "out.warc.gz")
     assert {path.name: path.read_bytes() for path in tmp_path.glob("out*")} == before

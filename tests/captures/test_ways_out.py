@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from arclink.archives.reader import ArchiveFile
-from arclink.captures.forms import write_stream
-from arclink.captures.queries import StreamForm, StreamQuery
+from arclink.captures.formats import write_stream
+from arclink.captures.queries import CaptureFormat, StreamQuery
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.stream import CaptureStream
 from arclink.captures.text import read_text
@@ -152,8 +152,8 @@ def _wacz(store: Path, folder: Path) -> tuple[list[Path], Lost]:
 def _stream(store: Path, folder: Path) -> tuple[list[Path], Lost]:
     path = folder / "out.warc"
     with opened(store) as (graph, reader):
-        stream = CaptureStream(graph, reader, StreamQuery(form=StreamForm.WARC))
-        path.write_bytes(b"".join(write_stream(stream, StreamForm.WARC)))
+        stream = CaptureStream(graph, reader, StreamQuery(form=CaptureFormat.WARC))
+        path.write_bytes(b"".join(write_stream(stream, CaptureFormat.WARC)))
         assert stream.end().is_complete
         return [path], Counter(stream.lost)
 
@@ -165,7 +165,7 @@ def _by_name(counts: Counter[Reason]) -> Lost:
 WAYS: Mapping[str, Callable[[Path, Path], tuple[list[Path], Lost]]] = {
     "export --format warc": _warc,
     "export --format wacz": _wacz,
-    "stream --as warc": _stream,
+    "stream --format warc": _stream,
 }
 
 

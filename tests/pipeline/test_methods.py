@@ -159,7 +159,7 @@ def test_an_export_gives_the_same_graph(form: str, store: Path, tmp_path: Path) 
 
 
 def test_a_stream_of_warc_records_gives_the_same_graph(store: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(group, ["stream", "--store", str(store), "--as", "warc"])
+    done = CliRunner().invoke(group, ["stream", "--store", str(store), "--format", "warc"])
     (tmp_path / "stream.warc").write_bytes(done.stdout_bytes)
     again = tmp_path / "again.db"
     build_store(tmp_path, again, ALONE, inputs=[str(tmp_path / "stream.warc")])

@@ -110,7 +110,7 @@ def test_hidden_captures_are_not_streamed(demos: Demos) -> None:
 def test_a_real_server_streams(demos: Demos) -> None:
     with served(str(demos.store())) as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.request("GET", "/stream?order=file&as=warc&part=1/2")
+        connection.request("GET", "/stream?order=file&format=warc&part=1/2")
         response = connection.getresponse()
         data = response.read()
         connection.close()
