@@ -90,7 +90,7 @@ class Export:
         self.selection = source.describe(query)
         is_wacz = query.form is CaptureFormat.WACZ
         self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
-        self._titles = PageReader(source.store.unselected, source.places)
+        self._reader = PageReader(source.store.unselected, source.places)
 
     @contextmanager
     def records(self) -> Iterator[Iterator[TakenRecord]]:
@@ -100,10 +100,9 @@ class Export:
             ExportError: The selection has no capture, or the store changed again and again.
         """
         store = self._source.store
-        reader = PageReader(self._source.store.unselected, self._source.places)
         takedowns = takedown_digest(store)
-        try:
-            chosen = self._chosen(reader)
+        with self._reader as reader:
+            chosen = self._chosen()
             self._check_captures()
             yield taken_records(
                 chosen,
@@ -116,24 +115,21 @@ class Export:
                 raise ExportError(
                     "captures were forgotten during the export, and may be in it. Export again."
                 )
-        finally:
-            reader.close()
-            self._titles.close()
 
     def _title_of(self, memento: Memento) -> str:
         # A record is copied without being decompressed, so it is read once more.
         try:
-            with self._titles.read(memento) as page:
+            with self._reader.read(memento) as page:
                 return read_title(page)
         except CaptureError:
             return ""
 
-    def _chosen(self, reader: PageReader) -> ChosenRecords:
+    def _chosen(self) -> ChosenRecords:
         store = self._source.store
         for _ in range(_ATTEMPTS):
             state = store.state().version
             mementos = store.scan_mementos(self.query.span)
-            chosen = ChosenRecords(mementos, reader, self.folder)
+            chosen = ChosenRecords(mementos, self._reader, self.folder)
             if store.state().version == state:
                 self.tally.captures = chosen.captures
                 return chosen

@@ -278,33 +278,28 @@ def places_of_payload(
         refers_to_timestamp: The time of that capture; empty if the record does not say.
     """
     seen = {(memento.file, memento.offset)}
-    for place in _possible_places(store, memento, refers_to_uri, refers_to_timestamp):
-        if (place.file, place.offset) not in seen:
-            seen.add((place.file, place.offset))
-            yield place
+    for other in _possible_holders(store, memento, refers_to_uri, refers_to_timestamp):
+        if other.record_type != REVISIT and (other.file, other.offset) not in seen:
+            seen.add((other.file, other.offset))
+            yield place_of(other)
 
 
-def _possible_places(
+def _possible_holders(
     store: Captures, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
-) -> Iterator[RecordPlace]:
+) -> Iterator[Memento]:
     checksum = memento.checksum
     named: list[Memento] = []
     if refers_to_timestamp:
         uri = refers_to_uri or memento.original
-        captures = captures_named(store, uri, Timestamp(refers_to_timestamp))
-        named = [other for other in captures if other.record_type != REVISIT]
+        named = captures_named(store, uri, Timestamp(refers_to_timestamp))
     if checksum != NO_CHECKSUM:
         # Most captures that are named have the checksum, and are found most easily.
-        yield from (place_of(other) for other in named if other.checksum == checksum)
-        yield from (
-            place_of(other)
-            for other in captures_of(store, checksum)
-            if other.record_type != REVISIT
-        )
+        yield from (other for other in named if other.checksum == checksum)
+        yield from captures_of(store, checksum)
         for other in by_distance(store, memento.surt, memento.timestamp):
-            if other.checksum == checksum and other.record_type != REVISIT:
-                yield place_of(other)
-    yield from map(place_of, named)
+            if other.checksum == checksum:
+                yield other
+    yield from named
 
 
 def captures_of(store: Captures, checksum: Checksum) -> Iterator[Memento]:

@@ -277,7 +277,7 @@ class OpenRecord(Closing):
             self._release = None
 
 
-class PageReader:
+class PageReader(Closing):
     """Reads captures of one store. Use it only in the thread that uses the store.
 
     Args:

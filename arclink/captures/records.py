@@ -40,7 +40,6 @@ from arclink.captures.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwa
 from arclink.errors import CaptureError, RecordError
 from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
-from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.relations import format_memento, parse_memento
 
@@ -169,11 +168,13 @@ class TakenRecord(NamedTuple):
         chosen: The captures that it holds.
         record: The record as it is in its archive file; its body may not be read any more.
         pieces: Its gzip member; to be read before the next record.
+        rewritten: Why it is rewritten; None if it is copied.
     """
 
     chosen: ChosenRecord
     record: ArchiveRecord
     pieces: Iterator[bytes]
+    rewritten: Rewritten | None = None
 
 
 def taken_records(
@@ -193,59 +194,55 @@ def taken_records(
         is_checked: Whether every record is decompressed, so that its CRC is checked.
         is_limited: Whether a record that is rewritten may have `most_bytes` at most.
     """
-    how = _How(reader, tally, is_checked, is_limited)
     for file, records in groupby(chosen, lambda record: record.captures[0].file):
         with reader.archive(file) as archive:
             for record in records:
                 try:
                     with one_capture(record.captures[0]):
-                        taken = _taken(record, archive, how)
+                        member = _member(archive, record.captures[0], is_checked=is_checked)
+                        taken = (
+                            _found(record, reader, is_checked=is_checked, is_limited=is_limited)
+                            if member is None
+                            else TakenRecord(record, member.record, member.pieces)
+                        )
                 except CaptureError as error:
-                    _count_left_out(record, reason_of(error), tally)
+                    if not record.is_added:
+                        tally.left_out[reason_of(error)] += len(record.captures)
                     continue
-                _count_taken(record, tally)
+                _count_taken(taken, tally)
                 yield taken
 
 
-class _How(NamedTuple):
-    """The arguments of `taken_records` that are the same for all records."""
-
-    reader: PageReader
-    tally: TakeAwayTally
-    is_checked: bool
-    is_limited: bool
-
-
-def _taken(chosen: ChosenRecord, archive: ArchiveFile | None, how: _How) -> TakenRecord:
-    """Return a record with its bytes.
+def _found(
+    chosen: ChosenRecord, reader: PageReader, *, is_checked: bool, is_limited: bool
+) -> TakenRecord:
+    """Return a record that cannot be copied from the first file with this name, with its bytes.
 
     Raises:
         CaptureError: It cannot be read.
         RecordError: It is damaged.
     """
     memento = chosen.captures[0]
-    reader, tally, is_checked, is_limited = how
-    member = _member(archive, memento, is_checked=is_checked) if archive else None
-    if member is not None:
-        return _copied(chosen, member, tally)
     holder = reader.find(place_of(memento))
     try:
         place = holder.place
         member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
         if member is not None and member.record.timestamp:
-            return _copied(chosen, member, tally)
+            return TakenRecord(chosen, member.record, member.pieces)
         if is_limited and holder.record.body_length > most_bytes(place.length):
             raise too_long(memento)
         reason = _reason_of(holder)
-        pieces = packed(_rewritten(holder, memento))
-        tally.rewritten[reason] += 1
-        return TakenRecord(chosen, holder.record, pieces)
+        return TakenRecord(chosen, holder.record, packed(_rewritten(holder, memento)), reason)
     finally:
         reader.release(holder)
 
 
-def _member(archive: ArchiveFile, memento: Memento, *, is_checked: bool) -> StoredMember | None:
+def _member(
+    archive: ArchiveFile | None, memento: Memento, *, is_checked: bool
+) -> StoredMember | None:
     """Return the gzip member of a memento; None if it must be looked for, or rewritten."""
+    if archive is None:
+        return None
     try:
         member = archive.member_at(memento.offset, memento.length, is_checked=is_checked)
     except RecordError:
@@ -255,12 +252,6 @@ def _member(archive: ArchiveFile, memento: Memento, *, is_checked: bool) -> Stor
     if member.record.record_type not in CAPTURES:
         return None
     return member if is_meant(member.record, place_of(memento)) else None
-
-
-def _copied(chosen: ChosenRecord, member: StoredMember, tally: TakeAwayTally) -> TakenRecord:
-    tally.copied += 1
-    tally.copied_bytes += member.record.length
-    return TakenRecord(chosen, member.record, member.pieces)
 
 
 def _reason_of(holder: RecordHolder) -> Rewritten:
@@ -314,16 +305,13 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
     return stored()
 
 
-# Counts
-
-
-def _count_left_out(chosen: ChosenRecord, reason: Reason, tally: TakeAwayTally) -> None:
-    if not chosen.is_added:
-        tally.left_out[reason] += len(chosen.captures)
-
-
-def _count_taken(chosen: ChosenRecord, tally: TakeAwayTally) -> None:
-    memento = chosen.captures[0]
+def _count_taken(taken: TakenRecord, tally: TakeAwayTally) -> None:
+    if taken.rewritten is None:
+        tally.copied += 1
+        tally.copied_bytes += taken.record.length
+    else:
+        tally.rewritten[taken.rewritten] += 1
+    chosen, memento = taken.chosen, taken.chosen.captures[0]
     if chosen.is_added:
         tally.added += 1
         if len(tally.added_named) < MOST_NAMED:

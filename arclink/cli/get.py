@@ -59,15 +59,11 @@ def command(given: Given) -> None:
     from arclink.captures.read import PageReader
 
     places = ArchivePlaces(ARCHIVES.all_of(given))
-    with open_graph_asked(given) as graph:
-        reader = PageReader(graph, places)
-        try:
-            memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
-            for piece in _pieces(reader, memento, FORM.sure(given)):
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-        finally:
-            reader.close()
+    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
+        memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
+        for piece in _pieces(reader, memento, FORM.sure(given)):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
 
 
 def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes]:

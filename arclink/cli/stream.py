@@ -67,18 +67,14 @@ def command(given: Given) -> None:
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.all_of(given))
     where, cache = STORE.sure(given), CACHE.of(given)
-    with open_graph_asked(given) as graph:
-        reader = PageReader(graph, places)
+    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
-        try:
-            stream = CaptureStream(graph, reader, query, tables=tables)
-            if folder := POINTERS.of(given):
-                captures = sum(write_pointers(stream, Path(folder)))
-                click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
-                return
-            hide_from_output()
-            for piece in write_stream(stream, query.form):
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-        finally:
-            reader.close()
+        stream = CaptureStream(graph, reader, query, tables=tables)
+        if folder := POINTERS.of(given):
+            captures = sum(write_pointers(stream, Path(folder)))
+            click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
+            return
+        hide_from_output()
+        for piece in write_stream(stream, query.form):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
