@@ -4,6 +4,8 @@ The digest of tables and rows is empty for redirects and "not modified" revisits
 redirect by its target, and a "not modified" by the capture that it refers to.
 """
 
+from typing import Any
+
 from arclink.access.texts import printable, printable_uri
 from arclink.checksums import digest_in
 from arclink.model import Memento
@@ -69,20 +71,21 @@ def facts_of(memento: Memento) -> dict[str, object]:
     }
 
 
-def row_of(memento: Memento) -> Capture:
-    """Return the index row of a capture in its archive file."""
+def row_of(memento: Memento, **known: Any) -> Capture:  # Any: any field of a row
+    """Return the index row of a capture in its archive file; ``known`` replaces fields of it."""
     method = method_of_key(memento.surt)
-    return Capture(
-        cdx_key(with_query_of_method(memento.original, method)),
-        memento.timestamp,
-        memento.original,
-        memento.mime,
-        memento.status,
-        digest_in(memento.checksum),
-        memento.length,
-        memento.offset,
-        memento.file,
-        memento.record_type,
-        languages=memento.languages,
-        method=method,
-    )
+    facts: dict[str, Any] = {
+        "key": cdx_key(with_query_of_method(memento.original, method)),
+        "timestamp": memento.timestamp,
+        "original": memento.original,
+        "mime": memento.mime,
+        "status": memento.status,
+        "checksum": digest_in(memento.checksum),
+        "length": memento.length,
+        "offset": memento.offset,
+        "file": memento.file,
+        "record_type": memento.record_type,
+        "languages": memento.languages,
+        "method": method,
+    }
+    return Capture(**facts | known)

@@ -146,27 +146,28 @@ def _row_of(
     if not is_of_uri(record.uri, place_of(memento)):
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
-    row = replace(
-        row_of(memento), file=file, offset=offset, length=length, location=record.location
-    )
+    known: dict[str, object] = {
+        "file": file,
+        "offset": offset,
+        "length": length,
+        "location": record.location,
+    }
     if not is_of_page(memento.checksum):
-        row = replace(row, checksum=capture_of(record, file).checksum)
+        known["checksum"] = capture_of(record, file).checksum
     if record.record_type == REVISIT:
-        row = replace(
-            row,
-            refers_to_uri=record.refers_to_uri,
-            refers_to_timestamp=record.refers_to_timestamp,
-            profile=record.profile,
-        )
+        known |= {
+            "refers_to_uri": record.refers_to_uri,
+            "refers_to_timestamp": record.refers_to_timestamp,
+            "profile": record.profile,
+        }
     if is_added:
-        row = replace(
-            row,
-            mime=record.mime,
-            status=record.status,
-            record_type=record.record_type,
-            languages=normal_languages(record.languages),
-        )
-    return row
+        known |= {
+            "mime": record.mime,
+            "status": record.status,
+            "record_type": record.record_type,
+            "languages": normal_languages(record.languages),
+        }
+    return row_of(memento, **known)
 
 
 def _is_page(row: Capture) -> bool:
