@@ -19,7 +19,6 @@ from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
 from arclink.captures.fields import row_of
-from arclink.captures.locate import place_of
 from arclink.captures.read import is_of_uri
 from arclink.captures.records import TakenRecord
 from arclink.checksums import is_of_page
@@ -143,7 +142,7 @@ def _row_of(
     redirect, the capture that a revisit names) is taken from it. A digest that the store does not
     have is that of the record, too.
     """
-    if not is_of_uri(record.uri, place_of(memento)):
+    if not is_of_uri(record.uri, memento):
         # A capture of a Wayback Machine: a build unwraps its original again.
         return replace(capture_of(record, file), offset=offset, length=length)
     known: dict[str, object] = {

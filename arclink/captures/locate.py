@@ -32,13 +32,10 @@ from arclink.model import (
     Kind,
     Memento,
     Span,
-    Surt,
     Timestamp,
-    UriR,
 )
 from arclink.reasons import Reason
 from arclink.store.protocols import Answers, Captures, Scans
-from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 
 REVISIT = "revisit"
@@ -65,37 +62,6 @@ class Neighbours(NamedTuple):
     prev: Memento | None
     next: Memento | None
     last: Memento | None
-
-
-class RecordPlace(NamedTuple):
-    """A record that may hold a payload.
-
-    Attributes:
-        file: Name of the archive file.
-        offset: Bytes into the file as stored.
-        length: Bytes of the record as stored; -1 if unknown.
-        checksum: Of the payload; `NO_CHECKSUM` if it is not known.
-        original: Its URI.
-        timestamp: Its time.
-        surt: Its key in the store.
-    """
-
-    file: str
-    offset: int
-    length: int
-    checksum: Checksum
-    original: UriR
-    timestamp: Timestamp
-    surt: Surt
-
-
-_place = maker(RecordPlace)
-
-
-def place_of(memento: Memento) -> RecordPlace:
-    """Return the place of a memento's own record."""
-    surt, timestamp, original, checksum, _, _, _, file, offset, length, _, _ = memento
-    return _place((file, offset, length, checksum, original, timestamp, surt))
 
 
 def find_capture(store: Scans, text: str, at: str = "") -> Memento:
@@ -260,16 +226,16 @@ def not_at_hand(memento: Memento, why: str) -> CaptureError:
     )
 
 
-def places_of_payload(
+def holders_of_payload(
     store: Captures,
     memento: Memento,
     refers_to_uri: str = "",
     refers_to_timestamp: str = "",
-) -> Iterator[RecordPlace]:
-    """Yield the records that may hold the payload of a revisit, those found most easily first.
+) -> Iterator[Memento]:
+    """Yield the captures whose records may hold the payload of a revisit, most easily found first.
 
-    Each is the record of a capture of this store. The place from which a build read a payload is
-    not used: its capture may have been forgotten since.
+    All are captures of this store. The place from which a build read a payload is not used: its
+    capture may have been forgotten since.
 
     Args:
         store: The store with the revisit.
@@ -281,7 +247,7 @@ def places_of_payload(
     for other in _possible_holders(store, memento, refers_to_uri, refers_to_timestamp):
         if other.record_type != REVISIT and (other.file, other.offset) not in seen:
             seen.add((other.file, other.offset))
-            yield place_of(other)
+            yield other
 
 
 def _possible_holders(

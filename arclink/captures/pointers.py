@@ -17,7 +17,7 @@ from typing import NamedTuple, Self, cast
 
 import orjson
 
-from arclink.captures.locate import REVISIT, capture_shown, places_of_payload
+from arclink.captures.locate import REVISIT, capture_shown, holders_of_payload
 from arclink.captures.read import CapturedPage, PageReader, reason_of
 from arclink.captures.stream import CaptureStream
 from arclink.errors import CaptureError, UsageError
@@ -64,17 +64,17 @@ def _line(reader: PageReader, memento: Memento) -> bytes:
     shown = memento
     with suppress(CaptureError):  # the task will report it
         shown = capture_shown(reader.store, memento)
-    place = None
+    held = shown
     if shown.record_type == REVISIT:
-        place = next(places_of_payload(reader.store, shown), None)
+        held = next(holders_of_payload(reader.store, shown), shown)
     pointer = Pointer(
         PointerKind.PAYLOAD,
         shown.checksum,
-        place.file if place else shown.file,
-        place.offset if place else shown.offset,
-        place.length if place else shown.length,
-        place.timestamp if place else shown.timestamp,
-        place.original if place else shown.original,
+        held.file,
+        held.offset,
+        held.length,
+        held.timestamp,
+        held.original,
         (memento.original,),
         memento=format_memento(memento),
     )

@@ -29,11 +29,9 @@ from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
 from arclink.captures.locate import (
     REVISIT,
-    RecordPlace,
     capture_shown,
+    holders_of_payload,
     not_at_hand,
-    place_of,
-    places_of_payload,
 )
 from arclink.captures.places import ArchivePlaces, RecordedPaths
 from arclink.closing import Closing
@@ -121,14 +119,14 @@ class RecordHolder(NamedTuple):
         path: Path or URL of the file.
         archive: The file; in use until `PageReader.release`.
         record: The record; its body may be longer than the bytes in memory.
-        place: The place of the record. It differs from the place that was asked for if that one
-            is the description of a record in a WAT.
+        place: Its capture, with the place of the record. This differs from the place of the memento
+            that was asked for if that one is the description of a record in a WAT.
     """
 
     path: str
     archive: ArchiveFile
     record: ArchiveRecord
-    place: RecordPlace
+    place: Memento
 
 
 _holder = maker(RecordHolder)
@@ -142,8 +140,8 @@ class CapturedPage(Closing):
         shown: The capture whose page this is: ``memento``, or the one that it refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
-        place: The record that holds the body.
-        head_place: The record that holds status and headers.
+        place: The capture whose record holds the body.
+        head_place: The capture whose record holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -154,16 +152,16 @@ class CapturedPage(Closing):
         head: ArchiveRecord,
         holder: RecordHolder | None,
         release: Callable[[RecordHolder], None],
-        head_place: RecordPlace | None = None,
+        head_place: Memento | None = None,
     ) -> None:
         self.memento = memento
         self.shown = shown
         self.status = head.status
         self.headers: HttpHeaders = head.http_headers
-        self.place = holder.place if holder else place_of(shown)
+        self.place = holder.place if holder else shown
         self._head = head
         is_whole = holder is not None and holder.record is head
-        self.head_place = head_place or (self.place if is_whole else place_of(shown))
+        self.head_place = head_place or (self.place if is_whole else shown)
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = None if self.is_in_memory else holder
@@ -303,11 +301,11 @@ class PageReader(Closing):
         """
         with one_capture(memento):
             shown = capture_shown(self.store, memento)
-            own = self.find(place_of(shown))
+            own = self.find(shown)
             if own.record.record_type != REVISIT:
                 head, place = own.record, own.place
                 if shown is not memento and (other := self._own_head(memento)):
-                    head, place = other, place_of(memento)
+                    head, place = other, memento
                 return CapturedPage(memento, shown, head, own, self.release, place)
             self.release(own)
             if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
@@ -324,7 +322,7 @@ class PageReader(Closing):
         """
         if revisit.status[:1] == "3" or revisit.status == "-":
             return None
-        own = self.find(place_of(revisit))
+        own = self.find(revisit)
         self.release(own)
         return own.record if own.record.http_headers.fields else None
 
@@ -339,10 +337,10 @@ class PageReader(Closing):
             CaptureError: See `read`. Reading the parts of a long record raises it, too.
         """
         with one_capture(memento):
-            return self._open_record(memento, place_of(memento), is_checked=is_checked)
+            return self._open_record(memento, memento, is_checked=is_checked)
 
     def _open_record(
-        self, memento: Memento, place: RecordPlace, *, is_checked: bool = False
+        self, memento: Memento, place: Memento, *, is_checked: bool = False
     ) -> OpenRecord:
         found = self.find(place)
         try:
@@ -418,7 +416,7 @@ class PageReader(Closing):
     def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> RecordHolder:
         """Return the record that holds the payload of a revisit."""
         problem: CaptureError | None = None
-        for place in places_of_payload(
+        for place in holders_of_payload(
             self.store, memento, revisit.refers_to_uri, revisit.refers_to_timestamp
         ):
             try:
@@ -427,37 +425,37 @@ class PageReader(Closing):
                 problem = problem or error
         raise problem or not_at_hand(memento, "no capture of the graph holds it")
 
-    def find(self, place: RecordPlace) -> RecordHolder:
-        """Return the record at a place, from the first path where it is.
+    def find(self, memento: Memento) -> RecordHolder:
+        """Return the record of a memento, from the first path where it is.
 
         Raises:
             CaptureError: It is at no path.
         """
         problem: ArchiveError | None = None
-        for path in self.paths(place.file):
+        for path in self.paths(memento.file):
             try:
-                return self._read_at(path, place)
+                return self._read_at(path, memento)
             except (InputError, RecordError) as error:
                 # A damaged record says more than a file that is not there.
                 if problem is None or isinstance(problem, MissingFileError):
                     problem = error
         if problem is None:
             text = (
-                f"archive file {place.file}: the store does not say where it is; name its "
+                f"archive file {memento.file}: the store does not say where it is; name its "
                 "folder with --archives"
             )
-            raise CaptureError(text, Reason.PAYLOAD_FILE_MISSING, place.file)
+            raise CaptureError(text, Reason.PAYLOAD_FILE_MISSING, memento.file)
         if isinstance(problem, RecordError):
             raise CaptureError(
-                f"archive file {place.file}: {problem}", problem.reason, place.file
+                f"archive file {memento.file}: {problem}", problem.reason, memento.file
             ) from problem
-        raise _unreadable(problem, place.file) from problem
+        raise _unreadable(problem, memento.file) from problem
 
-    def sources(self, memento: Memento) -> list[RecordPlace]:
-        """Return the places of the other records that a memento needs to be read.
+    def sources(self, memento: Memento) -> list[Memento]:
+        """Return the captures whose records a memento needs to be read, without its own.
 
-        They are the capture that a "not modified" refers to, and the record with the payload of a
-        revisit. A redirect and an empty page can be read without that record, which is returned if
+        They are the capture that a "not modified" refers to, and the one with the payload of a
+        revisit. A redirect and an empty page can be read without the latter, which is returned if
         it is found.
 
         Raises:
@@ -465,19 +463,19 @@ class PageReader(Closing):
         """
         with one_capture(memento):
             shown = capture_shown(self.store, memento)
-            places = [] if shown is memento else [place_of(shown)]
-            own = self.find(place_of(shown))
+            sources = [] if shown is memento else [shown]
+            own = self.find(shown)
             self.release(own)
             if own.record.record_type != REVISIT:
-                return places
+                return sources
             try:
                 holder = self._find_payload(shown, own.record)
             except CaptureError:
                 if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
-                    return places
+                    return sources
                 raise
             self.release(holder)
-            return [*places, holder.place]
+            return [*sources, holder.place]
 
     @contextmanager
     def archive(self, name: str) -> Iterator[ArchiveFile | None]:
@@ -505,25 +503,27 @@ class PageReader(Closing):
             yield recorded
         yield from (path for path in self._places.paths(name) if path != recorded)
 
-    def _read_at(self, path: str, place: RecordPlace) -> RecordHolder:
+    def _read_at(self, path: str, memento: Memento) -> RecordHolder:
         archive = self._open.take(path)
         try:
-            record = archive.record_at(place.offset, place.length, IN_MEMORY)
+            record = archive.record_at(memento.offset, memento.length, IN_MEMORY)
             described = describe(record) if is_described(record) else None
             capture = record if described is None else described.capture
-            if not is_meant(capture, place):
-                raise RecordError(Reason.PAYLOAD_OTHER_RECORD, capture.uri, path, place.offset)
+            if not is_meant(capture, memento):
+                raise RecordError(Reason.PAYLOAD_OTHER_RECORD, capture.uri, path, memento.offset)
         except BaseException:
             self._open.give_back(path, archive)
             raise
         if described is None:
-            return _holder((path, archive, record, place))
+            return _holder((path, archive, record, memento))
         self._open.give_back(path, archive)
-        if described.container in ("", place.file):
-            raise RecordError(Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, place.offset)
+        if described.container in ("", memento.file):
+            raise RecordError(
+                Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, memento.offset
+            )
         # A WAT has no bodies; it names the archive file that it describes.
         return self.find(
-            place._replace(file=described.container, offset=described.place, length=-1)
+            memento._replace(file=described.container, offset=described.place, length=-1)
         )
 
 
@@ -608,27 +608,27 @@ def _local_file(path: str) -> str | None:
     return None if scheme_of(file) is not None else file
 
 
-def is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
+def is_meant(record: ArchiveRecord, memento: Memento) -> bool:
     """Return whether a record is the one that the store means: by URI and time, or digest."""
     uri, timestamp = record.uri, record.timestamp
-    if uri == place.original and timestamp == place.timestamp:
+    if uri == memento.original and timestamp == memento.timestamp:
         return True
-    wrapped = None if is_of_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
+    wrapped = None if is_of_uri(uri, memento) else _ANY_ARCHIVE.unwrap(uri)
     if wrapped is not None:
         uri, timestamp = wrapped.original, wrapped.timestamp
-    if not is_of_uri(uri, place):
+    if not is_of_uri(uri, memento):
         return False
-    if timestamp in ("", place.timestamp):  # the index dates a record without a date
+    if timestamp in ("", memento.timestamp):  # the index dates a record without a date
         return True
-    if ":" in place.checksum or place.checksum == NO_CHECKSUM:  # nothing else identifies it
+    if ":" in memento.checksum or memento.checksum == NO_CHECKSUM:  # nothing else identifies it
         return True
-    if record.checksum == place.checksum:
+    if record.checksum == memento.checksum:
         return True
     with suppress(DataError):
-        return payload_checksum(record) == place.checksum
+        return payload_checksum(record) == memento.checksum
     return False
 
 
-def is_of_uri(uri: str, place: RecordPlace) -> bool:
-    """Return whether a record's URI is that of the capture at a place, in any of its variants."""
-    return uri == place.original or surt_of(uri) == surt_of(place.original)
+def is_of_uri(uri: str, memento: Memento) -> bool:
+    """Return whether a record's URI is that of a capture, in any of its variants."""
+    return uri == memento.original or surt_of(uri) == surt_of(memento.original)

@@ -26,7 +26,6 @@ from isal import isal_zlib
 from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
 from arclink.archives.segments import GZIP
 from arclink.archives.writing import END_OF_RECORD, head_as_warc
-from arclink.captures.locate import RecordPlace, place_of
 from arclink.captures.read import (
     PageReader,
     RecordHolder,
@@ -43,12 +42,11 @@ from arclink.model import Memento
 from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.relations import format_memento, parse_memento
 
-_IN_MEMORY = 8 << 20
+_BYTES_IN_MEMORY = 8 << 20
 """Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""
 
 _PIECE = 1 << 20
 _LEVEL = 2
-
 
 MOST_IN_MEMORY = 200_000
 """Largest number of captures in memory: about 100 MB."""
@@ -57,8 +55,6 @@ _MEMBER, _WITHOUT, _ADDED = b"0", b"1", b"2"
 """Flags of lines: a capture of the selection; a revisit without original, which has a line with the
 first flag, too; an added original.
 """
-
-_UNKNOWN = "-"
 
 
 class ChosenRecord(NamedTuple):
@@ -114,13 +110,13 @@ class ChosenRecords:
         for line in revisits:
             memento = _parse(line)[1]
             try:
-                places = reader.sources(memento)
+                originals = reader.sources(memento)
             except CaptureError:
                 # If the revisit itself cannot be read, it is left out later, with its reason.
                 self._records.add(_line_of(memento, _WITHOUT))
                 continue
-            for place in places:
-                self._records.add(_line_of(_memento_at(place), _ADDED))
+            for original in originals:
+                self._records.add(_line_of(original, _ADDED))
 
 
 def _sorter(folder: Path) -> DistinctLines:
@@ -140,22 +136,6 @@ def _place_in(line: bytes) -> list[bytes]:
 def _parse(line: bytes) -> tuple[bytes, Memento]:
     _, _, flag, row = line[:-1].split(b"\t", 3)
     return flag, parse_memento(row)
-
-
-def _memento_at(place: RecordPlace) -> Memento:
-    """Return the facts about an added original that are known before its record is read."""
-    return Memento(
-        place.surt,
-        place.timestamp,
-        place.original,
-        place.checksum,
-        _UNKNOWN,
-        _UNKNOWN,
-        _UNKNOWN,
-        place.file,
-        place.offset,
-        place.length,
-    )
 
 
 # Bytes
@@ -223,7 +203,7 @@ def _found(
         RecordError: It is damaged.
     """
     memento = chosen.captures[0]
-    holder = reader.find(place_of(memento))
+    holder = reader.find(memento)
     try:
         place = holder.place
         member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
@@ -251,7 +231,7 @@ def _member(
         return None
     if member.record.record_type not in CAPTURES:
         return None
-    return member if is_meant(member.record, place_of(memento)) else None
+    return member if is_meant(member.record, memento) else None
 
 
 def _reason_of(holder: RecordHolder) -> Rewritten:
@@ -287,7 +267,7 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Return a record as a gzip member; an error of ``pieces`` is raised before the first piece."""
     packer = isal_zlib.compressobj(_LEVEL, wbits=31)
     # It is closed, and so removed, with the iterator below.
-    kept = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+    kept = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
     try:
         for piece in pieces:
             kept.write(packer.compress(piece))

@@ -17,14 +17,13 @@ from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as reading
 from arclink.captures import records as taking_records
 from arclink.captures.export import Export, Source
-from arclink.captures.locate import RecordPlace
 from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import is_meant
 from arclink.captures.tally import Rewritten
 from arclink.captures.write import download, take_away
 from arclink.errors import ExportError, UsageError
-from arclink.model import Forgotten, Surt
+from arclink.model import Forgotten, Memento, Surt
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
@@ -288,7 +287,7 @@ def test_whatever_fails_loses_one_capture(
     records = [Record(A, T1, ONE), Record(B, T2, ONE), Record(C, T3, packed, many)]
     store = store_of(tmp_path, records, name)
 
-    def failing(record: ArchiveRecord, place: RecordPlace) -> bool:
+    def failing(record: ArchiveRecord, place: Memento) -> bool:
         if record.uri == B:
             raise RecursionError("too deep")
         return is_meant(record, place)
