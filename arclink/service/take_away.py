@@ -4,9 +4,6 @@ Memory does not depend on the size of a download. A download that ends early is 
 connection is then closed without the end of the answer.
 """
 
-from collections.abc import Iterator
-from itertools import chain
-
 from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
@@ -18,7 +15,7 @@ from arclink.captures.queries import TAKE_AWAY_PARAMETERS, TakeAwayQuery
 from arclink.captures.write import download
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
-from arclink.service.responses import asked
+from arclink.service.responses import asked, started
 from arclink.service.stores import store_asked, stores_of_app
 
 taking_away = Blueprint("taking_away", __name__)
@@ -40,17 +37,11 @@ def export() -> Response:
     source = Source(store_asked(given), current_places(), SUBSET.of(given) or "")
     form = WRITERS[query.form]
     pieces = download(source, query, title)
-    response = Response(_started(pieces), content_type=form.media_type)
+    try:
+        response = Response(started(pieces), content_type=form.media_type)
+    except ExportError as error:
+        raise NotFound(str(error)) from error
     response.call_on_close(pieces.close)
     name = f"{title}{form.suffix}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return ``pieces`` with the first one made already: errors before it get a problem."""
-    try:
-        first = next(pieces)
-    except ExportError as error:
-        raise NotFound(str(error)) from error
-    return chain([first], pieces)
