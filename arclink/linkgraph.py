@@ -34,7 +34,7 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
-from arclink.access.times import AT_OR_SPAN
+from arclink.access.times import AT, AT_OR_SPAN
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.captures.locate import find_capture
 from arclink.captures.places import ArchivePlaces
@@ -295,9 +295,8 @@ class LinkGraph(Closing):
         It uses the store of this graph.
         """
         graph = type(self)(self.store, time, self._archives, self._where)
-        LinkQuery.from_parameters(
-            [("uri", "example.org"), ("at", graph._at)]
-        )  # raises an error for a wrong time now, not at the first query
+        if graph._at:
+            AT.read(graph._at)  # a wrong time is an error now, not at the first query
         return graph
 
     def subset(self, selection: str) -> Self:

@@ -7,7 +7,7 @@ several machines share a stream by this number alone.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 from zlib import crc32
 
 from arclink.access.declarations import (
@@ -195,7 +195,7 @@ class StreamQuery(DeclaredQuery):
     form: CaptureFormat = CaptureFormat.JSONL
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         return cls(
             ORDER.sure(given),
             PART.sure(given),
@@ -247,7 +247,7 @@ class TakeAwayQuery(DeclaredQuery):
     is_checked: bool = False
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         form = CAPTURE_FORMAT.sure(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:

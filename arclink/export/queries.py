@@ -7,7 +7,7 @@ refused, never ignored.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
@@ -20,7 +20,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import URI, ConflictError, LinkQuery
+from arclink.access.queries import ANY_PAGE, ConflictError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import AT, TIMES
 from arclink.analysis.slices import Level
@@ -65,9 +65,13 @@ FORMAT = Parameter(
     choice(ExportFormat),
     is_required=True,
     see="reference/exports.md",
+    fields=("form",),
 )
 LEVEL = Parameter(
-    "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
+    "level",
+    "Level of the nodes.",
+    choice(Level),
+    otherwise="host for graphs, uri for tables",
 )
 MIN_COUNT = Parameter(
     "min-count",
@@ -77,7 +81,12 @@ MIN_COUNT = Parameter(
     default="1",
     metavar="N",
 )
-TOP = Parameter("top", "Only the N nodes with the most linking nodes.", _FROM_ONE, metavar="N")
+TOP = Parameter(
+    "top",
+    "Only the N nodes with the most linking nodes.",
+    _FROM_ONE,
+    metavar="N",
+)
 CORE = Parameter(
     "core",
     "Only nodes with at least N neighbours among the remaining nodes.",
@@ -149,23 +158,12 @@ class ExportQuery(DeclaredQuery):
         return self.form is ExportFormat.GEXF and self.links.at is None
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         form = FORMAT.sure(given)
         _refuse_what_has_no_place(form, given)
-        # A link query requires a URI, which is not used here.
-        links = LinkQuery.of(Given({**given.texts, URI.name: ["example.org"]}))
-        if not given.text(KINDS):
-            links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
-        return cls(
-            links=links,
-            form=form,
-            level=LEVEL.of(given) or (Level.HOST if form.is_graph else Level.URI),
-            min_count=MIN_COUNT.sure(given),
-            top=TOP.of(given),
-            core=CORE.of(given),
-            backbone=BACKBONE.of(given),
-            spells=SPELLS.sure(given),
-        )
+        links = LinkQuery.of(given, uri=ANY_PAGE, kinds=_KINDS.get(form, NAVIGATION))
+        level = Level.HOST if form.is_graph else Level.URI
+        return cls(links=links, **cls.values(given, {"level": level, **otherwise}))
 
 
 _KINDS: Mapping[ExportFormat, Kinds] = {
