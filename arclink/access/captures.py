@@ -22,13 +22,13 @@ from arclink.access.capture_fields import CDX, UNKNOWN
 from arclink.access.collapsing import Collapse, Collapser, parse_collapse
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
-    SWITCH,
     DeclaredQuery,
     Form,
     Given,
     Parameter,
     matching,
     named,
+    switch,
     whole_number,
 )
 from arclink.access.filters import LONGEST, Filter, parse_filter
@@ -236,12 +236,8 @@ PAGE_SIZE = Parameter(
     whole_number(MOST_READ, least=1),
     otherwise="no effect",
 )
-SHOW_NUM_PAGES = Parameter(
-    "showNumPages",
-    "Answer with the number of pages, as JSON.",
-    SWITCH,
-    default="false",
-    fields=("counts_pages",),
+SHOW_NUM_PAGES = switch(
+    "showNumPages", "Answer with the number of pages, as JSON.", field="counts_pages"
 )
 
 
@@ -269,15 +265,8 @@ COLLAPSE_TIME = Parameter(
     whole_number(14, least=1),
     otherwise="none is left out",
 )
-GZIP = Parameter(
-    "gzip",
-    "No effect: a proxy compresses answers (Accept-Encoding).",
-    SWITCH,
-    default="false",
-)
-ALLOW_FUZZY = Parameter(
-    "allowFuzzy", "No effect: no rule finds other URIs.", SWITCH, default="false"
-)
+GZIP = switch("gzip", "No effect: a proxy compresses answers (Accept-Encoding).")
+ALLOW_FUZZY = switch("allowFuzzy", "No effect: no rule finds other URIs.")
 RESOLVE_REVISITS = Parameter(
     "resolveRevisits",
     "Only false: rows of revisits name their own records, and /web resolves them.",
@@ -294,22 +283,17 @@ FIELD_LIST = Parameter(
     fields=("fields",),
 )
 OUTPUT = Parameter(
-    "output",
-    "How rows are written.",
-    named({name: name for name in OUTPUTS}),
-    default="cdxj",
+    "output", "How rows are written.", named({name: name for name in OUTPUTS}), default="cdxj"
 )
 RESUME_KEY = Parameter(
     "resumeKey",
     "Position to continue from: a value in the previous answer to the same query.",
     Form("a key of an answer to the same query", {"type": "string"}, str),
 )
-SHOW_RESUME_KEY = Parameter(
+SHOW_RESUME_KEY = switch(
     "showResumeKey",
     "Write the key after the last row and an empty line, if there are more rows.",
-    SWITCH,
-    default="false",
-    fields=("shows_key",),
+    field="shows_key",
 )
 
 CAPTURE_PARAMETERS = (

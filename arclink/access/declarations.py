@@ -399,9 +399,10 @@ FILE: Form[str] = Form("", {"type": "string", "format": "file"}, str)
 FOLDER: Form[str] = Form("", {"type": "string", "format": "folder"}, str)
 
 
-def switch(name: str, about: str, see: str = "") -> Parameter[bool]:
-    """Return a parameter that is off unless it is given."""
-    return Parameter(name, about, SWITCH, default="false", see=see)
+def switch(name: str, about: str, see: str = "", field: str = "") -> Parameter[bool]:
+    """Return a parameter that is off unless it is given; ``field`` is its field in queries."""
+    fields = (field,) if field else None
+    return Parameter(name, about, SWITCH, default="false", see=see, fields=fields)
 
 
 @cache

@@ -19,7 +19,6 @@ from arclink.access.common import REDIRECT as REDIRECT
 from arclink.access.common import Redirects as Redirects
 from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declarations import (
-    SWITCH,
     TEXT,
     AnyParameter,
     DeclaredQuery,
@@ -28,6 +27,7 @@ from arclink.access.declarations import (
     Parameter,
     choice,
     matching,
+    switch,
     whole_number,
 )
 from arclink.access.declarations import (
@@ -171,13 +171,11 @@ FILTER = Parameter(
     fields=("filters",),
     unite=few_filters,
 )
-FOLLOW = Parameter(
+FOLLOW = switch(
     "follow",
     "If the newest memento in the range of time is a redirect, answer for its target.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#redirects",
-    fields=("is_following",),
+    "reference/service.md#redirects",
+    field="is_following",
 )
 LIMIT = Parameter(
     "limit",
@@ -194,22 +192,18 @@ CURSOR = Parameter(
     metavar="CURSOR",
     fields=(),
 )
-EVIDENCE = Parameter(
+EVIDENCE = switch(
     "evidence",
     "Show the mementos of each link, with archive file, offset and checksum; not with --format "
     "table.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#mementos-and-evidence",
-    fields=("with_evidence",),
+    "reference/service.md#mementos-and-evidence",
+    field="with_evidence",
 )
-VALIDITY = Parameter(
+VALIDITY = switch(
     "validity",
     "Show between which mementos each link appeared and disappeared.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#validity",
-    fields=("with_validity",),
+    "reference/service.md#validity",
+    field="with_validity",
 )
 
 LINK_PARAMETERS: tuple[AnyParameter, ...] = (

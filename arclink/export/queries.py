@@ -4,10 +4,10 @@ The command line and the Python API pass the same strings. Options that a format
 refused, never ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
@@ -182,29 +182,21 @@ _URI_ONLY = (ExportFormat.PARQUET, ExportFormat.CSV_IMAGES, ExportFormat.NQUADS)
 def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
     graphs = ", ".join(one.value for one in ExportFormat if one.is_graph)
     level = LEVEL.of(given)
-    if form in _URI_ONLY and level not in (None, Level.URI):
-        _refuse(
-            LEVEL,
-            given,
-            f"must be uri with format={form.value}, which has one row per link; csv can count, too",
-        )
-    for cut in (TOP, CORE, BACKBONE):
-        if given.text(cut) and not form.is_graph:
-            _refuse(
-                cut, given, f"cannot be used with format={form.value}: only {graphs} can be cut"
-            )
-    if given.text(SPELLS) and form is not ExportFormat.GEXF:
-        _refuse(SPELLS, given, f"cannot be used with format={form.value}: only gexf has spells")
-    if given.text(SPELLS) and given.text(AT):
-        _refuse(SPELLS, given, f"cannot be used with at={given.text(AT)}: one time has no spells")
     has_counts = form.is_graph or (form is ExportFormat.CSV and level in (Level.HOST, Level.DOMAIN))
-    if given.text(MIN_COUNT) and not has_counts:
-        _refuse(
-            MIN_COUNT,
-            given,
-            f"cannot be used with format={form.value}, whose rows are single links",
-        )
-
-
-def _refuse(parameter: AnyParameter, given: Given, why: str) -> NoReturn:
-    raise ConflictError(parameter.name, given.text(parameter), why)
+    no = f"cannot be used with format={form.value}"
+    one_row = (
+        f"must be uri with format={form.value}, which has one row per link; csv can count, too"
+    )
+    conflicts: Sequence[tuple[AnyParameter, bool, str]] = (
+        (LEVEL, form in _URI_ONLY and level is not Level.URI, one_row),
+        *(
+            (cut, not form.is_graph, f"{no}: only {graphs} can be cut")
+            for cut in (TOP, CORE, BACKBONE)
+        ),
+        (SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
+        (SPELLS, given.has(AT), f"cannot be used with at={given.text(AT)}: one time has no spells"),
+        (MIN_COUNT, not has_counts, f"{no}, whose rows are single links"),
+    )
+    for parameter, is_wrong, why in conflicts:
+        if is_wrong and given.text(parameter):
+            raise ConflictError(parameter.name, given.text(parameter), why)

@@ -202,6 +202,8 @@ class SqliteStore(BlockAnswers):
         with translated(self.path):
             self._connection.execute("BEGIN")
         try:
+            with translated(self.path):
+                self._drop_stale_caches()
             yield
         finally:
             # The transaction only read; the store may have been lost or closed inside the block.
@@ -211,7 +213,8 @@ class SqliteStore(BlockAnswers):
     def _reading(self) -> translated:
         reading = translated(self.path)
         with reading:
-            self._drop_stale_caches()
+            if not self._connection.in_transaction:  # a snapshot begins by doing this
+                self._drop_stale_caches()
         return reading
 
     def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
