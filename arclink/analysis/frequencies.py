@@ -35,7 +35,6 @@ from arclink.errors import OperatorError, SealError
 from arclink.files.array_sort import Sorter
 from arclink.files.sealed import read_sealed, write_sealed
 from arclink.model import UriR
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.uris.surts import surt_of
 
@@ -161,8 +160,8 @@ class FrequencyFile:
     """
 
     def __init__(self, folder: Path, store: Scans, level: Level, term: Term) -> None:
-        filtered = f"-{store.filter_identity[:20]}" if isinstance(store, FilteredStore) else ""
-        self.path = folder / f"document-frequencies-{level.value}-{term.value}{filtered}"
+        of_subset = f"-{store.identity}" if store.identity else ""
+        self.path = folder / f"document-frequencies-{level.value}-{term.value}{of_subset}"
         self._store = store
         self._level = level
         self._term = term

@@ -12,10 +12,10 @@ from arclink.access.chronicles import answer_chronicle
 from arclink.access.queries import URI, LinkQuery, absolute_uri
 from arclink.access.texts import printable_uri
 from arclink.access.times import AT
+from arclink.captures.locate import capture_near
 from arclink.charts.time_axis import Axis
 from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp
-from arclink.pages.locate import capture_near
 from arclink.reasons import Reason
 from arclink.service.archived import current_reader
 from arclink.service.memento import uri_in_path

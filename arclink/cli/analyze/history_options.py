@@ -18,7 +18,6 @@ from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
 from arclink.analysis.windows import Windows
 from arclink.model import Forgotten, Surt, Timestamp
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import OpenStore, Scans
 from arclink.uris.hosts import host_of
 
@@ -46,8 +45,7 @@ def windows_asked(store: OpenStore, windows: Windows) -> Windows:
     Raises:
         UsageError: None does; the message says from when to when there are captures.
     """
-    whole = store.whole if isinstance(store, FilteredStore) else store
-    sums = whole.sums()  # those of a subset would take a scan
+    sums = store.whole.sums()  # those of a subset would take a scan
     if sums.first:
         windows.refuse_outside(Timestamp(sums.first), Timestamp(sums.last))
     return windows

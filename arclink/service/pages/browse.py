@@ -19,10 +19,10 @@ from arclink.access.members import Member
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
+from arclink.captures.read import CapturedPage
+from arclink.captures.text import TextRun, read_text
 from arclink.charts.time_axis import Axis
 from arclink.model import Memento, Timestamp, UriR
-from arclink.pages.read import CapturedPage
-from arclink.pages.text import TextRun, read_text
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager
 from itertools import chain, islice
 
 from arclink.checksums import parse_name
-from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import (
     ALL_SURTS,
@@ -51,7 +50,7 @@ from arclink.store.blocks.relations import (
     unpack_head,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import ContentBlock
+from arclink.store.protocols import ContentBlock, WholeStore
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -73,7 +72,7 @@ A payload that was not read has no scope. The rows are a list if all of them are
 """
 
 
-class BlockAnswers(Closing):
+class BlockAnswers(WholeStore):
     """The queries of a store; a subclass reads the rows that they need.
 
     Attributes:
