@@ -143,3 +143,16 @@ EXPLANATION = CaptureForm(
 
 TIMEMAP = CaptureForm("timemap", _CLEANED, "timestamp original status mime languages")
 """JSON of TimeMaps."""
+
+STREAM = CaptureForm("stream", _RAW, "uri surt timestamp status mime languages type method digest")
+"""JSON lines of streams."""
+
+TABLE = CaptureForm(
+    "captures",
+    {
+        **_RAW,
+        TEXT: lambda text: None if text == UNKNOWN else printable(text),
+        LENGTH: lambda length: length if length >= 0 else None,
+    },
+)
+"""Columns of tables."""
