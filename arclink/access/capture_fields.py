@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from arclink.access.texts import printable, printable_uri
 from arclink.checksums import digest_in
 from arclink.model import Memento
-from arclink.uris.hosts import host_of
 from arclink.uris.methods import method_of_key
 
 UNKNOWN = "-"
@@ -86,7 +85,6 @@ FIELDS = (
         {"timemap": ""},
         lambda memento: method_of_key(memento.surt) or UNKNOWN,
     ),
-    CaptureField("host", TEXT, "Host of the URI.", {}, lambda memento: host_of(memento.surt)),
 )
 """The fields in the order of columns."""
 
