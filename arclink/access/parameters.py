@@ -109,7 +109,7 @@ class RowQuery(DeclaredQuery):
         values = cls.values(given, otherwise)
         names = [name for parameter in (*cls.own(), CURSOR) for name in parameter.names]
         query = cls(links=LinkQuery.of(given.without(*names)), **values)
-        return query._at_cursor(CURSOR.of(given) or "")
+        return query._at_cursor(CURSOR.optional(given) or "")
 
     @property
     def question(self) -> tuple[object, ...]:

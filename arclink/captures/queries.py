@@ -241,7 +241,7 @@ class TakeAwayQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        form = CAPTURE_FORMAT.sure(given)
+        form = CAPTURE_FORMAT.required(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:
                 raise ConflictError(
