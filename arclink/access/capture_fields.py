@@ -102,6 +102,7 @@ class CaptureForm:
         fields: The fields by their names in the form, in its order.
         getters: Functions that return their values, by the same names.
         of: Returns the values of all fields of a capture, by name.
+        row: Returns them as a tuple.
     """
 
     def __init__(
@@ -119,6 +120,9 @@ class CaptureForm:
             one: eval(f"lambda memento: {value}", known) for one, value in code.items()
         }
         self.of: Callable[[Memento], dict[str, Any]] = eval(f"lambda memento: {{{items}}}", known)
+        self.row: Callable[[Memento], tuple[Any, ...]] = eval(
+            f"lambda memento: ({', '.join(code.values())},)", known
+        )
 
 
 def _code_of(field: CaptureField, is_written: bool) -> str:

@@ -1,22 +1,17 @@
-"""The facts about a capture as others read them: the fields of JSON, of tables, and of index rows.
+"""The facts about a capture as others read them: the fields of JSON, and of index rows.
 
-The digest of tables and rows is empty for redirects and "not modified" revisits: the store knows a
+The digest of rows is empty for redirects and "not modified" revisits: the store knows a
 redirect by its target, and a "not modified" by the capture that it refers to.
 """
 
 from typing import Any
 
-from arclink.access.capture_fields import STREAM, TABLE, UNKNOWN
+from arclink.access.capture_fields import STREAM, UNKNOWN
 from arclink.checksums import digest_in
 from arclink.model import Memento
 from arclink.rows.cdx import Capture
 from arclink.uris.methods import method_of_key, with_query_of_method
 from arclink.uris.surts import cdx_key
-
-
-def cells_of(memento: Memento) -> tuple[str | int | None, ...]:
-    """Return the cells of a capture in a table; None if not known, and for the method GET."""
-    return tuple(TABLE.of(memento).values())
 
 
 def facts_of(memento: Memento) -> dict[str, object]:
@@ -31,10 +26,17 @@ def row_of(memento: Memento, **known: Any) -> Capture:  # Any: any field of a ro
     """Return the index row of a capture in its archive file; ``known`` replaces fields of it."""
     method = method_of_key(memento.surt)
     facts: dict[str, Any] = {
-        **memento._asdict(),
         "key": cdx_key(with_query_of_method(memento.original, method)),
+        "timestamp": memento.timestamp,
+        "original": memento.original,
+        "mime": memento.mime,
+        "status": memento.status,
         "checksum": digest_in(memento.checksum),
+        "length": memento.length,
+        "offset": memento.offset,
+        "file": memento.file,
+        "record_type": memento.record_type,
+        "languages": memento.languages,
         "method": method,
     }
-    del facts["surt"], facts["reason"]
     return Capture(**facts | known)

@@ -13,7 +13,7 @@ from pathlib import Path
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
 from arclink.access.replay import moment_of
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.captures.fields import cells_of, row_of
+from arclink.captures.fields import row_of
 from arclink.files.distinct_lines import DistinctLines
 from arclink.model import Memento
 from arclink.rows.cdx import format_row
@@ -26,7 +26,7 @@ def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(TABLE.fields)
-    rows = map(cells_of, mementos)
+    rows = map(TABLE.row, mementos)
     while some := list(islice(rows, ROWS_AT_ONCE)):
         writer.writerows(some)
         yield buffer.getvalue().encode()
@@ -49,7 +49,7 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     schema = arrow.schema(
         [(name, types.get(field.kind, arrow.string())) for name, field in columns_of]
     )
-    rows = map(cells_of, mementos)
+    rows = map(TABLE.row, mementos)
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
         while some := list(islice(rows, ROWS_AT_ONCE)):

@@ -38,6 +38,7 @@ def test_every_fact_that_a_store_keeps_has_a_field() -> None:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_all_values_together_are_those_of_the_single_functions(form: CaptureForm) -> None:
     assert form.of(ODD) == {name: value(ODD) for name, value in form.getters.items()}
+    assert form.row(ODD) == tuple(form.of(ODD).values())
     uri = next(name for name, field in form.fields.items() if field.name == "uri")
     assert form.of(ODD)[uri] == "http://a.example/%1B"
 
