@@ -273,11 +273,10 @@ class DeclaredQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]], **otherwise: object) -> Self:
-        """Return the query that ``parameters`` describe: names and values as received.
+        """Return the query in ``parameters``, names and values as received; see `of`.
 
         Raises:
-            BadParameterError: A parameter is unknown, missing or repeated, its value is not
-                allowed, or it cannot be used together with the others.
+            BadParameterError: One is unknown or repeated, or for the reasons of `of`.
         """
         return cls.of(sort_out(parameters, cls.DECLARED), **otherwise)
 
