@@ -601,12 +601,9 @@ class LinkGraph(Closing):
             raise BadParameterError(
                 "direction", str(asked["direction"]), "no direction: call outlinks or inlinks"
             )
-        asked = {**asked, "direction": direction.value, "limit": MOST_MEMBERS}
-        return Links(
-            self.store,
-            LinkQuery.from_parameters(self._written({"uri": uri, **asked})),
-            limit or None,
-        )
+        given = self._written({"uri": uri, **asked})
+        query = LinkQuery.from_parameters(given, direction=direction, limit=MOST_MEMBERS)
+        return Links(self.store, query, limit or None)
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)

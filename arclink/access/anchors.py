@@ -14,7 +14,7 @@ from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter
 from arclink.access.groups import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
-from arclink.access.queries import CURSOR, FILTER, URI, Direction
+from arclink.access.queries import CURSOR, FILTER, URI, Direction, fingerprint_of
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
@@ -53,8 +53,8 @@ class AnchorsQuery(RowQuery):
         object.__setattr__(self, "links", replace(self.links, direction=Direction.IN))
 
     @property
-    def question(self) -> tuple[object, ...]:
-        return "anchors", self.links.fingerprint, self.period, self.is_by_host
+    def fingerprint(self) -> str:
+        return fingerprint_of("anchors", self.links.fingerprint, self.period, self.is_by_host)
 
 
 class Anchor(NamedTuple):

@@ -102,6 +102,7 @@ class CaptureForm:
         fields: The fields by their names in the form, in its order.
         getters: Functions that return their values, by the same names.
         of: Returns the values of all fields of a capture, by name.
+        row: Returns them as a tuple.
     """
 
     def __init__(
@@ -119,6 +120,9 @@ class CaptureForm:
             one: eval(f"lambda memento: {value}", known) for one, value in code.items()
         }
         self.of: Callable[[Memento], dict[str, Any]] = eval(f"lambda memento: {{{items}}}", known)
+        self.row: Callable[[Memento], tuple[Any, ...]] = eval(
+            f"lambda memento: ({', '.join(code.values())},)", known
+        )
 
 
 def _code_of(field: CaptureField, is_written: bool) -> str:
@@ -143,3 +147,16 @@ EXPLANATION = CaptureForm(
 
 TIMEMAP = CaptureForm("timemap", _CLEANED, "timestamp original status mime languages")
 """JSON of TimeMaps."""
+
+STREAM = CaptureForm("stream", _RAW, "uri surt timestamp status mime languages type method digest")
+"""JSON lines of streams."""
+
+TABLE = CaptureForm(
+    "captures",
+    {
+        **_RAW,
+        TEXT: lambda text: None if text == UNKNOWN else printable(text),
+        LENGTH: lambda length: length if length >= 0 else None,
+    },
+)
+"""Columns of tables."""

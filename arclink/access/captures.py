@@ -375,7 +375,7 @@ class CaptureQuery(DeclaredQuery):
     def of(cls, given: Given, **otherwise: Any) -> Self:
         links = _links(given)
         values = cls.values(given, otherwise)
-        closest, sort = CLOSEST.of(given), SORT.sure(given)
+        closest, sort = CLOSEST.optional(given), SORT.required(given)
         if sort == "closest" and closest is None:
             raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
         is_sorted = sort != "default" or closest is not None
@@ -386,23 +386,23 @@ class CaptureQuery(DeclaredQuery):
                 f"cannot be used with {MATCH_TYPE.name}={links.match_type.value}",
             )
         for without_effect in (PAGE_SIZE, GZIP, ALLOW_FUZZY, RESOLVE_REVISITS):
-            without_effect.of(given)  # only its value is checked
-        limit, page, skipped = values["limit"], PAGE.of(given), SKIP.sure(given)
+            without_effect.optional(given)  # only its value is checked
+        limit, page, skipped = values["limit"], PAGE.optional(given), SKIP.required(given)
         if limit < 0 and (is_sorted or page is not None or skipped):
             raise ConflictError(
                 ROWS.name, given.text(ROWS), "cannot be used with sort, closest, page or offset"
             )
         if page is not None and skipped:
             raise ConflictError(PAGE.name, given.text(PAGE), "cannot be used with offset")
-        key = RESUME_KEY.of(given)
+        key = RESUME_KEY.optional(given)
         if key and (is_sorted or limit < 0 or page is not None or skipped):
             raise ConflictError(
                 RESUME_KEY.name,
                 key,
                 "cannot be used with sort, closest, page, offset or a negative limit",
             )
-        of_time = COLLAPSE_TIME.of(given)
-        collapses: list[tuple[Collapse, ...]] = [(one,) for one in COLLAPSE.all_of(given)]
+        of_time = COLLAPSE_TIME.optional(given)
+        collapses: list[tuple[Collapse, ...]] = [(one,) for one in COLLAPSE.many(given)]
         if of_time is not None:
             collapses.append((Collapse("timestamp", of_time), Collapse("status", 0)))
         return cls(
@@ -580,7 +580,7 @@ def _links(given: Given) -> LinkQuery:
             text, match_type = text[2:], MatchType.DOMAIN
         elif text.endswith("*"):
             text, match_type = text[:-1], MatchType.PREFIX
-    return LinkQuery(*URI.read(text, name), match_type or MATCH_TYPE.sure(given))
+    return LinkQuery(*URI.read(text, name), match_type or MATCH_TYPE.required(given))
 
 
 def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:

@@ -144,7 +144,7 @@ class Parameter(Generic[Read]):
             why = f" ({error})" if str(error) else ""
             raise BadParameterError(name or self.name, text, f"{self.form.allowed}{why}") from error
 
-    def of(self, given: "Given") -> Read | None:
+    def optional(self, given: "Given") -> Read | None:
         """Return the value that was given, or the default; None if there is neither.
 
         Raises:
@@ -156,13 +156,13 @@ class Parameter(Generic[Read]):
             return None if self.default is None else self.form.read(self.default)
         return self.read(text, name)
 
-    def sure(self, given: "Given") -> Read:
+    def required(self, given: "Given") -> Read:
         """Return the value of a parameter that is required or has a default; never None."""
-        found = self.of(given)
+        found = self.optional(given)
         assert found is not None, f"{self.name} has no default"
         return found
 
-    def all_of(self, given: "Given") -> tuple[Read, ...]:
+    def many(self, given: "Given") -> tuple[Read, ...]:
         """Return the values of a list, in the order given; the default if it was not given.
 
         Raises:
@@ -181,11 +181,11 @@ class Parameter(Generic[Read]):
         """Return the value for the fields of a query: that of the parameter, or those of its list.
 
         Raises:
-            BadParameterError: See `of` and `all_of`.
+            BadParameterError: See `optional` and `many`.
         """
         if not self.is_list:
-            return self.of(given)
-        values = self.all_of(given)
+            return self.optional(given)
+        values = self.many(given)
         return values if self.unite is None else self.unite(values)
 
 
@@ -273,11 +273,10 @@ class DeclaredQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]], **otherwise: object) -> Self:
-        """Return the query that ``parameters`` describe: names and values as received.
+        """Return the query in ``parameters``, names and values as received; see `of`.
 
         Raises:
-            BadParameterError: A parameter is unknown, missing or repeated, its value is not
-                allowed, or it cannot be used together with the others.
+            BadParameterError: One is unknown or repeated, or for the reasons of `of`.
         """
         return cls.of(sort_out(parameters, cls.DECLARED), **otherwise)
 

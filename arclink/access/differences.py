@@ -40,6 +40,7 @@ from arclink.access.queries import (
     BadParameterError,
     Direction,
     LinkQuery,
+    fingerprint_of,
 )
 from arclink.access.reader import Reading
 from arclink.access.snapshots import of_one_state
@@ -109,8 +110,8 @@ class DiffQuery(RowQuery):
         return replace(self.links, at=self.last)
 
     @property
-    def question(self) -> tuple[object, ...]:
-        return "diff", self.before.fingerprint, self.after.fingerprint
+    def fingerprint(self) -> str:
+        return fingerprint_of("diff", self.before.fingerprint, self.after.fingerprint)
 
 
 class Change(Enum):

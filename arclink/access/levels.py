@@ -21,7 +21,15 @@ from arclink.access.declarations import (
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
-from arclink.access.queries import CURSOR, DIRECTION, FILTER, MATCH_TYPE, URI, Direction
+from arclink.access.queries import (
+    CURSOR,
+    DIRECTION,
+    FILTER,
+    MATCH_TYPE,
+    URI,
+    Direction,
+    fingerprint_of,
+)
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
@@ -100,8 +108,8 @@ class LevelQuery(RowQuery):
             )
 
     @property
-    def question(self) -> tuple[object, ...]:
-        return "level", self.links.fingerprint, self.level, self.period
+    def fingerprint(self) -> str:
+        return fingerprint_of("level", self.links.fingerprint, self.level, self.period)
 
 
 class Counted(NamedTuple):

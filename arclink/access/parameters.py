@@ -17,7 +17,6 @@ from arclink.access.queries import (
     CURSOR,
     DEFAULT_LIMIT,
     LinkQuery,
-    fingerprint_of,
     reading_cursor,
 )
 from arclink.access.tallies import Period
@@ -109,32 +108,25 @@ class RowQuery(DeclaredQuery):
         values = cls.values(given, otherwise)
         names = [name for parameter in (*cls.own(), CURSOR) for name in parameter.names]
         query = cls(links=LinkQuery.of(given.without(*names)), **values)
-        return query._at_cursor(CURSOR.of(given) or "")
-
-    @property
-    def question(self) -> tuple[object, ...]:
-        """What distinguishes the query from others, without limit and cursor."""
-        raise NotImplementedError
+        text = CURSOR.optional(given)
+        if not text:
+            return query
+        with reading_cursor(text, query.limit):
+            match decode_fields(text):
+                case ["rows", query.fingerprint, str(version), int(first)] if first >= 0:
+                    return replace(query, cursor=RowCursor(version, first))
+            raise CursorError("cursor of another question")
 
     @property
     def fingerprint(self) -> str:
         """16 hex digits over the query without limit and cursor; a cursor belongs to one."""
-        return fingerprint_of(*self.question)
+        raise NotImplementedError
 
     def page(self, store: OpenStore) -> "RowPage":
         """Return the page for this store: from the first row on if the store has changed."""
         version = store.state().version
-        is_same = self.cursor is not None and self.cursor.version == version
+        is_same = self.cursor and self.cursor.version == version
         return RowPage(self, version, self.cursor.first if self.cursor and is_same else 0)
-
-    def _at_cursor(self, text: str) -> Self:
-        if not text:
-            return self
-        with reading_cursor(text, self.limit):
-            match decode_fields(text):
-                case ["rows", self.fingerprint, str(version), int(first)] if first >= 0:
-                    return replace(self, cursor=RowCursor(version, first))
-            raise CursorError("cursor of another question")
 
 
 @dataclass(frozen=True, slots=True)

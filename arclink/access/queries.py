@@ -282,7 +282,7 @@ class LinkQuery(DeclaredQuery):
     def of(cls, given: Given, **otherwise: Any) -> Self:
         values = cls.values(given, otherwise)
         span, at = times_of(given)
-        return cls(span=span, at=at, **values)._at_cursor(CURSOR.of(given) or "")
+        return cls(span=span, at=at, **values)._at_cursor(CURSOR.optional(given) or "")
 
     @property
     def fingerprint(self) -> str:
@@ -432,4 +432,4 @@ def kinds_asked(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOL
     Raises:
         BadParameterError: A word is neither a group, nor ``all``, nor a kind.
     """
-    return union_of(parameter.all_of(Given({parameter.name: tuple(words)})))
+    return union_of(parameter.many(Given({parameter.name: tuple(words)})))

@@ -77,10 +77,10 @@ def timestamp_first(name: str, text: str) -> Timestamp:
 
 def times_of(given: Given) -> tuple[Span, Timestamp | None]:
     """Return the range of observation, and the time whose state the query wants; None without."""
-    at = AT.of(given)
+    at = AT.optional(given)
     if at is None:
         return span_of(given), None
-    if FROM.of(given) or TO.of(given):
+    if FROM.optional(given) or TO.optional(given):
         raise ConflictError("at", given.text(AT), AT_OR_SPAN)
     return ALL_TIME, at
 
@@ -93,7 +93,7 @@ def span_of(
     Raises:
         BadParameterError: One of them is not a time, or the range is empty.
     """
-    span = Span(since.of(given) or ALL_TIME.first, until.of(given) or ALL_TIME.last)
+    span = Span(since.optional(given) or ALL_TIME.first, until.optional(given) or ALL_TIME.last)
     if span.first > span.last:
         raise BadParameterError(
             "from", given.text(since), f"a time that is not after to={given.text(until)}"

@@ -78,14 +78,14 @@ class SeedQuery:
         Raises:
             BadParameterError: A value is not allowed, or stale pages have no time.
         """
-        since = SINCE.sure(given) if kind is SeedKind.STALE else LINKED_SINCE.of(given)
+        since = SINCE.required(given) if kind is SeedKind.STALE else LINKED_SINCE.optional(given)
         options = SliceOptions(
             Windows(None, (Window("since", Span(first=since)),)) if since else Windows(),
             kinds=KINDS_TO_FOLLOW.value(given),
-            redirects=REDIRECT.sure(given),
+            redirects=REDIRECT.required(given),
         )
         first = since or ALL_TIME.first
-        return cls(kind, first, options, MIN_HOSTS.sure(given), MOST_SEEDS.sure(given))
+        return cls(kind, first, options, MIN_HOSTS.required(given), MOST_SEEDS.required(given))
 
 
 class Seed(NamedTuple):

@@ -159,6 +159,7 @@ FORM = Parameter(
     choice(CaptureFormat, *set(CaptureFormat).difference(FORMATS_OF_STREAMS)),
     default=CaptureFormat.JSONL.value,
     also=("as",),
+    fields=("form",),
 )
 MOST = Parameter(
     "limit",
@@ -194,16 +195,6 @@ class StreamQuery(DeclaredQuery):
     limit: int = 0
     form: CaptureFormat = CaptureFormat.JSONL
 
-    @classmethod
-    def of(cls, given: Given, **otherwise: Any) -> Self:
-        return cls(
-            ORDER.sure(given),
-            PART.sure(given),
-            AFTER.of(given) or "",
-            MOST.sure(given),
-            FORM.sure(given),
-        )
-
 
 CAPTURE_FORMAT = Parameter(
     "format",
@@ -211,6 +202,7 @@ CAPTURE_FORMAT = Parameter(
     choice(CaptureFormat, *set(CaptureFormat).difference(FORMATS_OF_FILES)),
     is_required=True,
     see="how-to/take-away.md",
+    fields=("form",),
 )
 FILE_SIZE = Parameter(
     "file-size",
@@ -223,6 +215,7 @@ CHECK = switch(
     "check",
     "With warc and wacz: decompress every record, so that damage inside a record is found, too. "
     "This takes longer.",
+    field="is_checked",
 )
 
 TAKE_AWAY_PARAMETERS: tuple[AnyParameter, ...] = (CAPTURE_FORMAT, FROM, TO, FILE_SIZE, CHECK)
@@ -248,7 +241,7 @@ class TakeAwayQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        form = CAPTURE_FORMAT.sure(given)
+        form = CAPTURE_FORMAT.required(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:
                 raise ConflictError(
@@ -256,7 +249,7 @@ class TakeAwayQuery(DeclaredQuery):
                     given.text(parameter),
                     f"cannot be used with format={form.value}, which contains no records",
                 )
-        return cls(form, span_of(given), FILE_SIZE.sure(given), CHECK.sure(given))
+        return cls(span=span_of(given), **cls.values(given, otherwise))
 
     @property
     def description(self) -> str:

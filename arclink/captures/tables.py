@@ -1,7 +1,7 @@
 """Lists of captures: tables (Parquet, CSV), and CDXJ rows that name their present archive files.
 
 The tables have a row per capture, in the order of the store, with the columns of
-`arclink.captures.fields`.
+`TABLE`.
 """
 
 import csv
@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
 from arclink.access.replay import moment_of
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.captures.fields import COLUMNS, cells_of, row_of
+from arclink.captures.fields import row_of
 from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.rows.cdx import format_row
@@ -24,8 +25,8 @@ def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180) with a header; times have 14 digits."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    rows = map(cells_of, mementos)
+    writer.writerow(TABLE.fields)
+    rows = map(TABLE.row, mementos)
     while some := list(islice(rows, ROWS_AT_ONCE)):
         writer.writerows(some)
         yield buffer.getvalue().encode()
@@ -43,14 +44,16 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     with analysis_extra():
         import pyarrow as arrow
         from pyarrow.parquet import ParquetWriter
-    types = {"time": arrow.timestamp("ms", tz="UTC"), "offset": arrow.int64()}
-    types["length"] = types["offset"]
-    schema = arrow.schema([(name, types.get(name, arrow.string())) for name in COLUMNS])
-    rows = map(cells_of, mementos)
+    types = {TIME: arrow.timestamp("ms", tz="UTC"), NUMBER: arrow.int64(), LENGTH: arrow.int64()}
+    columns_of = TABLE.fields.items()
+    schema = arrow.schema(
+        [(name, types.get(field.kind, arrow.string())) for name, field in columns_of]
+    )
+    rows = map(TABLE.row, mementos)
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
         while some := list(islice(rows, ROWS_AT_ONCE)):
-            columns = dict(zip(COLUMNS, zip(*some, strict=True), strict=True))
+            columns = dict(zip(TABLE.fields, zip(*some, strict=True), strict=True))
             columns["time"] = tuple(map(moment_of, columns["time"]))
             writer.write_table(arrow.table(columns, schema=schema))
             yield buffer.getvalue()

@@ -38,9 +38,11 @@ def command(given: Given) -> None:
     names the instance and the reason.
     """
     asked = MergedQuery.of(given)
-    form = chosen_format(FORMAT.sure(given), given)
-    limits = QueryLimits(instance_seconds=TIMEOUT.sure(given), whole_seconds=WHOLE.sure(given))
-    asking = Asking(parse_instances(INSTANCE.all_of(given)), limits)
+    form = chosen_format(FORMAT.required(given), given)
+    limits = QueryLimits(
+        instance_seconds=TIMEOUT.required(given), whole_seconds=WHOLE.required(given)
+    )
+    asking = Asking(parse_instances(INSTANCE.many(given)), limits)
     found = asking.ask(asked.query)
     reports = [report for _, report in found]
     _complain(reports, is_table=form is FORMATS["table"])

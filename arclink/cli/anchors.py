@@ -25,6 +25,8 @@ def command(given: Given) -> None:
     For each text, the counts say how many contents, mementos and hosts use it. URI itself need not
     have been captured: the texts are those of other pages.
     """
-    query, prefix = AnchorsQuery.of(given), REPLAY.of(given) or NO_REPLAY
+    query, prefix = AnchorsQuery.of(given), REPLAY.optional(given) or NO_REPLAY
     with open_graph_asked(given) as graph:
-        write_rows(anchors_as_rows(answer_anchors(graph, query), prefix), ROW_FORMAT.sure(given))
+        write_rows(
+            anchors_as_rows(answer_anchors(graph, query), prefix), ROW_FORMAT.required(given)
+        )

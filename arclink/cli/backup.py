@@ -50,10 +50,10 @@ def command(given: Given) -> None:
     from arclink.store.backups import back_up
     from arclink.store.location import is_remote, path_of
 
-    target, verifies = TARGET.sure(given), not NO_VERIFY.sure(given)
-    store = STORE.sure(given)
+    target, verifies = TARGET.required(given), not NO_VERIFY.required(given)
+    store = STORE.required(given)
     if is_remote(store):
-        _back_up_batches(store, GRAPH.of(given), Path(target))
+        _back_up_batches(store, GRAPH.optional(given), Path(target))
         return
     path = path_of(store)
     done = back_up(path, Path(target), verifies=verifies)

@@ -115,13 +115,13 @@ def command(given: Given) -> None:
     )
     from arclink.store.takedown_files import set_aside, take_back
 
-    settings, store = _settings(given), STORE.sure(given)
-    found, marks = find_archives(INPUTS.all_of(given)), FileMarks()
-    cdx_paths = find_cdx(CDX.all_of(given))
-    work = WORK.of(given)
+    settings, store = _settings(given), STORE.required(given)
+    found, marks = find_archives(INPUTS.many(given)), FileMarks()
+    cdx_paths = find_cdx(CDX.many(given))
+    work = WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
-    if kept := KEEP_GRAPH.of(given):
+    if kept := KEEP_GRAPH.optional(given):
         run.kept = Path(kept)
     with (
         only_build(local_path_of(store)),
@@ -134,7 +134,7 @@ def command(given: Given) -> None:
         for complaint in complaints:
             click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         record = takedowns_path(store)
-        if REBUILD.sure(given):
+        if REBUILD.required(given):
             # A wrong path must not cost the store that is there.
             check_names(cdx_paths, describe(paths, {}, marks=marks))
             if exists(store):
@@ -143,7 +143,7 @@ def command(given: Given) -> None:
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
         is_new = not exists(store)
-        progress = ShownProgress(display_for(is_quiet=QUIET.sure(given)))
+        progress = ShownProgress(display_for(is_quiet=QUIET.required(given)))
         try:
             with open_store(store, create=True) as opened:
                 take_back(opened, record)
@@ -166,17 +166,17 @@ def command(given: Given) -> None:
 
 
 def _settings(given: Given) -> BuildSettings:
-    runner = RUNNER.sure(given)
-    cores = 1 if runner == "inline" else CORES.of(given) or BuildSettings().cores
+    runner = RUNNER.required(given)
+    cores = 1 if runner == "inline" else CORES.optional(given) or BuildSettings().cores
     usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(cores)
     return BuildSettings(
         rules=rules_from(given),
         extract=ExtractSettings(
-            lazy=LAZY.sure(given),
-            heritrix_outlinks=HERITRIX_OUTLINKS.sure(given),
+            lazy=LAZY.required(given),
+            heritrix_outlinks=HERITRIX_OUTLINKS.required(given),
             wayback=wayback_of(given),
         ),
-        batch_bytes=BATCH_SIZE.of(given) or usual,
+        batch_bytes=BATCH_SIZE.optional(given) or usual,
         runner=runner,
         cores=cores,
     )

@@ -21,7 +21,7 @@ EXAMPLES = (
 @takes(SUBSET_FIRST, STORE, PROPERTY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Count the captures and URIs of a store or a subset, and the captures by a property."""
-    by = PROPERTY.of(given) or ""
+    by = PROPERTY.optional(given) or ""
     with open_graph_asked(given) as graph, graph.snapshot():
         counts = count_captures(graph.scan_mementos(), by)
-    write_rows(counts_as_rows(counts, by), ROW_FORMAT.sure(given))
+    write_rows(counts_as_rows(counts, by), ROW_FORMAT.required(given))

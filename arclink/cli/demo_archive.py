@@ -42,8 +42,10 @@ def command(given: Given) -> None:
     The same options give the same archive. A demo archive in DIR is replaced; other files are not
     changed.
     """
-    folder = Path(DIR.sure(given))
-    summary = write_demo_archive(folder, CAPTURES.sure(given), HOSTS.sure(given), SEED.sure(given))
+    folder = Path(DIR.required(given))
+    summary = write_demo_archive(
+        folder, CAPTURES.required(given), HOSTS.required(given), SEED.required(given)
+    )
     size = f"{len(summary.files)} files, {summary.bytes:,} bytes"
     click.echo(f"{summary.captures:,} captures of {summary.originals:,} URIs in {size}: {folder}")
     click.echo(f"{summary.links:,} true links: {summary.truth}")

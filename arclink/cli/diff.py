@@ -22,6 +22,6 @@ def command(given: Given) -> None:
     If a page was not captured or not read at one of the times, its links are "unknown" at that
     time: "not captured" does not mean "no link".
     """
-    query, prefix = DiffQuery.of(given), REPLAY.of(given) or NO_REPLAY
+    query, prefix = DiffQuery.of(given), REPLAY.optional(given) or NO_REPLAY
     with open_graph_asked(given) as graph:
-        write_rows(diff_as_rows(answer_diff(graph, query), prefix), ROW_FORMAT.sure(given))
+        write_rows(diff_as_rows(answer_diff(graph, query), prefix), ROW_FORMAT.required(given))

@@ -55,8 +55,8 @@ def runner_of(
             not an address in HDFS or S3 (for EMR, in S3).
         InputError: The HTTP address of HDFS is not known, or S3 cannot be used.
     """
-    runner, engine_conf = RUNNER.sure(given), ENGINE_CONF.of(given)
-    folder = root or ENGINE_FOLDER.of(given)
+    runner, engine_conf = RUNNER.required(given), ENGINE_CONF.optional(given)
+    folder = root or ENGINE_FOLDER.optional(given)
     tasks = work / "tasks"
     if runner in ON_THIS_MACHINE:
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
@@ -91,5 +91,5 @@ def runner_of(
     if runner == "spark":
         return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
     kind = EmrRunner if runner == "emr" else HadoopRunner
-    by_size = CORES.of(given) is None
+    by_size = CORES.optional(given) is None
     return kind(runner, cores, tasks, conf=conf.resolve(), root=root, by_size=by_size)

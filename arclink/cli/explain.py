@@ -26,7 +26,7 @@ FORMAT = Parameter(
 @takes(*GRAPH, *EXPLAIN_PARAMETERS, FORMAT)
 def command(given: Given) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
-    uri, span, name = given.text(URI), span_of(given), FORMAT.sure(given)
+    uri, span, name = given.text(URI), span_of(given), FORMAT.required(given)
     with open_graph_asked(given) as graph:
         count = 0
         for found in explain(graph, uri, span):

@@ -54,8 +54,8 @@ def command(given: Given) -> None:
 
     The manifest says what is in the file, and what was left out for which reason.
     """
-    path = Path(INTO.sure(given))
-    if isinstance(ANY_FORMAT.sure(given), CaptureFormat):
+    path = Path(INTO.required(given))
+    if isinstance(ANY_FORMAT.required(given), CaptureFormat):
         _export_captures(given, path)
     else:
         _export_links(given, path)
@@ -84,9 +84,9 @@ def _export_captures(given: Given, path: Path) -> None:
     from arclink.captures.write import take_away
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
-    places = ArchivePlaces(ARCHIVES.all_of(given))
+    places = ArchivePlaces(ARCHIVES.many(given))
     with open_graph_asked(given) as graph:
-        taken = take_away(Source(graph, places, SUBSET.of(given) or ""), query, path)
+        taken = take_away(Source(graph, places, SUBSET.optional(given) or ""), query, path)
     for line in taken.tally.lines():
         click.echo(line)
     for name, size in taken.files.items():

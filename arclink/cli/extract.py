@@ -42,19 +42,19 @@ def command(given: Given) -> None:
     from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
 
-    where, store = Path(FOLDER.sure(given)), STORE.of(given)
+    where, store = Path(FOLDER.required(given)), STORE.optional(given)
     needs(where, "pointers", "filter")
     wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
     settings = BuildSettings(
         extract=ExtractSettings(
-            lazy=LAZY.sure(given),
-            heritrix_outlinks=HERITRIX_OUTLINKS.sure(given),
+            lazy=LAZY.required(given),
+            heritrix_outlinks=HERITRIX_OUTLINKS.required(given),
             wayback=wayback,  # as in filter: its pointers name the original pages
         )
     )
     with EmptyStore() if not store else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
-        files = archives_of(INPUTS.all_of(given), stored)
+        files = archives_of(INPUTS.many(given), stored)
         with running(given, "extract") as run:
             counts = stages.extract(where, [*stored.values(), *files], known, settings, run, files)
     write_archives(where, files)

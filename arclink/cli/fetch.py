@@ -111,21 +111,23 @@ def command(given: Given) -> None:
     filter rules leave out are not requested, and each payload is requested once. A run can be
     stopped at any time; the same command continues it.
     """
-    archive = Archive(BASE.sure(given), CDX_SERVER.of(given) or "", TIMEMAP.of(given) or "")
+    archive = Archive(
+        BASE.required(given), CDX_SERVER.optional(given) or "", TIMEMAP.optional(given) or ""
+    )
     settings = FetchSettings(
         rules=rules_from(given),
-        payload_limit=PAYLOAD_LIMIT.sure(given),
-        modifiers=REPLAY.sure(given),
+        payload_limit=PAYLOAD_LIMIT.required(given),
+        modifiers=REPLAY.required(given),
     )
     manners = Manners(
-        DELAY.sure(given),
-        TIMEOUT.sure(given),
-        TRIES.sure(given),
-        LONGEST_WAIT.sure(given),
-        CONTACT.of(given) or "",
+        DELAY.required(given),
+        TIMEOUT.required(given),
+        TRIES.required(given),
+        LONGEST_WAIT.required(given),
+        CONTACT.optional(given) or "",
     )
-    wanted, folder = read_entries(ENTRIES.all_of(given)), INTO.sure(given)
-    display = display_for(is_quiet=QUIET.sure(given))
+    wanted, folder = read_entries(ENTRIES.many(given)), INTO.required(given)
+    display = display_for(is_quiet=QUIET.required(given))
     with Client(archive.origins, manners) as client:
 
         def told(line: str) -> None:
@@ -134,8 +136,8 @@ def command(given: Given) -> None:
         report = fetch(wanted, archive, Path(folder), client, settings, told)
     display.close()
     build = ["arclink", "build", folder, "--cdx", str(Path(folder, INDEX)), "--store", "links.db"]
-    build += ["--rules", rules] if (rules := RULES.of(given)) else []
-    build += ["--no-redirects"] if NO_REDIRECTS.sure(given) else []
+    build += ["--rules", rules] if (rules := RULES.optional(given)) else []
+    build += ["--no-redirects"] if NO_REDIRECTS.required(given) else []
     _show(report, shlex.join(build))
 
 

@@ -51,13 +51,13 @@ def command(given: Given) -> None:
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
 
-    where = Path(FOLDER.sure(given))
+    where = Path(FOLDER.required(given))
     settings = BuildSettings(
         rules=rules_from(given),
         extract=ExtractSettings(wayback=wayback_of(given)),
         forgotten=_forgotten(given),
     )
-    cdx = find_cdx(CDX.all_of(given))
+    cdx = find_cdx(CDX.many(given))
     check_rows(cdx, settings.key_prefixes())
     if not cdx:
         needs(where, "rows", "index")
@@ -77,7 +77,7 @@ def _forgotten(given: Given) -> tuple[Forgotten, ...]:
     from arclink.store.location import open_store
     from arclink.store.takedown_files import read_takedowns
 
-    path, store = TAKEDOWNS.of(given), STORE.of(given)
+    path, store = TAKEDOWNS.optional(given), STORE.optional(given)
     forgotten = [takedown.what for takedown in read_takedowns(Path(path))] if path else []
     if store:
         with open_store(store) as opened:

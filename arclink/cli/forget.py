@@ -82,9 +82,9 @@ def command(given: Given) -> None:
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
-    store, prefixes, is_trial = STORE.sure(given), PREFIXES.all_of(given), DRY_RUN.sure(given)
-    cleans, lists = CLEAN.of(given), LIST.sure(given)
-    import_path, export_path = IMPORT_FILE.of(given), EXPORT_FILE.of(given)
+    store, prefixes, is_trial = STORE.required(given), PREFIXES.many(given), DRY_RUN.required(given)
+    cleans, lists = CLEAN.optional(given), LIST.required(given)
+    import_path, export_path = IMPORT_FILE.optional(given), EXPORT_FILE.optional(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
             "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
@@ -127,7 +127,7 @@ def _takedowns(given: Given) -> list[Takedown]:
     from arclink.store.takedown_files import span_of
     from arclink.timestamps import TimestampError
 
-    first, last, has_targets = given.text(FROM), given.text(TO), TARGETS.sure(given)
+    first, last, has_targets = given.text(FROM), given.text(TO), TARGETS.required(given)
     try:
         span = span_of(first or None, last or None)
     except TimestampError as error:
@@ -137,9 +137,9 @@ def _takedowns(given: Given) -> list[Takedown]:
             "--targets cannot be used with --from or --to: a link leads to a page, not to a "
             "time of it"
         )
-    is_captured = _captured_in(STORE.sure(given))
-    prefixes = [surt_prefix(prefix, is_captured) for prefix in PREFIXES.all_of(given)]
-    suffixes = [] if WHOLE_SUFFIX.sure(given) or DRY_RUN.sure(given) else prefixes
+    is_captured = _captured_in(STORE.required(given))
+    prefixes = [surt_prefix(prefix, is_captured) for prefix in PREFIXES.many(given)]
+    suffixes = [] if WHOLE_SUFFIX.required(given) or DRY_RUN.required(given) else prefixes
     for prefix in filter(_is_suffix, suffixes):
         raise UsageError(
             f"{prefix!r}: a public suffix, with the sites of many owners. Name a site such as "
@@ -148,7 +148,7 @@ def _takedowns(given: Given) -> list[Takedown]:
         )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
-        Takedown(Forgotten(prefix, span, has_targets), REASON.of(given) or "", now)
+        Takedown(Forgotten(prefix, span, has_targets), REASON.optional(given) or "", now)
         for prefix in prefixes
     ]
 

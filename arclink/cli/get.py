@@ -58,10 +58,10 @@ def command(given: Given) -> None:
     from arclink.captures.places import ArchivePlaces
     from arclink.captures.read import PageReader
 
-    places = ArchivePlaces(ARCHIVES.all_of(given))
+    places = ArchivePlaces(ARCHIVES.many(given))
     with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
-        memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
-        for piece in _pieces(reader, memento, FORM.sure(given)):
+        memento = find_capture(graph, WHAT.required(given), given.text(TIME))
+        for piece in _pieces(reader, memento, FORM.required(given)):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
 

@@ -21,7 +21,7 @@ def command(given: Given) -> None:
     """
     from arclink.pipeline import stages
 
-    folder = Path(FOLDER.sure(given))
+    folder = Path(FOLDER.required(given))
     needs(folder, "pages", "extract")
     with running(given, "graph") as run:
         counts = stages.join(folder, run) + stages.invert(folder, run)

@@ -20,8 +20,8 @@ def command(given: Given) -> None:
     from arclink.pipeline import stages
     from arclink.pipeline.damage import damage_in
 
-    folder = Path(FOLDER.sure(given))
-    files = archives_of(INPUTS.all_of(given), {})
+    folder = Path(FOLDER.required(given))
+    files = archives_of(INPUTS.many(given), {})
     with running(given, "index") as run:
         counts = stages.index(files, folder, run)
     show_counts(counts)

@@ -32,14 +32,14 @@ def command(given: Given) -> None:
 
     Any variant of the URI (http or https, with or without www.) gives the same answer.
     """
-    if LINKS_OR_LEVEL.sure(given) != "uri":
+    if LINKS_OR_LEVEL.required(given) != "uri":
         _count(given)
         return
     if period := given.text(BY_PERIOD):
         raise ConflictError("by", period, "counts links: also give --level host or --level domain")
     query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, LINKS_OR_LEVEL, *FORM))
-    prefix = REPLAY.of(given) or NO_REPLAY
-    form = chosen_format(FORMAT.sure(given), given)
+    prefix = REPLAY.optional(given) or NO_REPLAY
+    form = chosen_format(FORMAT.required(given), given)
     form.check(query)
     with open_graph_asked(given) as graph:
         for piece in form.write(answer_link_query(graph, query, PATIENT, prefix)):
@@ -49,7 +49,7 @@ def command(given: Given) -> None:
 
 def _count(given: Given) -> None:
     query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, *GRAPH, REPLAY, FORMAT, FIELDS))
-    name = FORMAT.sure(given).name
+    name = FORMAT.required(given).name
     if name not in ROW_FORMATS:
         raise ConflictError(
             "format",

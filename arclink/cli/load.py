@@ -66,8 +66,8 @@ def command(given: Given) -> None:
     from arclink.store.graph_files import RELATIONS
     from arclink.store.location import open_store
 
-    where, store, graph = Path(FOLDER.sure(given)), STORE.sure(given), GRAPH.of(given)
-    archives = ARCHIVES.all_of(given)
+    where, store, graph = Path(FOLDER.required(given)), STORE.required(given), GRAPH.optional(given)
+    archives = ARCHIVES.many(given)
     if graph is None:
         needs(where, "graph/outlinks", "graph")
     home, _, name = (graph or "").rstrip("/").rpartition("/")
@@ -115,9 +115,9 @@ def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunne
     from arclink.mapreduce.engine import EngineRunner
     from arclink.network.engine_files import is_of_engine
 
-    cores = CORES.of(given) or os.cpu_count() or 1
+    cores = CORES.optional(given) or os.cpu_count() or 1
     if graph is None:
-        if RUNNER.sure(given) not in ON_THIS_MACHINE:
+        if RUNNER.required(given) not in ON_THIS_MACHINE:
             raise UsageError("--runner: tasks read graph files in HDFS or S3 only; name GRAPH, too")
         return JobRunner("local", cores, where / "tasks")
     if not is_of_engine(graph):
@@ -125,6 +125,6 @@ def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunne
             f"{graph}: not an address in HDFS or S3; graph files on this machine are loaded from "
             "--folder"
         )
-    if RUNNER.sure(given) in ON_THIS_MACHINE:
+    if RUNNER.required(given) in ON_THIS_MACHINE:
         return EngineRunner("local", cores, where / "tasks", root=home)
     return runner_of(given, cores, where, "", home)

@@ -55,8 +55,8 @@ def command(given: Given) -> None:
     from arclink.service.server import serve
     from arclink.service.settings import Settings
 
-    inputs = INPUTS.all_of(given)
-    where, complete, paths = KEPT_STORE.of(given), None, list[str]()
+    inputs = INPUTS.many(given)
+    where, complete, paths = KEPT_STORE.optional(given), None, list[str]()
     if where is None:
         archives, _ = leave_out_foreign(find_archives(inputs))
         paths = [str(path) for path in archives]
@@ -81,11 +81,18 @@ def command(given: Given) -> None:
 
     def show(place: str) -> None:
         click.echo(f"Browse it at {place}")
-        if not NO_BROWSER.sure(given):
+        if not NO_BROWSER.required(given):
             threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
 
     serve(
-        where, "127.0.0.1", PORT.sure(given), 8, click.echo, Settings(), may_move=True, ready=show
+        where,
+        "127.0.0.1",
+        PORT.required(given),
+        8,
+        click.echo,
+        Settings(),
+        may_move=True,
+        ready=show,
     )
 
 

@@ -39,7 +39,7 @@ def open_graph_asked(given: Given) -> Scans:
     """
     from arclink.subsets.opener import open_graph
 
-    return open_graph(STORE.sure(given), SUBSET.of(given) or "")
+    return open_graph(STORE.required(given), SUBSET.optional(given) or "")
 
 
 def replay_prefix(name: str) -> Form[ReplayPrefix]:

@@ -102,11 +102,13 @@ def command(given: Given) -> None:
 
     The estimate comes from measured builds (docs/how-to/operations.md).
     """
-    captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
-    replication, engine = REPLICATION.sure(given), RUNNER.sure(given)
-    collection = Collection(captures, SHARE.sure(given), LINKS.sure(given), FILES.of(given))
-    cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.of(given))
-    rates = RATES.of(given)
+    captures, nodes, cores = CAPTURES.required(given), NODES.required(given), CORES.required(given)
+    replication, engine = REPLICATION.required(given), RUNNER.required(given)
+    collection = Collection(
+        captures, SHARE.required(given), LINKS.required(given), FILES.optional(given)
+    )
+    cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.optional(given))
+    rates = RATES.optional(given)
     measured = measured_rates(Path(rates) if rates else None)
     if engine not in measured:
         raise UsageError(f"{rates}: no rates of {engine}; it has those of {', '.join(measured)}")

@@ -54,7 +54,11 @@ def command(given: Given) -> None:
     from arclink.store.backups import restore
     from arclink.store.location import is_remote, path_of, takedowns_path, work_folder
 
-    store, backup, verifies = STORE.sure(given), BACKUP.sure(given), not NO_VERIFY.sure(given)
+    store, backup, verifies = (
+        STORE.required(given),
+        BACKUP.required(given),
+        not NO_VERIFY.required(given),
+    )
     if is_remote(store):
         _restore_batches(given, store, Path(backup))
         return
@@ -64,9 +68,9 @@ def command(given: Given) -> None:
         done = restore(
             Path(backup),
             path,
-            [*map(Path, TAKEDOWNS.all_of(given)), *([aside] if aside.exists() else [])],
-            replaces=REPLACE.sure(given),
-            is_list_needed=not NO_LATER_TAKEDOWNS.sure(given),
+            [*map(Path, TAKEDOWNS.many(given)), *([aside] if aside.exists() else [])],
+            replaces=REPLACE.required(given),
+            is_list_needed=not NO_LATER_TAKEDOWNS.required(given),
             verifies=verifies,
         )
         # Slices and files between the stages were made from the lost store.
@@ -95,11 +99,11 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
     )
     from arclink.store.takedown_files import set_aside
 
-    lists = [*map(Path, TAKEDOWNS.all_of(given))]
-    check_lists(lists, is_list_needed=not NO_LATER_TAKEDOWNS.sure(given))
+    lists = [*map(Path, TAKEDOWNS.many(given))]
+    check_lists(lists, is_list_needed=not NO_LATER_TAKEDOWNS.required(given))
     aside = takedowns_path(store)
     with only_build(local_path_of(store)):
-        if REPLACE.sure(given) and exists(store):
+        if REPLACE.required(given) and exists(store):
             with open_store(store) as old:
                 set_aside(old, aside)
             remove_store(store)
@@ -112,7 +116,7 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
                 lists,
                 loaded=lambda name: click.echo(f"{name} is loaded.", err=True),
             )
-            if not NO_VERIFY.sure(given):
+            if not NO_VERIFY.required(given):
                 for violation in opened.verify():
                     raise StoreError(
                         f"{store} is restored, but damaged: {violation.invariant}: "

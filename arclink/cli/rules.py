@@ -58,14 +58,14 @@ def wayback_of(given: Given) -> tuple[str, ...] | None:
     Raises:
         UsageError: A prefix is not the beginning of a URI with a host.
     """
-    prefixes = WAYBACK_PREFIXES.all_of(given)
+    prefixes = WAYBACK_PREFIXES.many(given)
     for prefix in prefixes:
         if not re.fullmatch(r"(?:https?://)?[^/?#\s]+(?:/[^?#\s]*)?", prefix.strip()):
             raise UsageError(
                 f"--wayback-prefix {prefix!r}: not the beginning of a URI such as "
                 "web.archive.org/web"
             )
-    return prefixes if UNWRAP.sure(given) or prefixes else None
+    return prefixes if UNWRAP.required(given) or prefixes else None
 
 
 def _read(path: str) -> bytes:
@@ -84,7 +84,7 @@ def rules_from(given: Given) -> Rules:
     Raises:
         UsageError: The file cannot be read, or a value is invalid.
     """
-    rules, path = Rules(), RULES.of(given)
+    rules, path = Rules(), RULES.optional(given)
     if path:
         try:
             rules = Rules.from_json(_read(path))
@@ -92,8 +92,8 @@ def rules_from(given: Given) -> Rules:
             raise UsageError(f"--rules {path}: cannot be read: {error.strerror}") from error
     rules = replace(
         rules,
-        prefixes=PREFIXES.all_of(given) or rules.prefixes,
-        read_redirects=rules.read_redirects and not NO_REDIRECTS.sure(given),
+        prefixes=PREFIXES.many(given) or rules.prefixes,
+        read_redirects=rules.read_redirects and not NO_REDIRECTS.required(given),
     )
     try:
         if first := given.text(FROM):

@@ -46,11 +46,11 @@ def command(given: Given) -> None:
     from arclink.subsets.catalog import SubsetCatalog, subset_of
     from arclink.subsets.language import parse_selection
 
-    where, name = STORE.sure(given), NAME.sure(given)
-    selection = parse_selection(SELECTION.sure(given))
+    where, name = STORE.required(given), NAME.required(given)
+    selection = parse_selection(SELECTION.required(given))
     catalog = SubsetCatalog(where)
     with open_store(where) as store:
-        stored = catalog.put(store, name, selection, keep=KEEP.sure(given))
+        stored = catalog.put(store, name, selection, keep=KEEP.required(given))
         count = stored.captures
         if count is None:
             subset = subset_of(store, catalog.define(selection))

@@ -235,21 +235,21 @@ def command(given: Given) -> None:
     from arclink.service.logs import LogForm, set_up_logging
     from arclink.service.server import serve  # imported here: no other command needs the service
 
-    where = collections_of(STORES.all_of(given))
+    where = collections_of(STORES.many(given))
     settings = _settings(given, where)
     connections = _connections(given)
-    set_up_logging(LogForm(LOG.sure(given)), with_access=LOG_REQUESTS.sure(given))
+    set_up_logging(LogForm(LOG.required(given)), with_access=LOG_REQUESTS.required(given))
     serve(
         where,
-        HOST.sure(given),
-        PORT.sure(given),
-        THREADS.sure(given),
+        HOST.required(given),
+        PORT.required(given),
+        THREADS.required(given),
         click.echo,
         settings,
-        workers=WORKERS.sure(given),
-        grace=GRACE.sure(given),
+        workers=WORKERS.required(given),
+        grace=GRACE.required(given),
         connections=connections,
-        browse_port=BROWSE_PORT.of(given),
+        browse_port=BROWSE_PORT.optional(given),
     )
 
 
@@ -262,8 +262,8 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
     from arclink.cli.forget import surt_prefix
     from arclink.service.headers import parse_origin
 
-    archive = parse_name("--name", NAME.sure(given))
-    others = parse_instances(INSTANCES.all_of(given))
+    archive = parse_name("--name", NAME.required(given))
+    others = parse_instances(INSTANCES.many(given))
     for taken in [
         other.name
         for other in others
@@ -273,19 +273,19 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
     return Settings(
-        replay=REPLAY.of(given) or NO_REPLAY,
-        public=PUBLIC.of(given) or "",
+        replay=REPLAY.optional(given) or NO_REPLAY,
+        public=PUBLIC.optional(given) or "",
         embargo=Embargo(
-            EMBARGO.sure(given),
-            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.all_of(given)),
+            EMBARGO.required(given),
+            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.many(given)),
         ),
-        subset=SUBSET.of(given) or "",
+        subset=SUBSET.optional(given) or "",
         archive=archive,
         instances=others,
-        origins=tuple(parse_origin(text) for text in ORIGINS.all_of(given)),
-        has_pages=PAGES.sure(given),
-        archives=ARCHIVES.all_of(given),
-        browse=replay_origin(BROWSE_ORIGIN.of(given) or "", PUBLIC.of(given) or ""),
+        origins=tuple(parse_origin(text) for text in ORIGINS.many(given)),
+        has_pages=PAGES.required(given),
+        archives=ARCHIVES.many(given),
+        browse=replay_origin(BROWSE_ORIGIN.optional(given) or "", PUBLIC.optional(given) or ""),
     )
 
 
@@ -296,13 +296,13 @@ def _connections(given: Given) -> Connections:
         UsageError: A reverse proxy is neither an address nor a network.
     """
     try:
-        trusted = tuple(parse_network(text) for text in PROXIES.all_of(given))
+        trusted = tuple(parse_network(text) for text in PROXIES.many(given))
     except ValueError as error:
         raise UsageError(
             f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such "
             "as 10.0.0.0/8"
         ) from error
-    return Connections(CONNECTIONS.sure(given), ADDRESS_CONNECTIONS.sure(given), trusted)
+    return Connections(CONNECTIONS.required(given), ADDRESS_CONNECTIONS.required(given), trusted)
 
 
 def replay_origin(origin: str, public: str) -> "ReplayOrigin":

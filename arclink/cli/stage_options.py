@@ -49,8 +49,8 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     Raises:
         PipelineError: There is no space in the folder.
     """
-    folder = Path(FOLDER.sure(given))
-    run = runner_of(given, CORES.of(given) or os.cpu_count() or 1, folder, folder.name)
+    folder = Path(FOLDER.required(given))
+    run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
     with (

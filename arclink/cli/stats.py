@@ -30,12 +30,12 @@ def command(given: Given) -> None:
     import orjson
 
     with open_graph_asked(given) as opened:
-        if MANIFESTS.sure(given):
+        if MANIFESTS.required(given):
             for batch in opened.batches():
                 click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())
             return
         counts = asdict(opened.stats())
-    if JSON.sure(given):
+    if JSON.required(given):
         click.echo(orjson.dumps(counts).decode())
         return
     for name, value in counts.items():

@@ -65,12 +65,12 @@ def command(given: Given) -> None:
             raise UsageError(f"{first}: the subset is already named with --subset")
         given = Given({**given.texts, SUBSET.name: (first,)})
     query = StreamQuery.of(given)
-    places = ArchivePlaces(ARCHIVES.all_of(given))
-    where, cache = STORE.sure(given), CACHE.of(given)
+    places = ArchivePlaces(ARCHIVES.many(given))
+    where, cache = STORE.required(given), CACHE.optional(given)
     with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
         stream = CaptureStream(graph, reader, query, tables=tables)
-        if folder := POINTERS.of(given):
+        if folder := POINTERS.optional(given):
             captures = sum(write_pointers(stream, Path(folder)))
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return

@@ -33,14 +33,14 @@ def command(given: Given) -> None:
     from arclink.subsets.catalog import SubsetCatalog
     from arclink.subsets.language import json_of, parse_selection
 
-    where = STORE.sure(given)
+    where = STORE.required(given)
     catalog = SubsetCatalog(where)
     with open_store(where) as store:
-        if (name := DELETE.of(given)) is not None:
+        if (name := DELETE.optional(given)) is not None:
             catalog.remove(name)
             click.echo(f"{name}: deleted")
             return
-        if (name := SHOW.of(given)) is not None:
+        if (name := SHOW.optional(given)) is not None:
             selection = parse_selection(catalog.get(name).text)
             click.echo(orjson.dumps(json_of(selection), option=orjson.OPT_INDENT_2).decode())
             return
@@ -56,4 +56,4 @@ def command(given: Given) -> None:
         for stored in catalog
     ]
     lines = [] if rows else ["no subsets: `arclink select NAME SELECTION` stores one"]
-    write_rows(RowAnswer({}, lines, _COLUMNS, {"subsets": rows}), ROW_FORMAT.sure(given))
+    write_rows(RowAnswer({}, lines, _COLUMNS, {"subsets": rows}), ROW_FORMAT.required(given))

@@ -32,13 +32,13 @@ def command(given: Given) -> None:
 
     Link format needs --replay: without it, mementos have no address.
     """
-    prefix, write = REPLAY.of(given) or NO_REPLAY, FORMAT.sure(given)
+    prefix, write = REPLAY.optional(given) or NO_REPLAY, FORMAT.required(given)
     if write is write_link_timemap and not prefix:
         raise UsageError(
             "--format link: a TimeMap in link format needs --replay PREFIX; with --format "
             "json the times are listed"
         )
-    start = FROM.of(given) or ALL_TIME.first
+    start = FROM.optional(given) or ALL_TIME.first
     with open_graph_asked(given) as graph:
         found = read_timemap(graph, given.text(URI), start)
     for piece in write(found, uri_ms_in(prefix)):

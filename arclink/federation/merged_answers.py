@@ -76,7 +76,7 @@ class MergedQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        cursor = CURSOR.of(given)
+        cursor = CURSOR.optional(given)
         query = LinkQuery.of(given.without(CURSOR.name), **otherwise)
         if query.limit == 0:
             raise ConflictError(

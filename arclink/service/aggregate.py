@@ -37,7 +37,7 @@ def aggregate() -> Response:
     A browser gets a page, unless it names a format.
     """
     given = asked_parameters(AGGREGATE)
-    is_page = FORMAT.of(given) is None and prefers_page()
+    is_page = FORMAT.optional(given) is None and prefers_page()
     form, media_type = (None, "") if is_page else accepted_format(request, given)
     merged_query = MergedQuery.of(given)
     here: list[Asked] = []

@@ -421,7 +421,7 @@ def record() -> Response:
         CaptureError: The record cannot be read.
     """
     given = asked(RECORD)
-    file, offset = FILE.sure(given), OFFSET.sure(given)
+    file, offset = FILE.required(given), OFFSET.required(given)
     check_pages()
     store = current_store()
     reader = reader_of(store)

@@ -44,7 +44,7 @@ def stale() -> Response:
 
 def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
     given = asked(parameters)
-    query, form = SeedQuery.of(given, kind), SEED_FORMAT.sure(given)
+    query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
     if current_store().sums().links > MOST_LINKS:
         raise UsageError(
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "

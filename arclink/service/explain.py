@@ -25,7 +25,7 @@ EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
 def explain_uri() -> Response:
     """Answer with every memento of a URI, oldest first, as one streamed JSON document."""
     given = asked(EXPLAIN)
-    uri, surt = URI.sure(given)
+    uri, surt = URI.required(given)
     span = span_of(given)
     head = (
         orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]

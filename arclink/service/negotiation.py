@@ -47,7 +47,7 @@ def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
         BadParameterError: ``format`` is unknown, or the format does not have this ``profile``.
         NotAcceptableError: The client accepts no available format.
     """
-    form, media_type = _chosen(request, FORMAT.of(given), [*_OFFERED.values()])
+    form, media_type = _chosen(request, FORMAT.optional(given), [*_OFFERED.values()])
     return chosen_format(form, given), media_type
 
 
@@ -58,7 +58,7 @@ def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]
         BadParameterError: ``format`` is unknown.
         NotAcceptableError: The client accepts no available format.
     """
-    return _chosen(request, ROW_FORMAT.of(given), [*_OFFERED_ROWS.values()])
+    return _chosen(request, ROW_FORMAT.optional(given), [*_OFFERED_ROWS.values()])
 
 
 def _chosen(request: Request, preferred: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:

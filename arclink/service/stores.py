@@ -232,7 +232,7 @@ def store_asked(given: Given) -> Scans:
         BadParameterError: There is no such subset, or the selection cannot be read.
         StoreError: The store cannot be read.
     """
-    subset = SUBSET.of(given)
+    subset = SUBSET.optional(given)
     return stores_of_app().subset(subset) if subset else current_store()
 
 

@@ -31,9 +31,9 @@ def count() -> Response:
     """
     given = asked(COUNT)
     form = accepted_row_format(request, given)
-    by = PROPERTY.of(given) or ""
+    by = PROPERTY.optional(given) or ""
     stores = stores_of_app()
-    subset = stores.subset(SUBSET.of(given) or EVERYTHING)
+    subset = stores.subset(SUBSET.optional(given) or EVERYTHING)
     limit = ReadLimit(stores.settings.budget.rows)
     with subset.snapshot():
         counts = count_captures(subset.evaluation.scan(limit=limit), by)

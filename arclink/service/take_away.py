@@ -34,7 +34,7 @@ def export() -> Response:
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
-    source = Source(store_asked(given), current_places(), SUBSET.of(given) or "")
+    source = Source(store_asked(given), current_places(), SUBSET.optional(given) or "")
     form = WRITERS[query.form]
     pieces = download(source, query, title)
     try:

@@ -3,7 +3,15 @@
 import pytest
 
 from arclink.access import capture_fields
-from arclink.access.capture_fields import CDX, EXPLANATION, FIELDS, TIMEMAP, CaptureForm
+from arclink.access.capture_fields import (
+    CDX,
+    EXPLANATION,
+    FIELDS,
+    STREAM,
+    TABLE,
+    TIMEMAP,
+    CaptureForm,
+)
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
 from arclink.service.schemas import SCHEMAS
 
@@ -19,7 +27,7 @@ ODD = Memento(
     7,
     -1,
 )
-FORMS = (CDX, EXPLANATION, TIMEMAP)
+FORMS = (CDX, EXPLANATION, TIMEMAP, STREAM, TABLE)
 
 
 def test_every_fact_that_a_store_keeps_has_a_field() -> None:
@@ -30,7 +38,9 @@ def test_every_fact_that_a_store_keeps_has_a_field() -> None:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_all_values_together_are_those_of_the_single_functions(form: CaptureForm) -> None:
     assert form.of(ODD) == {name: value(ODD) for name, value in form.getters.items()}
-    assert "\x1b" not in str(form.of(ODD)["uri" if form is EXPLANATION else [*form.fields][2]])
+    assert form.row(ODD) == tuple(form.of(ODD).values())
+    uri = next(name for name, field in form.fields.items() if field.name == "uri")
+    assert form.of(ODD)[uri] == "http://a.example/%1B"
 
 
 def test_values_are_written_as_each_form_needs_them() -> None:

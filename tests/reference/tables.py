@@ -74,7 +74,13 @@ KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
 """Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters.
 """
 
-FORMS = (capture_fields.CDX, capture_fields.EXPLANATION, capture_fields.TIMEMAP)
+FORMS = (
+    capture_fields.CDX,
+    capture_fields.EXPLANATION,
+    capture_fields.TIMEMAP,
+    capture_fields.STREAM,
+    capture_fields.TABLE,
+)
 """The forms of captures that the table of their fields names."""
 
 LONGEST = 6
@@ -201,7 +207,7 @@ def capture_fields_table() -> str:
         (field.about, *(_names_in(form, field) for form in FORMS))
         for field in capture_fields.FIELDS
     ]
-    return table(("meaning", *(f"`/{form.name}`" for form in FORMS)), rows)
+    return table(("meaning", *(f"`{form.name}`" for form in FORMS)), rows)
 
 
 def _names_in(form: CaptureForm, field: CaptureField) -> str:

@@ -206,4 +206,4 @@ def chosen_format(form: Format, given: Given) -> Format:
     Raises:
         BadParameterError: The format has no profiles, or no fields to choose.
     """
-    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given))
+    return form.in_profile(PROFILE.optional(given) or "").with_fields(FIELDS.many(given))

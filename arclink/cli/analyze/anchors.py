@@ -64,11 +64,13 @@ def command(given: Given) -> None:
     call on a store counts the words of all its
     links and keeps the counts in a folder next to it (docs/reference/analysis.md).
     """
-    by = BY.sure(given)
-    target = Target.asked(given.text(URI), LEVEL.sure(given))
+    by = BY.required(given)
+    target = Target.asked(given.text(URI), LEVEL.required(given))
     links = links_asked(given, direction=Direction.IN)
-    query = AnchorTextQuery(target, links, OF.sure(given), Windows.parse(by), EXTERNAL.sure(given))
-    store = STORE.sure(given)
+    query = AnchorTextQuery(
+        target, links, OF.required(given), Windows.parse(by), EXTERNAL.required(given)
+    )
+    store = STORE.required(given)
     with open_graph_asked(given) as graph:
         windows_asked(graph, query.windows)
         kept = FrequencyFile(
@@ -82,10 +84,10 @@ def command(given: Given) -> None:
             if target.level is Level.URI
             else None
         )
-    limit = ROWS.sure(given)
+    limit = ROWS.required(given)
     write_rows(
         _as_rows(query, by, terms, found, frequencies, limit, known, others),
-        ROW_FORMAT.sure(given),
+        ROW_FORMAT.required(given),
     )
 
 

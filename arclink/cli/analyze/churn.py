@@ -59,15 +59,15 @@ def command(given: Given) -> None:
     a capture without links. A page that was not captured again does not count as a page that lost
     links (docs/reference/analysis.md).
     """
-    by, per = BY.sure(given), PER.sure(given)
+    by, per = BY.required(given), PER.required(given)
     windows = Windows.parse(by)
     links = links_asked(given)
-    scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
+    scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
     group_of = (lambda _: "all") if per == "all" else Level(per).name_of
     with open_graph_asked(given) as graph:
         windows_asked(graph, windows)
         found = churn_of_links(
-            histories_asked(graph, SITE.of(given) or ""),
+            histories_asked(graph, SITE.optional(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,
@@ -76,7 +76,7 @@ def command(given: Given) -> None:
         is_empty = not any(churn.before or churn.added for churn in found.values())
         others = other_kinds_in(graph, links) if found and is_empty else []
     about = {"level": scope.level.value, "by": by, "per": per, "kinds": links.kinds.words}
-    write_rows(_as_rows(found, per, about, links, others), ROW_FORMAT.sure(given))
+    write_rows(_as_rows(found, per, about, links, others), ROW_FORMAT.required(given))
 
 
 def _as_rows(

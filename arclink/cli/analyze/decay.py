@@ -50,14 +50,14 @@ def command(given: Given) -> None:
     have it, or is an error or a redirect. If the page was not captured again, nothing is known
     about its links (docs/reference/analysis.md).
     """
-    by, only_new = BY.sure(given), ONLY_NEW.sure(given)
+    by, only_new = BY.required(given), ONLY_NEW.required(given)
     windows = Windows.parse(by)
     links = links_asked(given)
-    scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
+    scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
     with open_graph_asked(given) as graph:
         windows_asked(graph, windows)
         lives = lives_of_links(
-            histories_asked(graph, SITE.of(given) or ""),
+            histories_asked(graph, SITE.optional(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,
@@ -70,7 +70,7 @@ def command(given: Given) -> None:
         "kinds": links.kinds.words,
         "new": only_new,
     }
-    write_rows(_as_rows(lives, about, links, others), ROW_FORMAT.sure(given))
+    write_rows(_as_rows(lives, about, links, others), ROW_FORMAT.required(given))
 
 
 def _as_rows(

@@ -60,14 +60,14 @@ def slices_asked(given: Given) -> SliceOptions:
     Raises:
         UsageError: A value is not allowed.
     """
-    is_in_force = IN_FORCE.sure(given)
+    is_in_force = IN_FORCE.required(given)
     return SliceOptions(
-        Windows.parse(BY.sure(given)),
-        LEVEL.sure(given),
-        WEIGHT.of(given) or (Weight.LINKS if is_in_force else Weight.MEMENTOS),
+        Windows.parse(BY.required(given)),
+        LEVEL.required(given),
+        WEIGHT.optional(given) or (Weight.LINKS if is_in_force else Weight.MEMENTOS),
         is_in_force,
         KINDS_TO_FOLLOW.value(given),
-        REDIRECT.sure(given),
+        REDIRECT.required(given),
     )
 
 
@@ -80,11 +80,13 @@ def open_slices_asked(given: Given) -> Slices:
     """
     from arclink.analysis.slice_cache import open_slices
 
-    subset = SUBSET.of(given) or ""
-    return open_slices(STORE_OR_FILES.sure(given), slices_asked(given), cache_asked(given), subset)
+    subset = SUBSET.optional(given) or ""
+    return open_slices(
+        STORE_OR_FILES.required(given), slices_asked(given), cache_asked(given), subset
+    )
 
 
 def cache_asked(given: Given) -> Path | None:
     """Return the folder for cached slices; None for the one next to the store."""
-    folder = CACHE.of(given)
+    folder = CACHE.optional(given)
     return Path(folder) if folder else None

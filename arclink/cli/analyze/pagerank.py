@@ -66,19 +66,19 @@ def command(given: Given) -> None:
     from arclink.analysis.pagerank import RankOptions
     from arclink.analysis.rank_rows import agreements, history, leaders, ranked
 
-    uri, compare = RANK_OF.of(given) or "", COMPARE.sure(given)
+    uri, compare = RANK_OF.optional(given) or "", COMPARE.required(given)
     if compare and uri:
         raise UsageError("--compare and --uri cannot be used together")
     options = RankOptions(
-        DAMPING.sure(given),
-        TOLERANCE.sure(given),
-        ITERATIONS.sure(given),
-        WEIGHT.of(given) is not None,
-        SELF_LINKS.sure(given),
+        DAMPING.required(given),
+        TOLERANCE.required(given),
+        ITERATIONS.required(given),
+        WEIGHT.optional(given) is not None,
+        SELF_LINKS.required(given),
     )
     slices = open_slices_asked(given)
-    found = ranked(slices, options, TOP.sure(given), uri)
+    found = ranked(slices, options, TOP.required(given), uri)
     write_rows(
         history(found, uri) if uri else agreements(found) if compare else leaders(found),
-        ROW_FORMAT.sure(given),
+        ROW_FORMAT.required(given),
     )

@@ -88,10 +88,10 @@ def command(given: Given) -> None:
     query = PathQuery(
         links,
         target,
-        WHEN.sure(given),
-        FIND.sure(given),
-        MOST_PAGES.sure(given),
-        MOST_HOPS.sure(given),
+        WHEN.required(given),
+        FIND.required(given),
+        MOST_PAGES.required(given),
+        MOST_HOPS.required(given),
     )
     with open_graph_asked(given) as graph:
         is_captured = next(graph.mementos(links.surt, links.span), None) is not None
@@ -101,7 +101,7 @@ def command(given: Given) -> None:
         )
         answer = find_path(graph, query)
     unknown = "" if is_known else end
-    write_rows(_as_rows(query, answer, end, is_captured, unknown), ROW_FORMAT.sure(given))
+    write_rows(_as_rows(query, answer, end, is_captured, unknown), ROW_FORMAT.required(given))
 
 
 def _as_rows(

@@ -34,7 +34,7 @@ def command(given: Given) -> None:
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
     from arclink.files.atomic import written_whole
 
-    store, output = STORE_OR_FILES.sure(given), OUTPUT.sure(given)
+    store, output = STORE_OR_FILES.required(given), OUTPUT.required(given)
     page = Path(output)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):

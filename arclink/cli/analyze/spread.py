@@ -44,10 +44,10 @@ def command(given: Given) -> None:
     before that. With --by, show how links spread over pages and hosts
     (docs/reference/analysis.md). No capture of URI itself is needed.
     """
-    by = BY.of(given)
+    by = BY.optional(given)
     windows = Windows.parse(by) if by else None
-    target = Target.asked(given.text(URI), LEVEL.sure(given))
-    links, is_external = links_asked(given), EXTERNAL.sure(given)
+    target = Target.asked(given.text(URI), LEVEL.required(given))
+    links, is_external = links_asked(given), EXTERNAL.required(given)
     with open_graph_asked(given) as graph:
         if windows:
             windows_asked(graph, windows)
@@ -76,8 +76,8 @@ def command(given: Given) -> None:
     write_rows(
         _adoption(found, windows, about, lines)
         if windows
-        else _sources(found, PAGES.sure(given), about, lines),
-        ROW_FORMAT.sure(given),
+        else _sources(found, PAGES.required(given), about, lines),
+        ROW_FORMAT.required(given),
     )
 
 
