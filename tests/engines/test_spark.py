@@ -76,7 +76,9 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
     assert 0 < seconds["extract"] < seconds["driver"], "JVMs of this machine are the driver's"
 
 
-def test_tasks_of_spark_join_what_the_store_knows(spark: Spark, tmp_path: Path) -> None:
+def test_a_second_build_on_spark_does_not_read_what_the_store_knows(
+    spark: Spark, tmp_path: Path
+) -> None:
     archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "spark.db"
     begin_stores(archive, local, store)
     expected = build(archive, local)
