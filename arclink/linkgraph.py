@@ -168,6 +168,18 @@ class Links(Iterable[Member]):
         """Counts of the captures of the URI, which distinguish "never captured" from "no links"."""
         return Reading(self._store, self._query).summary()
 
+    @property
+    def is_known(self) -> bool | None:
+        """Whether the links are known: without any, True means no links, False means unknown.
+
+        Outlinks are known if a capture of the URI at the time was read, inlinks if any page was
+        captured then. None if that is not known.
+        """
+        reading = Reading(self._store, self._query)
+        if self._query.direction.is_in:
+            return reading.has_captures_then()
+        return reading.summary().links_known > 0
+
     def to_pandas(self) -> "pd.DataFrame":
         """Return a row per link: its fields and its times.
 

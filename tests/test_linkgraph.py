@@ -143,6 +143,16 @@ def test_no_link_is_lost_where_an_answer_has_several_pages() -> None:
     assert len(list(graph.outlinks("http://a.example/", limit=7))) == 7
 
 
+def test_unknown_links_are_not_none() -> None:
+    page, other = "http://a.example/", "http://b.example/"
+    graph = LinkGraph(MemoryStore([Page(other, "20100101000000", None)]))
+    assert [graph.outlinks(one).is_known for one in (page, other)] == [False, False]
+    assert graph.inlinks(page).is_known
+    assert graph.inlinks(page, from_="2011").is_known is False
+    assert graph.at("2009").inlinks(page).is_known is False
+    assert graph.at("2011").inlinks(page).is_known
+
+
 def test_times_of_python_are_times(store: Path) -> None:
     with arclink.open(str(store)) as graph:
         answers = [

@@ -87,6 +87,8 @@ class AnchorsAnswer:
     Attributes:
         mementos: The captures of the URI itself; a page that was never captured may have many
             anchors.
+        inlinks_known: Whether the inlinks are known: False if nothing was captured at the time of
+            the query; None if that is not known.
         anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
         start: Number of the first anchor of this page, counted from 0.
         total: Number of anchors on all pages.
@@ -96,6 +98,7 @@ class AnchorsAnswer:
 
     query: AnchorsQuery
     mementos: MementoSummary
+    inlinks_known: bool | None
     anchors: tuple[Anchor, ...]
     start: int
     total: int
@@ -128,6 +131,7 @@ def answer_anchors(
     return AnchorsAnswer(
         query,
         reading.summary(),
+        bool(anchors) or reading.has_captures_then(),
         page.of(anchors),
         page.first,
         len(anchors),

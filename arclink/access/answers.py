@@ -10,7 +10,6 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate
 
 from arclink.access.archives import ArchiveReport
@@ -39,9 +38,8 @@ from arclink.access.snapshots import of_one_state
 from arclink.access.store_order import links_after
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
-from arclink.model import Memento, Span, UriId
+from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState
-from arclink.timestamps import month_of
 from arclink.uris.uri_ids import uri_id
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
@@ -80,9 +78,7 @@ class LinkAnswer:
         archives: The report of each archive if answers were merged, in the order of the requests.
         replay: Replay prefix for the URI-Ms of mementos; empty without one.
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
-        has_captures_then: Returns whether the store has any capture, of whatever page, that could
-            show a link at the time of the query; None if that is not known. Without one, the
-            inlinks are unknown.
+        has_captures_then: What `Reading.has_captures_then` returns.
     """
 
     query: LinkQuery
@@ -102,6 +98,19 @@ class LinkAnswer:
     def uri_id(self) -> UriId:
         """The 128-bit ID of the queried URI."""
         return uri_id(self.query.surt)
+
+    def inlinks_known(self, *, are_found: bool) -> bool | None:
+        """Return whether the inlinks are known; without captures at the time, they are unknown.
+
+        Args:
+            are_found: Whether this answer has inlinks.
+
+        Returns:
+            None if it is not known, or if the query is not for inlinks.
+        """
+        if not self.query.direction.is_in:
+            return None
+        return are_found or self.has_captures_then()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +154,8 @@ def answer_link_query(
         is_grouped_in=inlinks.is_grouped,
         next=next_cursor,
         replay=replay,
-        has_captures_then=partial(_has_captures_then, store, query),
+        has_captures_then=reading.has_captures_then,
     )
-
-
-def _has_captures_then(store: Answers, query: LinkQuery) -> bool | None:
-    """Return whether a month of the query has a capture; with ``at``, any earlier month counts."""
-    months = store.months()
-    if months is None:
-        return None
-    span = query.span if query.at is None else Span(last=query.at)
-    first, last = month_of(span.first), month_of(span.last)
-    return any(first <= month <= last for month in months)
 
 
 def _in_force(reading: Reading) -> tuple[InForce, ...]:

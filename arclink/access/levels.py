@@ -125,16 +125,19 @@ class Counted(NamedTuple):
 class LevelAnswer:
     """Links per host or domain.
 
-    counted: Per queried direction: the hosts or domains of this page, those with most links first,
-        then by name.
-    start: Number of the first host or domain of each direction, counted from 0.
-    totals: Number of hosts or domains on all pages, per direction.
-    extents: Number of links that were counted, and whether these are all, per direction.
+    Attributes:
+        inlinks_known: As in `AnchorsAnswer`; None, too, if the query is not for inlinks.
+        counted: Per queried direction: the hosts or domains of this page, those with most links
+            first, then by name.
+        start: Number of the first host or domain of each direction, counted from 0.
+        totals: Number of hosts or domains on all pages, per direction.
+        extents: Number of links that were counted, and whether these are all, per direction.
         next: Cursor of the next page; None on the last page.
     """
 
     query: LevelQuery
     mementos: MementoSummary
+    inlinks_known: bool | None
     counted: Mapping[Direction, tuple[Counted, ...]]
     start: int
     totals: Mapping[Direction, int]
@@ -172,6 +175,9 @@ def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None
     return LevelAnswer(
         query,
         reading.summary(),
+        (bool(counted[Direction.IN]) or reading.has_captures_then())
+        if Direction.IN in counted
+        else None,
         {direction: page.of(found) for direction, found in counted.items()},
         page.first,
         {direction: len(found) for direction, found in counted.items()},

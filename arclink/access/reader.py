@@ -22,6 +22,7 @@ from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
+from arclink.timestamps import month_of
 from arclink.uris.surts import surt_of
 
 CACHED = 10_000
@@ -187,6 +188,18 @@ class Reading:
             asked += 1
             known += self.content_of(memento) is not None
         return MementoSummary(count, first, last, asked, known)
+
+    def has_captures_then(self) -> bool | None:
+        """Return whether the store has a capture, of whatever page, that may show a link then.
+
+        That is a capture in a month of the query; with ``at``, any earlier month counts. Without
+        one, the inlinks are unknown. None if it is not known.
+        """
+        months = self.store.months()
+        if months is None:
+            return None
+        first, last = month_of(self._span.first), month_of(self._span.last)
+        return any(first <= month <= last for month in months)
 
     def _newest_of(self, original: UriR, known: Timestamp) -> Timestamp:
         """Return the newest timestamp of ``original`` in the span, which is ``known`` or later."""

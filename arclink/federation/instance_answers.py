@@ -50,6 +50,7 @@ class ReceivedAnswer:
         malformed: Number of members that could not be parsed.
         bad_mementos: Whether the counts of mementos could not be parsed.
         bad_in_force: Number of entries of ``in_force`` that could not be parsed.
+        inlinks_known: Whether the archive knows the inlinks; None if it does not say so.
         next: The cursor of the next page; empty on the last page.
     """
 
@@ -62,6 +63,7 @@ class ReceivedAnswer:
     next: str = ""
     bad_mementos: bool = False
     bad_in_force: int = 0
+    inlinks_known: bool | None = None
 
 
 def as_received(answer: LinkAnswer) -> ReceivedAnswer:
@@ -86,5 +88,14 @@ def as_received(answer: LinkAnswer) -> ReceivedAnswer:
         for found in answer.in_force
     ]
     return ReceivedAnswer(
-        answer.query.uri, answer.mementos, answer.query.at, in_force, links, 0, answer.next or ""
+        answer.query.uri,
+        answer.mementos,
+        answer.query.at,
+        in_force,
+        links,
+        0,
+        answer.next or "",
+        inlinks_known=answer.inlinks_known(
+            are_found=any(link.direction is Direction.IN for link in links)
+        ),
     )

@@ -27,7 +27,7 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
         case {"uri": str(uri), "outlinks": list(outlinks), "inlinks": list(inlinks)}:
             links = [*_links(outlinks, Direction.OUT), *_links(inlinks, Direction.IN)]
             next_cursor, at = document.get("next"), document.get("at")
-            in_force = document.get("in_force")
+            in_force, is_known = document.get("in_force"), document.get("inlinks_known")
             mementos = _mementos(document.get("mementos"))
             held = tuple(_in_force(in_force))
             return ReceivedAnswer(
@@ -40,6 +40,7 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
                 next_cursor if isinstance(next_cursor, str) else "",
                 mementos is None and document.get("mementos") is not None,
                 len(in_force) - len(held) if isinstance(in_force, list) else in_force is not None,
+                is_known if isinstance(is_known, bool) else None,
             )
         case _:
             raise InstanceError(

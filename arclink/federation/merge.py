@@ -55,12 +55,22 @@ class Findings:
         mementos: The counts of mementos, by archive.
         in_force: The mementos in force.
         captures: All captures, by archive; an archive that did not list them is missing.
+        inlinks_known: Whether the inlinks are known, by archive; one that does not say is missing.
     """
 
     links: Mapping[LinkKey, SeenLink] = field(default_factory=dict)
     mementos: Mapping[str, MementoSummary] = field(default_factory=dict)
     in_force: frozenset[SeenInForce] = frozenset()
     captures: Mapping[str, frozenset[Captured]] = field(default_factory=dict)
+    inlinks_known: Mapping[str, bool] = field(default_factory=dict)
+
+    def are_inlinks_known(self) -> bool | None:
+        """Return whether an archive knows the inlinks; None if those that say no are not all."""
+        if any(self.inlinks_known.values()):
+            return True
+        return (
+            False if self.mementos and self.mementos.keys() <= self.inlinks_known.keys() else None
+        )
 
 
 def merge(found: Iterable[Findings]) -> Findings:
@@ -69,6 +79,7 @@ def merge(found: Iterable[Findings]) -> Findings:
     mementos: dict[str, MementoSummary] = {}
     in_force: frozenset[SeenInForce] = frozenset()
     captures: dict[str, frozenset[Captured]] = {}
+    inlinks_known: dict[str, bool] = {}
     for one in found:
         for key, link in one.links.items():
             links[key] = one_link(links[key], link) if key in links else link
@@ -79,7 +90,9 @@ def merge(found: Iterable[Findings]) -> Findings:
         in_force |= one.in_force
         for archive, listed in one.captures.items():
             captures[archive] = captures.get(archive, frozenset()) | listed
-    return Findings(links, mementos, in_force, captures)
+        for archive, is_known in one.inlinks_known.items():
+            inlinks_known[archive] = inlinks_known.get(archive, False) or is_known
+    return Findings(links, mementos, in_force, captures, inlinks_known)
 
 
 def united_mementos(found: Findings, span: Span) -> MementoSummary:

@@ -129,6 +129,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         if is_last
         else encode_fields(["archives", query.fingerprint, next_outlink, next_inlink]),
         archives=tuple(reports),
+        has_captures_then=found.are_inlinks_known,
     )
 
 

@@ -80,7 +80,8 @@ def accepted_findings(
     outlinks = (link for (source, *_), link in links.items() if source == query.surt)
     summary = _summary(received, outlinks, archive, refused)
     in_force = frozenset(_all_in_force(received, query, archive, refused))
-    return Findings(links, {archive: summary}, in_force), +refused
+    known = None if received.inlinks_known is None else {archive: received.inlinks_known}
+    return Findings(links, {archive: summary}, in_force, inlinks_known=known or {}), +refused
 
 
 def _link(

@@ -6,12 +6,12 @@ The page loads nothing from other hosts and has no script.
 from collections.abc import Mapping, Sequence
 
 import orjson
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, request
 
 from arclink.service.headers import robots
 from arclink.service.memento import place_of_service
 from arclink.service.openapi import RESOURCES, Resource, describe
-from arclink.service.pages.html_output import protected
+from arclink.service.pages.html_output import rendered
 from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
 
@@ -39,7 +39,7 @@ def docs() -> Response:
     described = describe(request.script_root)
     paths = described["paths"]
     assert isinstance(paths, Mapping)
-    page = render_template(
+    return rendered(
         "docs.html",
         resources=[
             (resource, paths[resource.path]["get"], _example(resource)) for resource in RESOURCES
@@ -47,7 +47,6 @@ def docs() -> Response:
         schemas=[(name, _rows(schema)) for name, schema in SCHEMAS.items()],
         collection=stores_of_app().settings.collection,
     )
-    return protected(current_app.make_response(page))
 
 
 def _example(resource: Resource) -> str:

@@ -76,6 +76,11 @@ def _per_direction(schema: Schema) -> Schema:
 
 _ORDER: Schema = {"enum": ["grouped", "store"]}
 _ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
+_INLINKS_KNOWN: Schema = {
+    **or_null(YES_OR_NO),
+    "description": "whether inlinks are known; false: no page was captured then, so they are "
+    "unknown, not none; null: not known, or the query is not for inlinks",
+}
 _READ_FROM = fields({"file": TEXT, "offset": NUMBER})
 _MEMBER: Mapping[str, Schema] = {
     **_ASKED,
@@ -193,6 +198,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "direction": {"enum": ["out", "in", "both"]},
             "outlinks": listed(ref("Outlink")),
             "inlinks": listed(ref("Inlink")),
+            "inlinks_known": _INLINKS_KNOWN,
             "order": fields(dict.fromkeys(_BOTH, _ORDER)),
             "next": or_null(TEXT),
         },
@@ -232,6 +238,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "level": {"enum": ["host", "domain"]},
             "by": TEXT,
             "mementos": ref("Known"),
+            "inlinks_known": _INLINKS_KNOWN,
             "start": NUMBER,
             "totals": _per_direction(NUMBER),
             "counted": _per_direction(_EXTENT),
@@ -247,6 +254,7 @@ SCHEMAS: Mapping[str, Schema] = {
         {
             **_ASKED,
             "mementos": ref("Known"),
+            "inlinks_known": _INLINKS_KNOWN,
             "by": TEXTS,
             "start": NUMBER,
             "total": NUMBER,

@@ -6,19 +6,32 @@ import json
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats import FORMATS
+from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.levels import level_as_rows
+from arclink.access.formats.rows import write_rows_json
 from arclink.access.formats.table import cell, columns
 from arclink.access.groups import Budget
+from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.terminal import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
 from tests.store.memory_store import MemoryStore, Page, link
+
+
+class OldStore(MemoryStore):
+    """A store of an earlier version, which does not know the months of its captures."""
+
+    def months(self) -> None:
+        return None
 
 
 def written(name: str, answer: LinkAnswer) -> bytes:
@@ -63,6 +76,7 @@ def test_json_has_the_documented_shape() -> None:
                 "targets": [A],
             }
         ],
+        "inlinks_known": True,
         "order": {"outlinks": "grouped", "inlinks": "grouped"},
         "next": None,
     }
@@ -217,6 +231,35 @@ def test_with_a_time_captures_before_it_count_for_what_is_known() -> None:
 
     assert "INLINKS: none\n" in lines(at="2015")
     assert "INLINKS: unknown: no page was captured by then\n" in lines(at="2001")
+
+
+@pytest.mark.parametrize(
+    ("store", "query", "is_known"),
+    [
+        pytest.param(MemoryStore(), "", False, id="nothing captured"),
+        pytest.param(MemoryStore([Page(B, T1, [])]), "", True, id="none"),
+        pytest.param(MemoryStore([Page(B, T1, [link(A)])]), "", True, id="some"),
+        pytest.param(MemoryStore([Page(B, T1, [])]), "from=2011", False, id="other time"),
+        pytest.param(MemoryStore([Page(B, T1, [])]), "at=2001", False, id="before"),
+        pytest.param(MemoryStore([Page(B, T1, [])]), "at=2015", True, id="captures before count"),
+        pytest.param(MemoryStore([Page(B, T1, [])]), "direction=out", None, id="not asked"),
+        pytest.param(OldStore([Page(B, T1, [])]), "", None, id="months not known"),
+        pytest.param(OldStore([Page(B, T1, [link(A)])]), "", True, id="shown all the same"),
+    ],
+)
+def test_json_distinguishes_unknown_inlinks_from_none(
+    store: MemoryStore, query: str, is_known: bool | None
+) -> None:
+    parameters = [("uri", A), *parse_qsl(query)]
+    links = answer_link_query(store, LinkQuery.from_parameters(parameters))
+    assert json.loads(written("json", links))["inlinks_known"] is is_known
+    level = answer_level(store, LevelQuery.from_parameters([*parameters, ("level", "host")]))
+    assert json.loads(b"".join(write_rows_json(level_as_rows(level))))["inlinks_known"] is is_known
+    assert ("Inlinks: unknown" in "".join(level_as_rows(level).lines)) is (is_known is False)
+    if query != "direction=out":
+        anchors = anchors_as_rows(answer_anchors(store, AnchorsQuery.from_parameters(parameters)))
+        assert anchors.about["inlinks_known"] is is_known
+        assert ("Inlinks: unknown" in "".join(anchors.lines)) is (is_known is False)
 
 
 def test_a_page_of_many_without_links_says_that_it_is_not_the_end() -> None:

@@ -273,6 +273,8 @@ def test_narrow_screens_do_not_scroll_sideways(
         addresses = [
             f"{service.place}/",
             f"{service.place}/demo/",
+            f"{service.place}/demo/docs",
+            f"{service.place}/demo/select?subset=domain:example",
             service.view("glance", uri="http://nothing.example/"),
         ]
         addresses += [service.view(view) for view in VIEWS]
@@ -374,6 +376,31 @@ def test_an_error_page_says_what_is_wrong_and_leads_on(
         assert page.locator("h1").count() == 1
 
 
+@pytest.mark.parametrize("view", ["links", "graph"])
+def test_on_a_telephone_all_steps_through_time_are_on_one_line(
+    browser: "Browser", service: Service, view: str
+) -> None:
+    with looking(browser, service, viewport={"width": 390, "height": 800}) as page:
+        page.goto(service.view(view, at="2010-01-15"))
+        page.get_by_role("button", name="Play").wait_for()
+        steps = [one.bounding_box() for one in page.locator(".steps .step:visible").all()]
+        assert len(steps) == 4
+        assert len({box["y"] for box in steps if box}) == 1
+        assert all(box["x"] + box["width"] <= 390 for box in steps if box)
+
+
+def test_the_description_of_the_service_unfolds(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(f"{service.place}/demo/")
+        page.get_by_role("link", name="anchors?uri=…").click()
+        page.wait_for_url("**/demo/docs#anchors")
+        section = page.locator("#anchors")
+        row = section.get_by_role("row", name="kinds")
+        assert not row.is_visible()
+        section.get_by_text("parameters").click()
+        assert row.is_visible()
+
+
 # What axe-core finds wrong: names, roles, contrast, order of headings, and a hundred things more.
 
 
@@ -390,6 +417,7 @@ def test_axe_finds_nothing_wrong(
         addresses = [
             f"{service.place}/",
             f"{service.place}/demo/",
+            f"{service.place}/demo/docs",
             f"{service.place}/demo/nothing",
             f"{service.place}/gone/?uri=example.org",
         ]

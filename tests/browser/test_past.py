@@ -186,8 +186,8 @@ def test_the_panel_equals_the_link_query(browser: "Browser", past: Past) -> None
         for uri in (HOME, NEWS, NEVER):
             page.goto(past.then(uri))
             shown = page.locator(".linkers li").evaluate_all(
-                "items => items.map(item => [item.querySelector('.words, "
-                ".wordless').textContent, item.querySelector('.uri').textContent])"
+                "items => items.flatMap(item => [...item.querySelectorAll('.uri')].map(uri => "
+                "[item.querySelector('.words, .wordless').textContent, uri.textContent]))"
             )
             query = urlencode({"uri": uri, "at": THEN, "direction": "in", "format": "json"})
             with urllib.request.urlopen(f"{past.place}/linkQuery?{query}") as response:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arclink.uris.surts import surt_of
 from tests.browser.axe import violations
 from tests.browser.conftest import missing
 from tests.browser.past import DAY, HOME, HOSTILE, NEVER, NEWS, OTHER, Past, serving
@@ -83,8 +84,8 @@ def wait_for_links(page: "Page", uri: str) -> None:
 def links_in_panel(page: "Page") -> list[tuple[str, str]]:
     """Return words and address of each link in the panel, in the order of the panel."""
     found = page.locator("#arclink-panel li").evaluate_all(
-        "all => all.map(li => [li.querySelector('.words, .wordless').textContent, "
-        "li.querySelector('.uri').textContent])"
+        "all => all.flatMap(li => [...li.querySelectorAll('.uri')].map(uri => "
+        "[li.querySelector('.words, .wordless').textContent, uri.textContent]))"
     )
     return [(words, uri) for words, uri in found]
 
@@ -110,6 +111,28 @@ def test_the_panel_equals_the_link_query(browser: "Browser", pywb: PywbOverPast)
             assert sorted(links_in_panel(page)) == sorted(expected)
             heading = page.locator("#arclink-panel summary").first.inner_text()
             assert heading == f"Who linked here then {len(expected)}"
+
+
+def test_words_of_many_pages_are_told_once(browser: "Browser", pywb: PywbOverPast) -> None:
+    links = [
+        {"uri": f"http://h{number}.example/", "text": "Flink on GitHub", "kind": "a@href"}
+        for number in range(6)
+    ]
+    links += [{"uri": "http://other.example/", "text": "Source", "kind": "a@href"}]
+    answer = {
+        "surt": "example,past)/",
+        "inlinks": [{**one, "surt": surt_of(one["uri"])} for one in links],
+    }
+    headers = {"Access-Control-Allow-Origin": "*"}
+    with opened(browser) as page:
+        page.route("**/linkQuery?*", lambda route: route.fulfill(json=answer, headers=headers))
+        page.goto(pywb.then(HOME))
+        wait_for_links(page, HOME)
+        assert links_in_panel(page) == [(one["text"], one["uri"]) for one in links]
+        said = page.locator("#arclink-panel li")
+        assert said.count() == 2
+        assert said.first.locator("summary").inner_text() == "Flink on GitHub on 6 pages"
+        assert not page.locator("#arclink-panel").get_by_text("http://h5.example/").is_visible()
 
 
 def test_archived_words_are_shown_as_text(browser: "Browser", pywb: PywbOverPast) -> None:

@@ -9,7 +9,7 @@ from arclink.demo import write_demo_archive
 from tests.engines.builds import answers
 from tests.engines.conftest import Cassandra
 
-SITE, PAGE = "example,aurora-daily)/", "org,kalvik"
+SITE, PAGE = "example,aurora-daily)/", "example,kalvik2010)/press"
 
 
 def run(*words: str | Path) -> str:

@@ -80,7 +80,7 @@ def names_in(folder: str) -> list[str]:
 
 
 def files_of_mrjob() -> list[str]:
-    """Return the folders that mrjob makes by itself: one for each job, unless a build names them."""
+    """Return the folders of jobs that mrjob makes where a build names no other place."""
     user = os.environ.get("HADOOP_USER_NAME") or os.environ.get("USER", "root")
     return sorted(names_in(f"hdfs:///user/{user}/tmp/mrjob"))
 

@@ -14,6 +14,7 @@ from arclink.access.formats.table import write_table
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.reader import MementoSummary
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
+from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.merge import Findings, SeenInForce, SeenLink, merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
 from arclink.federation.validation import accepted_findings
@@ -45,7 +46,14 @@ def findings(draw: st.DrawFn) -> Findings:
         if count
         else MementoSummary()
     )
-    told = ReceivedAnswer(A, summary, None, (), draw(st.lists(told_links, max_size=5)))
+    told = ReceivedAnswer(
+        A,
+        summary,
+        None,
+        (),
+        draw(st.lists(told_links, max_size=5)),
+        inlinks_known=draw(st.sampled_from([None, False, True])),
+    )
     found, _ = accepted_findings(told, ASKED.query, archive)
     in_force = draw(
         st.sets(
@@ -159,6 +167,33 @@ def test_mementos_of_archives_add_up() -> None:
     assert answer_of(merge([one, other]), ASKED, ()).mementos == MementoSummary(
         5, Timestamp(TIMES[0]), Timestamp(TIMES[2]), 3, 2
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "is_known"),
+    [
+        ([False, False], False),
+        ([False, True], True),
+        ([False, None], None),
+        ([None, True], True),
+        ([], None),
+    ],
+    ids=str,
+)
+def test_inlinks_are_unknown_only_if_every_archive_says_so(
+    said: list[bool | None], is_known: bool | None
+) -> None:
+    found = [
+        accepted_findings(
+            parse_json_answer(
+                json.dumps({"uri": A, "outlinks": [], "inlinks": [], "inlinks_known": one}).encode()
+            ),
+            ASKED.query,
+            str(number),
+        )[0]
+        for number, one in enumerate(said)
+    ]
+    assert answer_of(merge(found), ASKED, ()).inlinks_known(are_found=False) is is_known
 
 
 def test_a_page_ends_before_it_is_too_large_and_the_next_one_continues() -> None:

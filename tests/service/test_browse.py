@@ -6,12 +6,13 @@ from urllib.parse import quote
 
 import pytest
 from flask.testing import FlaskClient
+from selectolax.lexbor import LexborHTMLParser
 
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.service.settings import Settings
 from tests.pages.archives import T1, Record, store_of
 from tests.service.conftest import NASTY, T2, A, B, client_of
-from tests.store.memory_store import MemoryStore
+from tests.store.memory_store import MemoryStore, Page, link
 
 LOCAL = Settings(browse=ReplayOrigin(port=8081, service_port=8080))
 HERE = {"Host": "127.0.0.1:8080"}
@@ -77,6 +78,29 @@ def test_what_was_never_captured_still_has_its_links(local: FlaskClient) -> None
     assert "Never captured" in page
     found = local.get(f"/browse/{THEN}/http://c.example/?q=1&r=2", headers=HERE).text
     assert "status 404" in found
+
+
+def test_who_linked_is_told_once_for_each_words() -> None:
+    same = [
+        Page(f"http://h{number}.example/", T1, [link(A, "Flink on GitHub")]) for number in range(20)
+    ]
+    other = Page(B, T1, [link(A, "Source"), link(A, ""), link(A, "", kind="img@src")])
+    client = client_of(lambda: MemoryStore([*same, other]), LOCAL)
+    html = LexborHTMLParser(client.get(f"/browse/{T2}/{A}", headers=HERE).data)
+    said = {
+        " ".join((item.css_first(".words, .wordless") or item).text().split()): [
+            node.text() for node in item.css(".uri")
+        ]
+        for item in html.css(".linkers li")
+    }
+    assert {words: sorted(uris) for words, uris in said.items()} == {
+        "Flink on GitHub": sorted(f"http://h{number}.example/" for number in range(20)),
+        "Source": [B],
+        "no words": [B],
+        "an image": [B],
+    }
+    assert [node.text() for node in html.css(".linkers .pages")] == ["on 20 pages"]
+    assert "23" in (html.css_first("#linkers small") or html).text()
 
 
 def test_words_of_foreign_pages_are_text(local: FlaskClient) -> None:

@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from selectolax.lexbor import LexborHTMLParser
 
 from arclink.access.declarations import AnyParameter, BadParameterError
 from arclink.access.replay import parse_replay
@@ -107,6 +108,22 @@ def test_the_page_names_every_path_and_parameter_and_asks_nobody_else(client: Fl
             assert f"<code>{parameter.name}</code>" in page
     assert "<script" not in page
     assert re.findall(r'(?:src|href)="(?:https?:)?//', page) == []
+
+
+def test_the_page_has_the_look_of_the_others_and_the_front_leads_to_it(client: FlaskClient) -> None:
+    front, docs = (LexborHTMLParser(client.get(place).data) for place in ("/", "/docs"))
+
+    def attributes(page: LexborHTMLParser, selector: str, name: str) -> list[str | None]:
+        return [node.attributes[name] for node in page.css(selector)]
+
+    for selector in ("link[rel=stylesheet]", "link[rel=icon]"):
+        assert attributes(docs, selector, "href") == attributes(front, selector, "href") != []
+    assert len(docs.css("table")) == len(docs.css("details table")) > 0  # what is long is folded
+    led = attributes(front, "section.answers a", "href")
+    assert "docs" in led
+    places = {f"docs#{name}" for name in attributes(docs, ".docs section", "id")}
+    assert places > set(led) - {"docs"}
+    assert len(led) > 5
 
 
 def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -> None:

@@ -699,6 +699,34 @@ def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(
     ]
 
 
+def test_both_times_lead_to_their_captures_and_to_the_neighbours_of_these() -> None:
+    first, second, third, fourth = (f"20{year}0101000000" for year in ("09", "10", "11", "12"))
+    store = MemoryStore([Page(A, time, [link(B)]) for time in (first, second, third, fourth)])
+    client = client_of(lambda: store)
+
+    def sides(query: str) -> list[list[str]]:
+        html = page(client, f"?uri={A}&view=changes{query}")
+        address = "?uri=http%3A%2F%2Fa.example%2F&view=changes&"
+        return [
+            [(node.attributes["href"] or "").removeprefix(address) for node in side.css("a")]
+            for side in html.css(".sides > div")
+        ]
+
+    assert sides("") == [
+        [f"browse/{first}/{A}", f"from={second}&to={fourth}"],
+        [f"browse/{fourth}/{A}", f"from={first}&to={third}"],
+    ]
+    assert sides("&from=2010&to=2011") == [
+        [f"browse/{second}/{A}", f"from={first}&to=2011", f"from={third}&to=2011"],
+        [f"browse/{third}/{A}", f"from=2010&to={fourth}"],
+    ]
+    assert sides("&from=2008&to=2009") == [
+        [f"from={first}&to=2009"],
+        [f"browse/{first}/{A}", f"from=2008&to={second}"],
+    ]
+    assert client.get(f"/browse/{first}/{A}").status_code == 200
+
+
 def test_a_link_whose_page_was_not_captured_before_is_not_shown_as_new(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
     assert [words(node) for node in html.css(".tally li")] == [
@@ -758,6 +786,45 @@ def test_neighbours_keep_their_places_while_time_passes(
     assert [node.attributes["id"] for node in html.css("svg.edges.out path")] == [
         node.attributes["data-edge"] for node in html.css(".side.out .node")
     ]
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "shown", "hidden"), [(12, 12, []), (13, 13, []), (14, 12, ["and 2 others"])]
+)
+def test_one_neighbour_more_is_shown_in_place_of_a_note(
+    neighbours: int, shown: int, hidden: list[str]
+) -> None:
+    targets = [link(f"http://h{number}.example/", "") for number in range(neighbours)]
+    store = MemoryStore([Page(A, T1, targets)])
+    html = page(client_of(lambda: store), f"?uri={A}&view=graph")
+    assert len(html.css(".side.out .node")) == len(html.css("svg.edges.out path")) == shown
+    assert [words(note) for note in html.css(".hidden-ends")] == hidden
+
+
+@pytest.mark.parametrize(
+    ("hosts", "lanes", "offered"),
+    [(1, 1, ""), (8, 8, ""), (9, 9, ""), (10, 8, "All 10 hosts · ")],
+)
+def test_a_glance_offers_more_hosts_and_words_only_if_there_are_more(
+    hosts: int, lanes: int, offered: str
+) -> None:
+    pages = [
+        Page(f"http://h{number}.example/", T1, [link(A, f"word {number}")])
+        for number in range(hosts)
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    who, said = (html.css_first(f"[aria-labelledby={name}]") for name in ("who", "words"))
+    assert who is not None
+    assert said is not None
+    assert len(who.css("tbody tr")) == len(said.css("tbody tr")) == lanes
+    assert words(who.css_first(".all")) == f"{offered}every link"
+    assert words(said.css_first(".all")) == f"{offered.replace('hosts', 'texts')}year by year"
+
+
+def test_a_graph_has_no_number_of_unknown_links() -> None:
+    html = page(client_of(lambda: MemoryStore([Page(B, T1, [link(A)])])), f"?uri={A}&view=graph")
+    assert words(html.css_first(".side.in h2")) == "Link to it 1"
+    assert words(html.css_first(".side.out")) == "It links to Its links are unknown"
 
 
 def test_a_graph_shows_the_busiest_neighbours_and_says_how_many_others_there_are() -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from arclink.access.anchors import Anchor, AnchorsAnswer
+from arclink.access.formats.fields import known_fields
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import known_line
+from arclink.access.formats.table import known_line, unknown_inlinks
 from arclink.access.queries import LinkQuery
-from arclink.access.reader import MementoSummary
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import printable, printable_uri
@@ -25,6 +25,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     about = {
         **asked_fields(asked.query),
         "mementos": known_fields(answer.mementos),
+        "inlinks_known": answer.inlinks_known,
         "by": by,
         "start": answer.start,
         "total": answer.total,
@@ -40,7 +41,9 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     lines = [
         f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
         known_line(asked.query, answer.mementos),
-        f"{told}, of {extent_line(answer.extent)}",
+        f"Inlinks: {unknown_inlinks(asked.query)}"
+        if answer.inlinks_known is False
+        else f"{told}, of {extent_line(answer.extent)}",
         *([""] if rows else []),
     ]
     names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
@@ -53,17 +56,6 @@ def asked_fields(query: LinkQuery) -> dict[str, object]:
     """Return the queried URI, its SURT and the queried time."""
     fields: dict[str, object] = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
     return fields if query.at is None else {**fields, "at": query.at}
-
-
-def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
-    """Return the counts of the captures of the queried URI."""
-    return {
-        "count": mementos.count,
-        "first": mementos.first,
-        "last": mementos.last,
-        "asked": mementos.asked,
-        "links_known": mementos.links_known,
-    }
 
 
 def extent_fields(extent: Extent) -> Mapping[str, object]:

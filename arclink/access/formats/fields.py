@@ -1,11 +1,12 @@
 """The fields of a member, with equal names in all formats with columns, cleaned for writing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypedDict
 
 from arclink.access.answers import Member
 from arclink.access.members import Evidence, sightings_of
 from arclink.access.queries import Direction
+from arclink.access.reader import MementoSummary
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Kind, Surt, Timestamp, UriM
@@ -48,6 +49,17 @@ class MemberFields(TypedDict, total=False):
     uri_ms: list[str]
     evidence: list[EvidenceFields] | None
     validity: dict[str, str | None] | None
+
+
+def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
+    """Return the counts of the captures of the queried URI."""
+    return {
+        "count": mementos.count,
+        "first": mementos.first,
+        "last": mementos.last,
+        "asked": mementos.asked,
+        "links_known": mementos.links_known,
+    }
 
 
 def member_fields(

@@ -7,7 +7,7 @@ import orjson
 
 from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport, Refused
-from arclink.access.formats.fields import member_fields
+from arclink.access.formats.fields import known_fields, member_fields
 from arclink.access.queries import Direction
 from arclink.access.redirect_targets import Hop
 from arclink.access.replay import ReplayPrefix, uri_m
@@ -16,7 +16,7 @@ from arclink.access.texts import printable, printable_uri
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     """Yield the answer as one document that ends with a line end."""
-    query, mementos = answer.query, answer.mementos
+    query = answer.query
     document: dict[str, object] = {
         "uri": printable_uri(query.uri),
         "surt": printable_uri(query.surt),
@@ -26,13 +26,7 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     if query.is_range:
         document["match_type"] = query.match_type.value
     else:
-        document["mementos"] = {
-            "count": mementos.count,
-            "first": mementos.first,
-            "last": mementos.last,
-            "asked": mementos.asked,
-            "links_known": mementos.links_known,
-        }
+        document["mementos"] = known_fields(answer.mementos)
     if query.at is not None:
         document["at"] = query.at
     if query.at is not None and not query.is_range:
@@ -46,7 +40,8 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         with_validity=query.with_validity,
     )
     document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
-    document["inlinks"] = [fields(member, Direction.IN) for member in answer.inlinks]
+    document["inlinks"] = inlinks = [fields(member, Direction.IN) for member in answer.inlinks]
+    document["inlinks_known"] = answer.inlinks_known(are_found=bool(inlinks))
     document["order"] = {
         "outlinks": "grouped" if answer.is_grouped_out else "store",
         "inlinks": "grouped" if answer.is_grouped_in else "store",

@@ -5,10 +5,10 @@ from arclink.access.formats.anchors import (
     count_fields,
     extent_fields,
     extent_line,
-    known_fields,
 )
+from arclink.access.formats.fields import known_fields
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import known_line
+from arclink.access.formats.table import known_line, unknown_inlinks
 from arclink.access.levels import Counted, LevelAnswer
 from arclink.access.queries import Direction
 from arclink.access.texts import printable, printable_uri
@@ -26,6 +26,7 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         "level": level,
         "by": asked.period.name.lower(),
         "mementos": known_fields(answer.mementos),
+        "inlinks_known": answer.inlinks_known,
         "start": answer.start,
         "totals": {_LISTS[direction]: total for direction, total in answer.totals.items()},
         "counted": {
@@ -66,6 +67,8 @@ def _row(one: Counted, level: str) -> Row:
 
 
 def _total_line(direction: Direction, answer: LevelAnswer) -> str:
+    if direction is Direction.IN and answer.inlinks_known is False:
+        return f"Inlinks: {unknown_inlinks(answer.query.query)}"
     found, total = len(answer.counted[direction]), answer.totals[direction]
     shown = f"{found:,} of {total:,}" if found < total else f"{total:,}"
     level = answer.query.level.value + ("" if total == 1 else "s")

@@ -236,11 +236,16 @@ def _why_none(answer: LinkAnswer, *, is_out: bool) -> str:
         return "none so far"
     if is_out and not answer.query.is_range and not answer.mementos.links_known:
         return "unknown"
-    if not is_out and answer.has_captures_then() is False:
-        when = "yet" if answer.query.span == ALL_TIME else "at that time"
-        when = when if answer.query.at is None else "by then"
-        return f"unknown: no page was captured {when}"
+    if not is_out and answer.inlinks_known(are_found=False) is False:
+        return unknown_inlinks(answer.query)
     return "none"
+
+
+def unknown_inlinks(query: LinkQuery) -> str:
+    """Return that inlinks are unknown because there is no capture at the time of the query."""
+    when = "yet" if query.span == ALL_TIME else "at that time"
+    when = when if query.at is None else "by then"
+    return f"unknown: no page was captured {when}"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:

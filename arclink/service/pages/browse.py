@@ -5,9 +5,10 @@ each page shows its capture nearest to that time. Links to the page, and capture
 are those at that time; the links on the page, and the changes, are those of the capture shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import NamedTuple
 
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.chronicles import Chronicle
@@ -38,20 +39,28 @@ MOST_CHANGES = 30
 """Maximum number of links that came, and of those that went, in the panel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Linker:
-    """One link to the page, as the panel shows it.
+class Linker(NamedTuple):
+    """A page that links to the page.
 
     Attributes:
-        href: Address of the page with the link, at the same time; None if it cannot be browsed.
-        capture: The newest capture that shows the link at that time.
+        href: Address of the page, at the same time; None if it cannot be browsed.
     """
 
     uri: str
+    href: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The links to the page with the same words, as the panel shows them.
+
+    Attributes:
+        kind: The kind of the first link; it matters only for links without words.
+    """
+
     text: str
     kind: str
-    href: str | None
-    capture: Timestamp
+    linkers: Sequence[Linker]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,32 +209,44 @@ def distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     return f"{years:g} year{'' if years == 1 else 's'} {way}"
 
 
-def _linkers(
-    query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str
-) -> dict[str, Sequence[Linker]]:
+def _linkers(query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str) -> dict[str, object]:
     """Return the links from other hosts, which say most, and those from the page's own host."""
     host = query.surt.partition(")")[0]
-    members = list(answer.inlinks)
-    from_here = [member.surt.partition(")")[0] == host for member in members]
+    from_here: list[Member] = []
+    from_others: list[Member] = []
+    for member in answer.inlinks:
+        (from_here if member.surt.partition(")")[0] == host else from_others).append(member)
     return {
-        name: [
-            _linker(member, at, root)
-            for member, is_here in zip(members, from_here, strict=True)
-            if is_here is wanted
-        ]
-        for name, wanted in (("linkers", False), ("linkers_here", True))
+        "linkers": _by_words(from_others, at, root),
+        "linkers_here": _by_words(from_here, at, root),
+        "inlinks": len(from_others) + len(from_here),
+        "inlinks_here": len(from_here),
     }
 
 
-def _linker(member: Member, at: Timestamp, root: str) -> Linker:
-    can_be_browsed = member.uri.startswith(("http:", "https:"))
-    return Linker(
-        printable_uri(member.uri),
-        printable(member.text),
-        printable(member.kind),
-        root + browse_address(at, member.uri) if can_be_browsed else None,
-        member.timestamps[-1],
-    )
+def _by_words(members: Iterable[Member], at: Timestamp, root: str) -> list[Said]:
+    """Return the links by their words, in the order in which these are first seen.
+
+    Images without words are one group, and other links without words another.
+    """
+    groups: dict[tuple[str, bool], list[Member]] = {}
+    for member in members:
+        groups.setdefault((member.text, not member.text and member.kind == "img@src"), []).append(
+            member
+        )
+    return [
+        Said(
+            printable(text),
+            printable(same[0].kind),
+            [_linker(UriR(uri), at, root) for uri in dict.fromkeys(one.uri for one in same)],
+        )
+        for (text, _), same in groups.items()
+    ]
+
+
+def _linker(uri: UriR, at: Timestamp, root: str) -> Linker:
+    can_be_browsed = uri.startswith(("http:", "https:"))
+    return Linker(printable_uri(uri), root + browse_address(at, uri) if can_be_browsed else None)
 
 
 def _own_links(

@@ -1,17 +1,25 @@
 """The links that were added, removed and kept between two times."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
+from arclink.access.differences import (
+    Change,
+    ChangedLink,
+    DiffAnswer,
+    DiffQuery,
+    InForceThen,
+    answer_diff,
+)
 from arclink.access.formats.anchors import uri_m_of
 from arclink.access.queries import Direction
 from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis, moment_in_words
 from arclink.model import Sighting, Timestamp
+from arclink.service.pages.browse import browse_address
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
@@ -62,6 +70,7 @@ def show_changes(
     answer = answer_diff(store, query, settings.budget)
     assert query.before.at is not None
     assert query.after.at is not None
+    ends = (query.before.at, query.after.at)
     totals = {
         change: sum(of_direction[change] for of_direction in answer.totals.values())
         for change in Change
@@ -70,12 +79,12 @@ def show_changes(
         "answer": answer,
         "chosen": chosen,
         "steps": steps,
-        "sides": [(query.before.at, answer.before), (query.after.at, answer.after)],
+        "sides": [_side(asked, chosen, name, ends, answer, chronicle) for name in ("from", "to")],
         "marks": [
             (mark, about(query.before.uri, view=View.LINKS, at=mark.at))
             for mark in axis.marks(chronicle.captures)
         ],
-        "places": [axis.x_of(query.before.at), axis.x_of(query.after.at)] if axis.units else [],
+        "places": list(map(axis.x_of, ends)) if axis.units else [],
         "rows": {
             change.value: [_row(link, settings.replay) for link in answer.links[change]]
             for change in Change
@@ -97,6 +106,53 @@ def show_changes(
             for form in ("json", "jsonl", "csv")
         ],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two times.
+
+    Attributes:
+        shown: Each memento in force, with the address of its page then.
+        earlier: Address of the comparison with the capture before, for this side; None without one
+            that leaves the two times in their order.
+        later: The same with the capture after.
+    """
+
+    when: Timestamp
+    shown: Sequence[tuple[InForceThen, str]]
+    earlier: str | None
+    later: str | None
+
+
+def _side(
+    asked: Asked,
+    chosen: Mapping[str, str],
+    name: str,
+    ends: tuple[Timestamp, Timestamp],
+    answer: DiffAnswer,
+    chronicle: Chronicle,
+) -> Side:
+    """Return the side of parameter ``name``, ``from`` or ``to``; ``ends`` are the two times."""
+    before, after = ends
+    is_before = name == "from"
+    when, in_force = (before, answer.before) if is_before else (after, answer.after)
+    times = [
+        time
+        for time in (captured.memento.timestamp for captured in chronicle.captures)
+        if (time < after if is_before else time > before)
+    ]
+    now = max((one.memento.timestamp for one in in_force), default=when)
+    earlier = max((time for time in times if time < now), default=None)
+    later = min((time for time in times if time > when), default=None)
+    return Side(
+        when,
+        [(one, browse_address(one.memento.timestamp, one.memento.original)) for one in in_force],
+        *(
+            None if time is None else asked.changed({**chosen, name: time})
+            for time in (earlier, later)
+        ),
+    )
 
 
 def _ends(chronicle: Chronicle) -> tuple[str, str]:

@@ -18,13 +18,14 @@ from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
+from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
 MOST_ENDS = 12
-"""Maximum number of neighbours on each side."""
+"""Number of neighbours on each side, if there are more than one further."""
 ROW = 44
 """Pixels from one neighbour to the next, as in the style sheet."""
 LEVELS = ("page", "host", "domain")
@@ -94,10 +95,11 @@ def show_graph(
     always, is_whole = find(store, of_all_times, by, query.at, settings)
     now = always if query.at is None else find(store, given, by, query.at, settings)[0]
     moment = moment_of_page(asked, query.at, chronicle, axis)
-    height = ROW * max(1, *(min(len(neighbours), MOST_ENDS) for neighbours in always.values()))
+    shown = {side: shown_of(len(neighbours), MOST_ENDS) for side, neighbours in always.items()}
+    height = ROW * max(1, *shown.values())
     sides = {
         direction.value: _nodes(
-            always[direction][:MOST_ENDS],
+            always[direction][: shown[direction]],
             {end.name: end for end in now[direction]},
             query.at,
             height,
@@ -111,7 +113,7 @@ def show_graph(
         "levels": [(name, asked.changed({"by": name})) for name in LEVELS],
         "nodes": sides,
         "hidden": {
-            direction.value: max(len(neighbours) - MOST_ENDS, 0)
+            direction.value: len(neighbours) - shown[direction]
             for direction, neighbours in always.items()
         },
         "active": {

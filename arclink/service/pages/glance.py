@@ -12,12 +12,13 @@ from arclink.access.queries import Direction
 from arclink.access.texts import printable
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
+from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
 MOST_LANES = 8
-"""Maximum number of hosts, words and targets shown; the other views show all of them."""
+"""Number of hosts, words and targets shown if there are more; the other views show all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,13 @@ def show_glance(
         settings.budget,
     )
     words = _words(given, store, settings, axis)
-    hosts_in = levels.counted[Direction.IN][:MOST_LANES]
-    hosts_out = levels.counted[Direction.OUT][:MOST_LANES]
-    # Linking hosts and their words are two charts of the same links, with one scale.
-    full_in = most_of(
-        [*map(links_over_time, hosts_in), *(one.over_time for one in words[:MOST_LANES])]
+    hosts_in, hosts_out = (
+        found[: shown_of(len(found), MOST_LANES)]
+        for found in (levels.counted[Direction.IN], levels.counted[Direction.OUT])
     )
+    shown_words = words[: shown_of(len(words), MOST_LANES)]
+    # Linking hosts and their words are two charts of the same links, with one scale.
+    full_in = most_of([*map(links_over_time, hosts_in), *(one.over_time for one in shown_words)])
     full_out = most_of(map(links_over_time, hosts_out))
     return {
         "hosts_in": [host_lane(one, axis, full_in) for one in hosts_in],
@@ -71,7 +73,7 @@ def show_glance(
         "full_out": full_out,
         "total_in": levels.totals[Direction.IN],
         "total_out": levels.totals[Direction.OUT],
-        "words": [_word_lane(one, axis, full_in) for one in words[:MOST_LANES]],
+        "words": [_word_lane(one, axis, full_in) for one in shown_words],
         "total_words": len(words),
         "is_complete": all(extent.is_complete for extent in levels.extents.values()),
         "inlinks": axis.bars(chronicle.inlinks, "link seen", "links seen"),

@@ -83,6 +83,17 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
+def shown_of(count: int, most: int) -> int:
+    """Return how many of ``count`` things a page shows: ``most``, or one more if that is all.
+
+    The one takes no more room than the note that there is one.
+
+    >>> [shown_of(count, 12) for count in (11, 12, 13, 14)]
+    [11, 12, 13, 12]
+    """
+    return count if count <= most + 1 else most
+
+
 site.add_app_template_filter(counted, "counted")
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")

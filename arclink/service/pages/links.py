@@ -13,6 +13,7 @@ from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis
 from arclink.model import Sighting, Timestamp
+from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.settings import Settings
@@ -112,6 +113,7 @@ def show_links(
 def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> LinkRow:
     uri_ms = [address for _, address in uri_ms_of(member, direction, answer.replay)]
     evidence = member.evidence or ()
+    listed = shown_of(len(evidence), MOST_EVIDENCE)
     at = answer.query.at
     return LinkRow(
         uri=printable_uri(member.uri),
@@ -129,10 +131,8 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
         validity=member.validity,
-        evidence=[
-            (seen, uri_m_of(_sighting(seen), answer.replay)) for seen in evidence[:MOST_EVIDENCE]
-        ],
-        hidden=max(len(evidence) - MOST_EVIDENCE, 0),
+        evidence=[(seen, uri_m_of(_sighting(seen), answer.replay)) for seen in evidence[:listed]],
+        hidden=len(evidence) - listed,
     )
 
 

@@ -8,6 +8,7 @@
 (() => {
   const SERVICE = new URL("..", document.currentScript.src).href; // this file is /static/panel.js
   const MOST_LINKS = 1000;
+  const MOST_PAGES = 4; // with the same words
   const WIDE = "(min-width: 60rem)";
   const LAYOUT = `#wb_iframe_div { display: flex; } #wb_iframe_div > iframe { flex: 1 1 0; min-width: 0; min-height: 0; }
 @media not all and ${WIDE} { #wb_iframe_div { flex-direction: column; } }`;
@@ -18,8 +19,9 @@ aside { box-sizing: border-box; overflow: auto; background: var(--paper); color:
 aside.is-open { max-height: 40vh; }
 @media ${WIDE} { aside { height: 100%; border-top: 0; border-left: 1px solid var(--line); } aside.is-open { width: 22rem; max-height: none; } }
 summary { cursor: pointer; font-weight: 600; }
+li summary { font-weight: 400; }
 #heading { color: var(--in); }
-small, p { color: var(--soft); font-size: .85rem; }
+small, p, .pages { color: var(--soft); font-size: .85rem; }
 p { margin: .5rem 0; }
 ul { list-style: none; margin: .5rem 0; padding: 0; }
 li { margin: 0 0 .6rem; overflow-wrap: anywhere; }
@@ -117,8 +119,14 @@ a { color: var(--link); }
     const here = answer.inlinks.filter(isHere);
     parts.count.textContent = `${answer.inlinks.length}${answer.next ? " and more" : ""}`;
     const items = (links) => {
+      const byWords = new Map();
+      for (const link of links) {
+        const words = JSON.stringify([link.text, !link.text && link.kind === "img@src"]);
+        if (!byWords.has(words)) byWords.set(words, []);
+        byWords.get(words).push(link);
+      }
       const made = element("ul");
-      made.append(...links.map((link) => item(link, time)));
+      made.append(...[...byWords.values()].map((same) => item(same, time)));
       return made;
     };
     const all = [];
@@ -137,10 +145,26 @@ a { color: var(--link); }
     parts.list.replaceChildren(...all, more);
   }
 
-  function item(link, time) {
+  // The links with the same words: the words once, and the pages; many pages are folded.
+  function item(same, time) {
     const made = element("li");
-    const wordless = link.kind === "img@src" ? "an image" : "no words";
-    made.append(link.text ? isolated(link.text, { class: "words" }) : element("span", wordless, { class: "wordless" }));
+    const [{ text, kind }] = same;
+    const wordless = kind === "img@src" ? "an image" : "no words";
+    const words = text ? isolated(text, { class: "words" }) : element("span", wordless, { class: "wordless" });
+    const pages = [...new Map(same.map((link) => [link.uri, link])).values()].map((link) => place(link, time));
+    if (pages.length <= MOST_PAGES) {
+      made.append(words, ...pages);
+      return made;
+    }
+    const fold = element("details");
+    const title = element("summary");
+    title.append(words, element("span", ` on ${pages.length} pages`, { class: "pages" }));
+    fold.append(title, ...pages);
+    made.append(fold);
+    return made;
+  }
+
+  function place(link, time) {
     const where = element("small");
     const uri = isolated(link.uri, { dir: "ltr", class: "uri" });
     if (/^https?:\/\//i.test(link.uri) && URL.canParse(link.uri)) {
@@ -150,8 +174,7 @@ a { color: var(--link); }
     } else {
       where.append(uri);
     }
-    made.append(where);
-    return made;
+    return where;
   }
 
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", prepare, { once: true });
