@@ -265,8 +265,8 @@ def test_rows_of_cdx_files_do_not_pass_through_the_driver(
 def test_the_driver_asks_what_a_store_on_this_machine_knows(
     hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second batch, after a takedown, gives the store of a build here; the driver reads the pointers,
-    and no pages.
+    """The second batch, after a takedown, gives the store of a build here; the driver reads the
+    pointers, and no pages.
     """
     archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "hadoop.db"
     begin_stores(archive, local, store)
