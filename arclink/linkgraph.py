@@ -34,14 +34,14 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
-from arclink.access.times import AT_OR_SPAN
+from arclink.access.times import AT, AT_OR_SPAN
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.captures.locate import find_capture
+from arclink.captures.places import ArchivePlaces
+from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
-from arclink.pages.locate import find_capture
-from arclink.pages.places import ArchivePlaces
-from arclink.pages.read import CapturedPage, PageReader
 from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import rdflib
 
+    from arclink.captures.stream import CaptureStream
+    from arclink.captures.write import TakenAway
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
-    from arclink.streams.stream import CaptureStream
-    from arclink.takeaway.take_away import TakenAway
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -265,7 +265,7 @@ class LinkGraph(Closing):
     Args:
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
-        archives: Where archive files are now, if they were moved (`arclink.pages.places`).
+        archives: Where archive files are now, if they were moved (`arclink.captures.places`).
         where: Path or URL of the store: its named subsets are stored next to it. Empty if it has
             no named subsets.
 
@@ -295,9 +295,8 @@ class LinkGraph(Closing):
         It uses the store of this graph.
         """
         graph = type(self)(self.store, time, self._archives, self._where)
-        LinkQuery.from_parameters(
-            [("uri", "example.org"), ("at", graph._at)]
-        )  # raises an error for a wrong time now, not at the first query
+        if graph._at:
+            AT.read(graph._at)  # a wrong time is an error now, not at the first query
         return graph
 
     def subset(self, selection: str) -> Self:
@@ -414,9 +413,9 @@ class LinkGraph(Closing):
             only (`at`).
         """
         from arclink.analysis.slice_cache import cache_of
-        from arclink.streams.queries import StreamQuery
-        from arclink.streams.ranks import RankTables
-        from arclink.streams.stream import CaptureStream
+        from arclink.captures.queries import StreamQuery
+        from arclink.captures.ranks import RankTables
+        from arclink.captures.stream import CaptureStream
 
         if self._at:
             raise UsageError("a stream has the captures of all times; use a graph without at")
@@ -427,7 +426,7 @@ class LinkGraph(Closing):
         tables = RankTables(
             Path(cache) if cache else cache_of(self._where) if self._where else None
         )
-        return CaptureStream(self._reader, query, tables=tables)
+        return CaptureStream(self.store, self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
@@ -531,8 +530,9 @@ class LinkGraph(Closing):
                 needs is not installed.
             ExportError: The file cannot be written, or no capture can be read.
         """
-        from arclink.takeaway.queries import TakeAwayQuery
-        from arclink.takeaway.take_away import Source, take_away
+        from arclink.captures.export import Source
+        from arclink.captures.queries import TakeAwayQuery
+        from arclink.captures.write import take_away
 
         if self._at and not {"from_", "to"} & set(parameters):
             parameters["to"] = self._at

@@ -22,7 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import arclink
-from arclink.pages.read import PageReader
+from arclink.captures.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from benchmarks.look_ups import serving

@@ -31,16 +31,16 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
+from arclink.captures.formats import write_stream
+from arclink.captures.locate import REVISIT
+from arclink.captures.queries import CaptureFormat, Order, StreamQuery
+from arclink.captures.read import PageReader
+from arclink.captures.stream import CaptureStream
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import ALL_SURTS
-from arclink.pages.locate import REVISIT
-from arclink.pages.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.streams.forms import write_stream
-from arclink.streams.queries import Order, StreamForm, StreamQuery
-from arclink.streams.stream import CaptureStream
 from arclink.subsets.opener import open_graph
 from arclink.uris.hosts import stem_of_host
 from benchmarks.tables import TIMES, Cell, Table, Target, format_table
@@ -186,8 +186,8 @@ def _streams(store: Path, files: Sequence[str]) -> Table:
             own: lambda: _by_stream(store, Order.FILE, with_revisits=False),
             "ArchiveFile, forward, all records, without a store": lambda: _forward(files),
             by_file: lambda: _by_stream(store, Order.FILE),
-            "the same, `--as jsonl`": lambda: _written(store, Order.FILE, StreamForm.JSONL),
-            "the same, `--as warc`": lambda: _written(store, Order.FILE, StreamForm.WARC),
+            "the same, `--format jsonl`": lambda: _written(store, Order.FILE, CaptureFormat.JSONL),
+            "the same, `--format warc`": lambda: _written(store, Order.FILE, CaptureFormat.WARC),
             "stream by SURT, all captures": lambda: _by_stream(store, Order.SURT),
             "stream by time, all captures": lambda: _by_stream(store, Order.TIME),
         }
@@ -234,7 +234,7 @@ def _by_stream(store: Path, order: Order, *, with_revisits: bool = True) -> tupl
     with open_store(str(store)) as graph:
         reader = PageReader(graph)
         start, count = time.process_time(), 0
-        for capture in CaptureStream(reader, StreamQuery(order)):
+        for capture in CaptureStream(graph, reader, StreamQuery(order)):
             if not with_revisits and capture.memento.record_type == REVISIT:
                 continue
             try:
@@ -248,11 +248,11 @@ def _by_stream(store: Path, order: Order, *, with_revisits: bool = True) -> tupl
     return count, seconds
 
 
-def _written(store: Path, order: Order, form: StreamForm) -> tuple[int, float]:
+def _written(store: Path, order: Order, form: CaptureFormat) -> tuple[int, float]:
     with open_store(str(store)) as graph:
         reader = PageReader(graph)
         start = time.process_time()
-        stream = CaptureStream(reader, StreamQuery(order))
+        stream = CaptureStream(graph, reader, StreamQuery(order))
         for _ in write_stream(stream, form):
             pass
         seconds = time.process_time() - start

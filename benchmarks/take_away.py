@@ -16,11 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from arclink.captures.export import Source
+from arclink.captures.queries import FORMATS_OF_FILES, CaptureFormat, TakeAwayQuery
+from arclink.captures.write import take_away
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
-from arclink.takeaway.take_away import Source, take_away
-from tests.pages.archives import T1, Record
+from tests.captures.archives import T1, Record
 from tests.pipeline.store_contents import build_store
 
 BYTES = 40_000
@@ -70,7 +71,7 @@ def main() -> None:
         print(f"{options.captures:,} captures, {size / 1e6:,.0f} MB\n")
         print("| format | MB | CPU s | MB a CPU s | captures a CPU s |")
         print("| --- | --- | --- | --- | --- |")
-        queries = [(form.value, TakeAwayQuery(form)) for form in CaptureFormat]
+        queries = [(form.value, TakeAwayQuery(form)) for form in FORMATS_OF_FILES]
         queries.append(("warc --check", TakeAwayQuery(CaptureFormat.WARC, is_checked=True)))
         for label, query in queries:
             least = float("inf")

@@ -8,13 +8,13 @@ counts only the first ones in store order, and the answer reports that.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from arclink.access.common import COMMON
-from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
+from arclink.access.declarations import AnyParameter
 from arclink.access.groups import Budget
-from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
-from arclink.access.queries import CURSOR, FILTER, URI, Direction, LinkQuery
+from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
+from arclink.access.queries import CURSOR, FILTER, URI, Direction
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
@@ -36,33 +36,25 @@ ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorsQuery(DeclaredQuery):
-    """A query for the texts of the links to a URI.
+class AnchorsQuery(RowQuery):
+    """A query for the texts of the links to a URI; of ``links``, only the inlinks count.
 
     Attributes:
-        query: The query for the inlinks.
         period: Count per day, month or year; None counts all times together.
         is_by_host: Count per host of the linking pages.
-        page: The rows of the answer to return.
     """
 
     DECLARED = ANCHORS_PARAMETERS
 
-    query: LinkQuery
-    period: Period | None
-    is_by_host: bool
-    page: RowPage
+    period: Period | None = None
+    is_by_host: bool = False
 
-    @classmethod
-    def of(cls, given: Given) -> Self:
-        period, is_by_host = BY_PERIOD_OR_HOST.of(given) or (None, False)
-        query = replace(LinkQuery.of(given.without("limit", "cursor")), direction=Direction.IN)
-        return cls(
-            query,
-            period,
-            is_by_host,
-            RowPage.asked(given, "anchors", query.fingerprint, period, is_by_host),
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", replace(self.links, direction=Direction.IN))
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        return "anchors", self.links.fingerprint, self.period, self.is_by_host
 
 
 class Anchor(NamedTuple):
@@ -115,8 +107,8 @@ def answer_anchors(
     Raises:
         StoreError: The store cannot be reached.
     """
-    page = query.page.start(store)
-    reading = Reading(store, query.query)
+    page = query.page(store)
+    reading = Reading(store, query.links)
     extent = Extent()
     tallies: dict[tuple[str, Host, str, Kind], Tally] = {}
     for inlink, source, timestamps in sighted_inlinks(reading, budget or Budget(), extent):

@@ -14,23 +14,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import orjson
 
+from arclink.access.capture_fields import CDX, UNKNOWN
 from arclink.access.collapsing import Collapse, Collapser, parse_collapse
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
-    SWITCH,
     DeclaredQuery,
     Form,
     Given,
     Parameter,
     matching,
     named,
+    switch,
     whole_number,
 )
-from arclink.access.filters import LONGEST, MOST, Filter, parse_filter
+from arclink.access.filters import LONGEST, Filter, parse_filter
 from arclink.access.nearby import by_distance
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -39,18 +40,16 @@ from arclink.access.queries import (
     ConflictError,
     LinkQuery,
     MatchType,
+    few_filters,
 )
 from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
-from arclink.checksums import digest_in
-from arclink.languages import NO_LANGUAGE
-from arclink.model import Memento, Span, Surt, Timestamp, UriR
+from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import PATTERN_OF_SECONDS, first_of
-from arclink.uris.methods import method_of_key
 
 MOST_ROWS = 10_000
 """Largest number of rows of one answer."""
@@ -64,26 +63,24 @@ MOST_READ = 200_000
 LAST_MOMENT = Timestamp("99991231235959")
 
 
-FIELDS: Mapping[str, Callable[[Memento], str]] = {
+_IN_CDX = (
+    *("urlkey", "timestamp", "url", "mime", "status", "digest", "redirect", "robotflags"),
+    *("length", "offset", "filename"),
+)
+_UNKNOWN = ("redirect", "robotflags")
+_OF_ROWS: Mapping[str, Callable[[Memento], str]] = {
     "urlkey": lambda memento: printable_uri(memento.surt).replace(" ", "%20"),
-    "timestamp": lambda memento: memento.timestamp,
-    "url": lambda memento: printable_uri(memento.original),
     "mime": lambda memento: (
-        "warc/revisit" if memento.record_type == "revisit" else memento.mime or "-"
+        "warc/revisit" if memento.record_type == "revisit" else memento.mime or UNKNOWN
     ),
-    "status": lambda memento: memento.status,
-    "digest": lambda memento: digest_in(memento.checksum),
-    "redirect": lambda memento: "-",
-    "robotflags": lambda memento: "-",
-    "length": lambda memento: str(memento.length) if memento.length >= 0 else "-",
-    "offset": lambda memento: str(memento.offset),
-    "filename": lambda memento: memento.file,
-    "languages": lambda memento: memento.languages,
-    "method": lambda memento: method_of_key(memento.surt) or "-",
+    **dict.fromkeys(_UNKNOWN, lambda memento: UNKNOWN),
+}
+"""What rows write in their own way."""
+
+FIELDS: Mapping[str, Callable[[Memento], str]] = {
+    name: _OF_ROWS.get(name) or CDX.getters[name] for name in dict.fromkeys((*_IN_CDX, *CDX.fields))
 }
 """Fields by their names in pywb and Common Crawl, first those of a CDX row, in its order."""
-
-_IN_CDX = tuple(FIELDS)[:11]
 
 ALIASES = {
     "original": "url",
@@ -95,7 +92,8 @@ ALIASES = {
 }
 """Names of the same fields in OutbackCDX and at the Internet Archive."""
 
-_IN_CDXJ = ("url", "mime", "status", "digest", "length", "offset", "filename")
+_IN_CDXJ = [(name, FIELDS[name]) for name in _IN_CDX[2:] if name not in _UNKNOWN]
+_LATER = [*FIELDS.items()][len(_IN_CDX) :]
 _NAMES = {name: name for name in FIELDS} | ALIASES
 
 
@@ -111,18 +109,22 @@ class RowOutput(NamedTuple):
     line: Callable[[Memento, tuple[str, ...]], bytes]
 
 
-def _fields_of(memento: Memento) -> tuple[str, ...]:
-    """Return the fields of a row as JSON; languages only if known, the method only if not GET."""
-    languages = () if memento.languages == NO_LANGUAGE else ("languages",)
-    return (*_IN_CDXJ, *languages, *(("method",) if method_of_key(memento.surt) else ()))
+def _known(memento: Memento) -> dict[str, str]:
+    """Return the fields of a row as JSON; those that no CDX has only if they are known."""
+    known = {name: value(memento) for name, value in _IN_CDXJ}
+    for name, value in _LATER:
+        text = value(memento)
+        if text != UNKNOWN:
+            known[name] = text
+    return known
 
 
 def _cdxj(memento: Memento, names: tuple[str, ...]) -> bytes:
-    fields = {
-        name: FIELDS[name](memento)
-        for name in names or _fields_of(memento)
-        if name not in ("urlkey", "timestamp")
-    }
+    fields = (
+        {name: FIELDS[name](memento) for name in names if name not in ("urlkey", "timestamp")}
+        if names
+        else _known(memento)
+    )
     key = f"{FIELDS['urlkey'](memento)} {memento.timestamp} ".encode()
     return key + orjson.dumps(fields)
 
@@ -132,12 +134,8 @@ def _text(memento: Memento, names: tuple[str, ...]) -> bytes:
 
 
 def _json(memento: Memento, names: tuple[str, ...]) -> bytes:
-    return orjson.dumps(
-        {
-            name: FIELDS[name](memento)
-            for name in names or ("urlkey", "timestamp", *_fields_of(memento))
-        }
-    )
+    fields = {name: FIELDS[name](memento) for name in names or ("urlkey", "timestamp")}
+    return orjson.dumps(fields if names else fields | _known(memento))
 
 
 OUTPUTS: Mapping[str, RowOutput] = {
@@ -182,6 +180,7 @@ CLOSEST = Parameter(
         {"type": "string", "pattern": f"^(?:{TIME_PATTERN}|{PATTERN_OF_SECONDS}[0-9]{{1,3}}|now)$"},
         _closest,
     ),
+    fields=(),
 )
 SORT = Parameter(
     "sort",
@@ -200,6 +199,8 @@ CAPTURE_FILTER = Parameter(
         parse_filter,
     ),
     is_list=True,
+    fields=("filters",),
+    unite=few_filters,
 )
 
 
@@ -235,8 +236,8 @@ PAGE_SIZE = Parameter(
     whole_number(MOST_READ, least=1),
     otherwise="no effect",
 )
-SHOW_NUM_PAGES = Parameter(
-    "showNumPages", "Answer with the number of pages, as JSON.", SWITCH, default="false"
+SHOW_NUM_PAGES = switch(
+    "showNumPages", "Answer with the number of pages, as JSON.", field="counts_pages"
 )
 
 
@@ -264,15 +265,8 @@ COLLAPSE_TIME = Parameter(
     whole_number(14, least=1),
     otherwise="none is left out",
 )
-GZIP = Parameter(
-    "gzip",
-    "No effect: a proxy compresses answers (Accept-Encoding).",
-    SWITCH,
-    default="false",
-)
-ALLOW_FUZZY = Parameter(
-    "allowFuzzy", "No effect: no rule finds other URIs.", SWITCH, default="false"
-)
+GZIP = switch("gzip", "No effect: a proxy compresses answers (Accept-Encoding).")
+ALLOW_FUZZY = switch("allowFuzzy", "No effect: no rule finds other URIs.")
 RESOLVE_REVISITS = Parameter(
     "resolveRevisits",
     "Only false: rows of revisits name their own records, and /web resolves them.",
@@ -286,6 +280,7 @@ FIELD_LIST = Parameter(
     is_list=True,
     has_commas=True,
     also=("fields",),
+    fields=("fields",),
 )
 OUTPUT = Parameter(
     "output", "How rows are written.", named({name: name for name in OUTPUTS}), default="cdxj"
@@ -295,11 +290,10 @@ RESUME_KEY = Parameter(
     "Position to continue from: a value in the previous answer to the same query.",
     Form("a key of an answer to the same query", {"type": "string"}, str),
 )
-SHOW_RESUME_KEY = Parameter(
+SHOW_RESUME_KEY = switch(
     "showResumeKey",
     "Write the key after the last row and an empty line, if there are more rows.",
-    SWITCH,
-    default="false",
+    field="shows_key",
 )
 
 CAPTURE_PARAMETERS = (
@@ -364,22 +358,23 @@ class CaptureQuery(DeclaredQuery):
     DECLARED = CAPTURE_PARAMETERS
 
     links: LinkQuery
-    span: Span
-    closest: Timestamp | None
-    is_reversed: bool
-    filters: tuple[Filter, ...]
-    collapses: tuple[tuple[Collapse, ...], ...]
-    limit: int
-    skipped: int
-    counts_pages: bool
-    fields: tuple[str, ...]
-    output: str
-    after: RowPosition | None
-    shows_key: bool
+    span: Span = ALL_TIME
+    closest: Timestamp | None = None
+    is_reversed: bool = False
+    filters: tuple[Filter, ...] = ()
+    collapses: tuple[tuple[Collapse, ...], ...] = ()
+    limit: int = MOST_ROWS
+    skipped: int = 0
+    counts_pages: bool = False
+    fields: tuple[str, ...] = ()
+    output: str = "cdxj"
+    after: RowPosition | None = None
+    shows_key: bool = False
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         links = _links(given)
+        values = cls.values(given, otherwise)
         closest, sort = CLOSEST.of(given), SORT.sure(given)
         if sort == "closest" and closest is None:
             raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
@@ -392,20 +387,15 @@ class CaptureQuery(DeclaredQuery):
             )
         for without_effect in (PAGE_SIZE, GZIP, ALLOW_FUZZY, RESOLVE_REVISITS):
             without_effect.of(given)  # only its value is checked
-        limit, page = ROWS.sure(given), PAGE.of(given)
-        if limit < 0 and (is_sorted or page is not None or SKIP.sure(given)):
+        limit, page, skipped = values["limit"], PAGE.of(given), SKIP.sure(given)
+        if limit < 0 and (is_sorted or page is not None or skipped):
             raise ConflictError(
                 ROWS.name, given.text(ROWS), "cannot be used with sort, closest, page or offset"
             )
-        if page is not None and SKIP.sure(given):
+        if page is not None and skipped:
             raise ConflictError(PAGE.name, given.text(PAGE), "cannot be used with offset")
-        filters = CAPTURE_FILTER.all_of(given)
-        if len(filters) > MOST:
-            raise BadParameterError(
-                CAPTURE_FILTER.name, filters[-1].text, f"at most {MOST} filters"
-            )
         key = RESUME_KEY.of(given)
-        if key and (is_sorted or limit < 0 or page is not None or SKIP.sure(given)):
+        if key and (is_sorted or limit < 0 or page is not None or skipped):
             raise ConflictError(
                 RESUME_KEY.name,
                 key,
@@ -420,15 +410,10 @@ class CaptureQuery(DeclaredQuery):
             span=span_of(given, CDX_FROM, CDX_TO),
             closest=closest if sort != "reverse" else None,
             is_reversed=sort == "reverse",
-            filters=filters,
             collapses=tuple(collapses),
-            limit=limit,
-            skipped=SKIP.sure(given) if page is None else page * ROWS_OF_PAGE,
-            counts_pages=SHOW_NUM_PAGES.sure(given),
-            fields=tuple(FIELD_LIST.all_of(given)),
-            output=OUTPUT.sure(given),
+            skipped=skipped if page is None else page * ROWS_OF_PAGE,
             after=_position(key, links, len(collapses)) if key else None,
-            shows_key=SHOW_RESUME_KEY.sure(given),
+            **values,
         )
 
     def passes(self, memento: Memento) -> bool:
@@ -589,15 +574,13 @@ def _links(given: Given) -> LinkQuery:
     """Return the link query about the same URIs; ``*`` in the URI may say which."""
     name, texts = given.found(URI)
     text = "".join(texts).strip()
-    words: list[tuple[str, str]] = []
-    if not given.text(MATCH_TYPE):
+    match_type = None
+    if not given.has(MATCH_TYPE):
         if text.startswith("*."):
-            text, words = text[2:], [(MATCH_TYPE.name, MatchType.DOMAIN.value)]
+            text, match_type = text[2:], MatchType.DOMAIN
         elif text.endswith("*"):
-            text, words = text[:-1], [(MATCH_TYPE.name, MatchType.PREFIX.value)]
-    else:
-        words = [(MATCH_TYPE.name, given.text(MATCH_TYPE))]
-    return LinkQuery.from_parameters([(name, text), *words])
+            text, match_type = text[:-1], MatchType.PREFIX
+    return LinkQuery(*URI.read(text, name), match_type or MATCH_TYPE.sure(given))
 
 
 def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:

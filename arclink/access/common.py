@@ -1,15 +1,15 @@
 """Parameters that every query for links has: on the command line, over HTTP and in Python.
 
-To add a parameter, declare it here, name it in `COMMON`, read it in `LinkQuery.of`, and add its
-type to `arclink.linkgraph.Within`. Every command that queries links then has it as an option, every
-such resource as a parameter, and the tables of the documentation describe it.
+To add a parameter, declare it here, name it in `COMMON`, add its field to `LinkQuery`, and its type
+to `arclink.linkgraph.Within`. Every command that queries links then has it as an option, every such
+resource as a parameter, and the tables of the documentation describe it.
 """
 
 from dataclasses import replace
 from enum import Enum
 
 from arclink.access.declarations import TEXT, AnyParameter, Parameter, choice, matching
-from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds, union_of
 
 
 class Redirects(Enum):
@@ -35,6 +35,7 @@ KINDS = Parameter(
     also=("kind",),
     metavar="KINDS",
     see="explanation/data-model.md#groups-of-kinds",
+    unite=union_of,
 )
 """The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
 KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))

@@ -11,13 +11,12 @@ that are a field of a dataclass are declared there: `field_parameter` makes the 
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from functools import cache
 from inspect import getdoc
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from arclink.errors import UsageError
 
@@ -102,6 +101,9 @@ class Parameter(Generic[Read]):
         is_positional: Whether it is an argument on the command line, not an option.
         keeps_empty: Whether an empty value is a value, which its reader refuses. Otherwise it means
             the same as a missing one.
+        fields: The fields of queries that have its value, each one item of it if there are several;
+            by default the one with its name. Empty if queries need more to read it.
+        unite: Makes one value from those of a list; None if the field has a tuple of them.
     """
 
     name: str
@@ -118,10 +120,17 @@ class Parameter(Generic[Read]):
     see: str = ""
     is_positional: bool = False
     keeps_empty: bool = False
+    fields: tuple[str, ...] | None = None
+    unite: Callable[[tuple[Any, ...]], object] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name, *self.also)
+
+    @property
+    def of_query(self) -> tuple[str, ...]:
+        """The fields of queries that have its value."""
+        return (self.name.replace("-", "_"),) if self.fields is None else self.fields
 
     def read(self, text: str, name: str = "") -> Read:
         """Return the value of ``text``; ``name`` is the caller's name for the parameter.
@@ -168,6 +177,17 @@ class Parameter(Generic[Read]):
         )
         return values if values or self.default is None else (self.form.read(self.default),)
 
+    def value(self, given: "Given") -> Any:
+        """Return the value for the fields of a query: that of the parameter, or those of its list.
+
+        Raises:
+            BadParameterError: See `of` and `all_of`.
+        """
+        if not self.is_list:
+            return self.of(given)
+        values = self.all_of(given)
+        return values if self.unite is None else self.unite(values)
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -181,6 +201,10 @@ class Given:
             ((name, self.texts[name]) for name in parameter.names if name in self.texts),
             (parameter.name, ()),
         )
+
+    def has(self, parameter: "AnyParameter") -> bool:
+        """Return whether a parameter was given with a value that is not empty."""
+        return any(self.found(parameter)[1])
 
     def text(self, parameter: "AnyParameter") -> str:
         """Return the text that was received for a parameter; empty if it was not given."""
@@ -234,35 +258,66 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
     return Given(texts)
 
 
-class DeclaredQuery(ABC):
-    """A query that is read from declared parameters.
+@dataclass(frozen=True, slots=True)
+class DeclaredQuery:
+    """A query: a dataclass, whose fields name the declared parameters that they are read from.
+
+    Code makes a query from values, or from another one by `dataclasses.replace`. Only the command
+    line, the service and the keywords of Python read text.
 
     Attributes:
         DECLARED: The parameters of the query.
     """
 
-    __slots__ = ()
     DECLARED: ClassVar[tuple[AnyParameter, ...]]
 
     @classmethod
-    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]], **otherwise: object) -> Self:
         """Return the query that ``parameters`` describe: names and values as received.
 
         Raises:
             BadParameterError: A parameter is unknown, missing or repeated, its value is not
                 allowed, or it cannot be used together with the others.
         """
-        return cls.of(sort_out(parameters, cls.DECLARED))
+        return cls.of(sort_out(parameters, cls.DECLARED), **otherwise)
 
     @classmethod
-    @abstractmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         """Return the query in these parameters, which may include parameters of other queries.
+
+        Args:
+            given: The parameters.
+            **otherwise: Values of fields whose parameters were not given.
 
         Raises:
             BadParameterError: One is missing, its value is not allowed, or it cannot be used
                 together with the others.
         """
+        return cls(**cls.values(given, otherwise))
+
+    @classmethod
+    def values(cls, given: Given, otherwise: Mapping[str, object]) -> dict[str, Any]:
+        """Return the values of the fields; fields without any are missing.
+
+        Raises:
+            BadParameterError: See `of`.
+        """
+        values = dict(otherwise)
+        for parameter in cls.own():
+            names = parameter.of_query
+            if not otherwise.keys().isdisjoint(names) and not given.has(parameter):
+                continue
+            value = parameter.value(given)
+            if value is not None:
+                values.update(zip(names, value if len(names) > 1 else (value,), strict=True))
+        return values
+
+    @classmethod
+    @cache
+    def own(cls) -> tuple[AnyParameter, ...]:
+        """Return the parameters whose values are in the fields of this class."""
+        names = {field.name for field in fields(cls)}
+        return tuple(one for one in cls.DECLARED if one.of_query and names.issuperset(one.of_query))
 
 
 def choice(of: type[Choice], *but: Choice) -> Form[Choice]:
@@ -344,9 +399,10 @@ FILE: Form[str] = Form("", {"type": "string", "format": "file"}, str)
 FOLDER: Form[str] = Form("", {"type": "string", "format": "folder"}, str)
 
 
-def switch(name: str, about: str, see: str = "") -> Parameter[bool]:
-    """Return a parameter that is off unless it is given."""
-    return Parameter(name, about, SWITCH, default="false", see=see)
+def switch(name: str, about: str, see: str = "", field: str = "") -> Parameter[bool]:
+    """Return a parameter that is off unless it is given; ``field`` is its field in queries."""
+    fields = (field,) if field else None
+    return Parameter(name, about, SWITCH, default="false", see=see, fields=fields)
 
 
 @cache

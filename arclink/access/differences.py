@@ -24,14 +24,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 from arclink.access.common import COMMON
-from arclink.access.declarations import AnyParameter, DeclaredQuery, Given, Parameter
+from arclink.access.declarations import AnyParameter, Given, Parameter
 from arclink.access.groups import Budget
 from arclink.access.link_states import State, state_of
 from arclink.access.members import MemberKey
-from arclink.access.parameters import ROW_LIMIT, RowPage
+from arclink.access.parameters import ROW_LIMIT, RowQuery
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -50,10 +50,15 @@ from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 BEFORE = Parameter(
-    "from", "The earlier state: at the end of this time.", UNTIL, is_required=True, metavar="TIME"
+    "from",
+    "The earlier state: at the end of this time.",
+    UNTIL,
+    is_required=True,
+    metavar="TIME",
+    fields=("first",),
 )
-AFTER = Parameter(
-    "to", "The later state: at the end of this time.", UNTIL, is_required=True, metavar="TIME"
+AFTER = replace(
+    BEFORE, name="to", about="The later state: at the end of this time.", fields=("last",)
 )
 
 DIFF_PARAMETERS: tuple[AnyParameter, ...] = (
@@ -68,36 +73,44 @@ DIFF_PARAMETERS: tuple[AnyParameter, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DiffQuery(DeclaredQuery):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffQuery(RowQuery):
     """A query for the differences between the links of a URI at two times.
 
-    The parameters ``from`` and ``to`` mean the ends of times.
-
     Attributes:
-        before: The link query at the earlier time.
-        after: The same query at the later time.
-        page: The links to return of each kind of change.
+        first: The earlier time; in text it means its end, like the later one.
+        last: The later time.
     """
 
     DECLARED = DIFF_PARAMETERS
 
-    before: LinkQuery
-    after: LinkQuery
-    page: RowPage
+    first: Timestamp
+    last: Timestamp
 
     @classmethod
-    def of(cls, given: Given) -> Self:
-        first, last = BEFORE.sure(given), AFTER.sure(given)
-        if first > last:
+    def values(cls, given: Given, otherwise: Mapping[str, object]) -> dict[str, Any]:
+        values = super(DiffQuery, cls).values(given, otherwise)  # slots: there is no super()
+        if values["first"] > values["last"]:
             raise BadParameterError(
-                "from", given.text(BEFORE), f"a time that is not after to={given.text(AFTER)}"
+                BEFORE.name,
+                given.text(BEFORE) or values["first"],
+                f"a time that is not after to={given.text(AFTER) or values['last']}",
             )
-        query = LinkQuery.of(given.without("from", "to", "limit", "cursor"))
-        before, after = replace(query, at=first), replace(query, at=last)
-        return cls(
-            before, after, RowPage.asked(given, "diff", before.fingerprint, after.fingerprint)
-        )
+        return values
+
+    @property
+    def before(self) -> LinkQuery:
+        """The link query at the earlier time."""
+        return replace(self.links, at=self.first)
+
+    @property
+    def after(self) -> LinkQuery:
+        """The same query at the later time."""
+        return replace(self.links, at=self.last)
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        return "diff", self.before.fingerprint, self.after.fingerprint
 
 
 class Change(Enum):
@@ -188,7 +201,7 @@ def answer_diff(store: Answers, query: DiffQuery, budget: Budget | None = None) 
         StoreError: The store cannot be reached.
     """
     budget = budget or Budget()
-    page = query.page.start(store)
+    page = query.page(store)
     sides = (
         _Side(Reading(store, query.before), budget),
         _Side(Reading(store, query.after), budget),
@@ -196,9 +209,9 @@ def answer_diff(store: Answers, query: DiffQuery, budget: Budget | None = None) 
     links: list[ChangedLink] = []
     extents: dict[Direction, Extent] = {}
     for direction in (Direction.OUT, Direction.IN):
-        if direction is Direction.OUT and query.after.direction.is_out:
+        if direction is Direction.OUT and query.links.direction.is_out:
             links += _compared(direction, sides, (sides[0].outlinks(), sides[1].outlinks()))
-        elif direction is Direction.IN and query.after.direction.is_in:
+        elif direction is Direction.IN and query.links.direction.is_in:
             links += _compared(direction, sides, (sides[0].inlinks(), sides[1].inlinks()))
         else:
             continue

@@ -8,22 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import (
     AnyParameter,
     ConflictError,
-    DeclaredQuery,
-    Given,
     Parameter,
     choice,
     named,
 )
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
-from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
-from arclink.access.queries import CURSOR, DIRECTION, FILTER, MATCH_TYPE, URI, Direction, LinkQuery
+from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
+from arclink.access.queries import CURSOR, DIRECTION, FILTER, MATCH_TYPE, URI, Direction
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
@@ -76,35 +74,34 @@ LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LevelQuery(DeclaredQuery):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelQuery(RowQuery):
     """A query for the number of links between a URI and each host or domain.
 
     Attributes:
-        query: The query for the links to count.
-        page: The hosts or domains of each direction to return.
+        level: The unit that counts are of.
+        period: Count per day, month or year, too.
+
+    Raises:
+        ConflictError: The links are those of many pages.
     """
 
     DECLARED = LEVEL_PARAMETERS
 
-    query: LinkQuery
     level: GroupLevel
-    period: Period
-    page: RowPage
+    period: Period = Period.MONTH
 
-    @classmethod
-    def of(cls, given: Given) -> Self:
-        level, period = LEVEL.sure(given), BY_PERIOD.sure(given)
-        query = LinkQuery.of(given.without("limit", "cursor"))
-        if query.is_range:
+    def __post_init__(self) -> None:
+        if self.links.is_range:
             raise ConflictError(
                 MATCH_TYPE.name,
-                query.match_type.value,
-                f"must be exact with level={level.value}: counts are of one page",
+                self.links.match_type.value,
+                f"must be exact with level={self.level.value}: counts are of one page",
             )
-        return cls(
-            query, level, period, RowPage.asked(given, "level", query.fingerprint, level, period)
-        )
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        return "level", self.links.fingerprint, self.level, self.period
 
 
 class Counted(NamedTuple):
@@ -160,13 +157,13 @@ def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None
     Raises:
         StoreError: The store cannot be reached.
     """
-    page = query.page.start(store)
-    reading = Reading(store, query.query)
+    page = query.page(store)
+    reading = Reading(store, query.links)
     extents: dict[Direction, Extent] = {}
     counted: dict[Direction, list[Counted]] = {}
     for direction, is_asked in (
-        (Direction.OUT, query.query.direction.is_out),
-        (Direction.IN, query.query.direction.is_in),
+        (Direction.OUT, query.links.direction.is_out),
+        (Direction.IN, query.links.direction.is_in),
     ):
         if is_asked:
             extent = extents[direction] = Extent()

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from arclink.access.replay import moment_of
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
-from arclink.store.protocols import Answers
+from arclink.store.protocols import Captures
 
 MOST_AT_ONCE = 64
 """Number of captures that are read in one step, without search."""
@@ -20,7 +20,7 @@ _STEPS = (timedelta(days=1), timedelta(days=40), timedelta(days=400), timedelta(
 """Time before a capture that is searched in one step."""
 
 
-def by_distance(store: Answers, surt: Surt, timestamp: Timestamp) -> Iterator[Memento]:
+def by_distance(store: Captures, surt: Surt, timestamp: Timestamp) -> Iterator[Memento]:
     """Yield the captures of a SURT, the nearest to a time first; of equal distance, older first."""
     moment = moment_of(timestamp)
 
@@ -35,7 +35,7 @@ def by_distance(store: Answers, surt: Surt, timestamp: Timestamp) -> Iterator[Me
     return merge(backwards(store, surt, timestamp), newer, key=distance)
 
 
-def backwards(store: Answers, surt: Surt, last: Timestamp) -> Iterator[Memento]:
+def backwards(store: Captures, surt: Surt, last: Timestamp) -> Iterator[Memento]:
     """Yield the captures of a SURT that are not newer than ``last``, newest first."""
     few = list(islice(store.mementos(surt, Span(last=last)), MOST_AT_ONCE + 1))
     if len(few) <= MOST_AT_ONCE:

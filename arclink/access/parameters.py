@@ -1,21 +1,25 @@
-"""Parameters of all queries except the link query, and pages of counted rows."""
+"""What queries for rows that are counted over links share: parameters, and pages of rows."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
-    BadParameterError,
-    ConflictError,
+    DeclaredQuery,
     Form,
     Given,
     Parameter,
     named,
     whole_number,
 )
-from arclink.access.queries import CURSOR, DEFAULT_LIMIT
+from arclink.access.queries import (
+    CURSOR,
+    DEFAULT_LIMIT,
+    LinkQuery,
+    fingerprint_of,
+    reading_cursor,
+)
 from arclink.access.tallies import Period
 from arclink.store.protocols import OpenStore
 
@@ -46,6 +50,7 @@ BY_PERIOD = Parameter(
     "With level host or domain: count per day, month or year.",
     named(PERIODS),
     default="month",
+    fields=("period",),
 )
 BY_PERIOD_OR_HOST = Parameter(
     "by",
@@ -58,6 +63,7 @@ BY_PERIOD_OR_HOST = Parameter(
     ),
     metavar="UNITS",
     otherwise="all together",
+    fields=("period", "is_by_host"),
 )
 ROW_LIMIT = Parameter(
     "limit",
@@ -68,82 +74,92 @@ ROW_LIMIT = Parameter(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RowPage:
-    """The rows to return of each list of an answer.
+class RowCursor(NamedTuple):
+    """Where an answer in rows continues.
 
     Every batch may change the counts and with them the order of rows. So a cursor is valid only
     while the store is unchanged. After a change, the answer starts again at its first row: rows may
     be repeated, but none is lost.
 
     Attributes:
-        limit: Largest number of rows of each list; 0 for all.
-        question: Digest of the query; a cursor belongs to one query.
-        version: State of the store when the cursor was created; empty without a cursor.
-        given: Number of rows of each list that were already returned.
+        version: State of the store when the cursor was created.
+        first: Number of rows of each list that were already returned.
     """
 
-    limit: int = 0
-    question: str = ""
-    version: str = ""
-    given: int = 0
-
-    @classmethod
-    def asked(cls, given: Given, *question: object) -> Self:
-        """Return the page that ``limit`` and ``cursor`` select from the answer to ``question``.
-
-        Raises:
-            BadParameterError: A value is not allowed, or the cursor belongs to another query.
-        """
-        limit, cursor = ROW_LIMIT.sure(given), CURSOR.of(given)
-        asked = "\n".join(map(str, question)).encode("utf-8", "surrogatepass")
-        page = cls(limit, hashlib.sha1(asked, usedforsecurity=False).hexdigest()[:16])
-        if not cursor:
-            return page
-        if limit == 0:
-            raise ConflictError(
-                "cursor", cursor, "cannot be used with limit=0, which returns everything"
-            )
-        try:
-            match decode_fields(cursor):
-                case ["rows", page.question, str(version), int(position)] if position >= 0:
-                    return cls(limit, page.question, version, position)
-                case _:
-                    raise CursorError("cursor of another question")
-        except CursorError as error:
-            raise BadParameterError(
-                "cursor", cursor, "the 'next' of an answer to the same query"
-            ) from error
-
-    def start(self, store: OpenStore) -> "RowPageOfStore":
-        """Return the page for this store: from the first row on if the store has changed."""
-        version = store.state().version
-        return RowPageOfStore(self, version, self.given if version == self.version else 0)
+    version: str
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
-class RowPageOfStore:
+class RowQuery(DeclaredQuery):
+    """A query for rows that are counted over the links of a URI.
+
+    Attributes:
+        links: The query for the links.
+        limit: Largest number of rows of each list; 0 for all.
+        cursor: Where to continue; None for the first row.
+    """
+
+    links: LinkQuery
+    limit: int = DEFAULT_LIMIT
+    cursor: RowCursor | None = None
+
+    @classmethod
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        values = cls.values(given, otherwise)
+        names = [name for parameter in (*cls.own(), CURSOR) for name in parameter.names]
+        query = cls(links=LinkQuery.of(given.without(*names)), **values)
+        return query._at_cursor(CURSOR.of(given) or "")
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """What distinguishes the query from others, without limit and cursor."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits over the query without limit and cursor; a cursor belongs to one."""
+        return fingerprint_of(*self.question)
+
+    def page(self, store: OpenStore) -> "RowPage":
+        """Return the page for this store: from the first row on if the store has changed."""
+        version = store.state().version
+        is_same = self.cursor is not None and self.cursor.version == version
+        return RowPage(self, version, self.cursor.first if self.cursor and is_same else 0)
+
+    def _at_cursor(self, text: str) -> Self:
+        if not text:
+            return self
+        with reading_cursor(text, self.limit):
+            match decode_fields(text):
+                case ["rows", self.fingerprint, str(version), int(first)] if first >= 0:
+                    return replace(self, cursor=RowCursor(version, first))
+            raise CursorError("cursor of another question")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPage:
     """A page of rows for one state of a store.
 
     Attributes:
-        asked: The requested page.
+        query: The query.
         version: State of the store.
         first: Number of the first row of each list, counted from 0.
     """
 
-    asked: RowPage
+    query: RowQuery
     version: str
     first: int
 
     def of(self, rows: Sequence[Row]) -> tuple[Row, ...]:
         """Return the rows of this page."""
-        return tuple(rows[self.first : self.first + self.asked.limit] if self.asked.limit else rows)
+        return tuple(rows[self.first : self.first + self.query.limit] if self.query.limit else rows)
 
     def next(self, longest: int) -> str | None:
         """Return the cursor of the next page; None on the last page of the longest list."""
-        next_first = self.first + self.asked.limit
+        next_first = self.first + self.query.limit
         return (
-            encode_fields(["rows", self.asked.question, self.version, next_first])
-            if self.asked.limit and next_first < longest
+            encode_fields(["rows", self.query.fingerprint, self.version, next_first])
+            if self.query.limit and next_first < longest
             else None
         )

@@ -1,15 +1,16 @@
-"""The link query, parsed once from the parameters of a caller.
+"""The link query, a value, and its parameters (`arclink.access.declarations`).
 
-The command line and the service pass the same strings, so a parameter means the same in both. The
-parameters are declared here (`arclink.access.declarations`).
+The command line and the service pass the same strings, so a parameter means the same in both. Other
+code makes a query of values: ``LinkQuery(uri, at=time)``, or ``replace(query, limit=10)``.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 
 from arclink.access.common import COMMON
 from arclink.access.common import KINDS as KINDS
@@ -18,7 +19,6 @@ from arclink.access.common import REDIRECT as REDIRECT
 from arclink.access.common import Redirects as Redirects
 from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declarations import (
-    SWITCH,
     TEXT,
     AnyParameter,
     DeclaredQuery,
@@ -27,6 +27,7 @@ from arclink.access.declarations import (
     Parameter,
     choice,
     matching,
+    switch,
     whole_number,
 )
 from arclink.access.declarations import (
@@ -48,12 +49,15 @@ MOST_MEMBERS = 10_000
 
 Source: ``docs/reference/service.md``, *Order and size of answers*.
 """
+ANY_PAGE = UriR("http://any.example/")
+"""The URI of queries for the links of all pages."""
 LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
 
 REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
 """Kinds of links that browsers follow without a click."""
 
+_OF_URI = Surt("")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -131,6 +135,7 @@ URI = Parameter(
     is_required=True,
     also=("url",),
     is_positional=True,
+    fields=("uri", "surt"),
 )
 MATCH_TYPE = Parameter(
     "matchType",
@@ -139,8 +144,22 @@ MATCH_TYPE = Parameter(
     choice(MatchType),
     default="exact",
     see="reference/service.md#many-pages",
+    fields=("match_type",),
 )
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
+
+
+def few_filters(filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
+    """Return the filters of a query.
+
+    Raises:
+        BadParameterError: They are too many.
+    """
+    if len(filters) > MOST:
+        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
+    return filters
+
+
 FILTER = Parameter(
     "filter",
     "Only links whose field contains the value. With =, the field is the value; "
@@ -149,13 +168,14 @@ FILTER = Parameter(
     is_list=True,
     metavar="FILTER",
     see="reference/service.md#filters",
+    fields=("filters",),
+    unite=few_filters,
 )
-FOLLOW = Parameter(
+FOLLOW = switch(
     "follow",
     "If the newest memento in the range of time is a redirect, answer for its target.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#redirects",
+    "reference/service.md#redirects",
+    field="is_following",
 )
 LIMIT = Parameter(
     "limit",
@@ -170,21 +190,20 @@ CURSOR = Parameter(
     "Continue after an earlier answer to the same query: the value of 'next' in it.",
     TEXT,
     metavar="CURSOR",
+    fields=(),
 )
-EVIDENCE = Parameter(
+EVIDENCE = switch(
     "evidence",
     "Show the mementos of each link, with archive file, offset and checksum; not with --format "
     "table.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#mementos-and-evidence",
+    "reference/service.md#mementos-and-evidence",
+    field="with_evidence",
 )
-VALIDITY = Parameter(
+VALIDITY = switch(
     "validity",
     "Show between which mementos each link appeared and disappeared.",
-    SWITCH,
-    default="false",
-    see="reference/service.md#validity",
+    "reference/service.md#validity",
+    field="with_validity",
 )
 
 LINK_PARAMETERS: tuple[AnyParameter, ...] = (
@@ -208,7 +227,8 @@ class LinkQuery(DeclaredQuery):
 
     Attributes:
         uri: The queried URI, made absolute.
-        surt: Its SURT, which all its variants share and which is the key in the store.
+        surt: Its SURT, which all its variants share and which is the key in the store; by default
+            it is made from ``uri``.
         match_type: Which other URIs are included.
         span: Only links that were observed in this range.
         at: Only links in force at this time; None without. With a time, ``span`` is all time.
@@ -221,12 +241,15 @@ class LinkQuery(DeclaredQuery):
         cursor: Where to continue; None for the beginning.
         with_evidence: Include the mementos of each link, with archive file, offset and checksum.
         with_validity: Include the mementos between which each link appeared and disappeared.
+
+    Raises:
+        ConflictError: Values cannot be used together.
     """
 
     DECLARED = LINK_PARAMETERS
 
     uri: UriR
-    surt: Surt
+    surt: Surt = _OF_URI
     match_type: MatchType = MatchType.EXACT
     direction: Direction = Direction.BOTH
     span: Span = ALL_TIME
@@ -240,27 +263,26 @@ class LinkQuery(DeclaredQuery):
     with_evidence: bool = False
     with_validity: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.surt:
+            object.__setattr__(self, "surt", surt_of_query(self.uri))
+        if not self.is_range:
+            return
+        if not self.stems:
+            why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
+            raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
+        for parameter in (FOLLOW, EVIDENCE, VALIDITY):
+            if getattr(self, *parameter.of_query):
+                why = (
+                    f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
+                )
+                raise ConflictError(parameter.name, "true", why)
+
     @classmethod
-    def of(cls, given: Given) -> Self:
-        uri, surt = URI.sure(given)
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        values = cls.values(given, otherwise)
         span, at = times_of(given)
-        query = cls(
-            uri=uri,
-            surt=surt,
-            match_type=MATCH_TYPE.sure(given),
-            direction=DIRECTION.sure(given),
-            span=span,
-            at=at,
-            kinds=union_of(KINDS.all_of(given)),
-            filters=_filters(given),
-            redirects=REDIRECT.sure(given),
-            is_following=FOLLOW.sure(given),
-            limit=LIMIT.sure(given),
-            with_evidence=EVIDENCE.sure(given),
-            with_validity=VALIDITY.sure(given),
-        )
-        query._check_match_type(given)
-        return query._at_cursor(CURSOR.of(given) or "")
+        return cls(span=span, at=at, **values)._at_cursor(CURSOR.of(given) or "")
 
     @property
     def fingerprint(self) -> str:
@@ -276,9 +298,7 @@ class LinkQuery(DeclaredQuery):
         )
         asked += tuple(sorted(one.text for one in self.filters))
         asked += (self.match_type.value,) if self.is_range else ()
-        return hashlib.sha1(
-            "\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False
-        ).hexdigest()[:16]
+        return fingerprint_of(*asked)
 
     @property
     def is_range(self) -> bool:
@@ -318,19 +338,6 @@ class LinkQuery(DeclaredQuery):
         """Return whether the query selects links with this URI at the other end."""
         return all(one.passes_end(uri) for one in self.filters)
 
-    def _check_match_type(self, given: Given) -> None:
-        if not self.is_range:
-            return
-        if not self.stems:
-            why = f"cannot be {self.match_type.value}: this URI has no host; use exact or prefix"
-            raise ConflictError(MATCH_TYPE.name, self.match_type.value, why)
-        for parameter in (FOLLOW, EVIDENCE, VALIDITY):
-            if parameter.sure(given):
-                why = (
-                    f"cannot be used with {MATCH_TYPE.name}={self.match_type.value}: query one page"
-                )
-                raise ConflictError(parameter.name, "true", why)
-
     def _has_place(self, position: object) -> bool:
         """Return whether a cursor position is valid in the answer to this query."""
         if not self.is_range or position == DONE:
@@ -340,25 +347,37 @@ class LinkQuery(DeclaredQuery):
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
-        if self.limit == 0:
-            raise ConflictError(
-                "cursor", text, "cannot be used with limit=0, which returns everything"
-            )
-        if self.is_following:
-            raise ConflictError(
-                "cursor",
-                text,
-                "cannot be used with follow: query the redirect's target for the rest",
-            )
-        try:
+        with reading_cursor(text, self.limit):
+            if self.is_following:
+                why = "cannot be used with follow: query the redirect's target for the rest"
+                raise ConflictError(CURSOR.name, text, why)
             cursor = decode_cursor(text, self.fingerprint)
             if not (self._has_place(cursor.outlinks) and self._has_place(cursor.inlinks)):
                 raise CursorError("not a position in this answer")
-        except CursorError as error:
-            raise BadParameterError(
-                "cursor", text, "the 'next' of an answer to the same query"
-            ) from error
         return replace(self, cursor=cursor)
+
+
+def fingerprint_of(*asked: object) -> str:
+    """Return 16 hex digits over the facts that distinguish a query from others."""
+    text = "\n".join(map(str, asked)).encode("utf-8", "surrogatepass")
+    return hashlib.sha1(text, usedforsecurity=False).hexdigest()[:16]
+
+
+@contextmanager
+def reading_cursor(text: str, limit: int) -> Iterator[None]:
+    """Refuse a cursor that cannot be used, also if the block raises `CursorError`.
+
+    Raises:
+        BadParameterError: The cursor does not fit the query, or the limit.
+    """
+    if limit == 0:
+        why = "cannot be used with limit=0, which returns everything"
+        raise ConflictError(CURSOR.name, text, why)
+    try:
+        yield
+    except CursorError as error:
+        why = "the 'next' of an answer to the same query"
+        raise BadParameterError(CURSOR.name, text, why) from error
 
 
 def absolute_uri(text: str) -> UriR:
@@ -414,10 +433,3 @@ def kinds_asked(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOL
         BadParameterError: A word is neither a group, nor ``all``, nor a kind.
     """
     return union_of(parameter.all_of(Given({parameter.name: tuple(words)})))
-
-
-def _filters(given: Given) -> tuple[Filter, ...]:
-    filters = FILTER.all_of(given)
-    if len(filters) > MOST:
-        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
-    return filters

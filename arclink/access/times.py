@@ -58,6 +58,7 @@ AT = Parameter(
     "Links of the mementos in force at the end of this time; cannot be combined with from or to.",
     UNTIL,
     metavar="TIME",
+    fields=(),
 )
 TIMES: tuple[AnyParameter, ...] = (FROM, TO, AT)
 AT_OR_SPAN = "cannot be used with from or to: give one time, or a range"

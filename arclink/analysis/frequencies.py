@@ -36,7 +36,6 @@ from arclink.analysis.words import words_of
 from arclink.errors import OperatorError, SealError
 from arclink.files.sealed import read_sealed, write_sealed
 from arclink.model import UriR
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.uris.surts import surt_of
 
@@ -165,8 +164,8 @@ class FrequencyFile:
     """
 
     def __init__(self, folder: Path, store: Scans, level: Level, term: Term) -> None:
-        filtered = f"-{store.filter_identity[:20]}" if isinstance(store, FilteredStore) else ""
-        self.path = folder / f"document-frequencies-{level.value}-{term.value}{filtered}"
+        of_subset = f"-{store.identity}" if store.identity else ""
+        self.path = folder / f"document-frequencies-{level.value}-{term.value}{of_subset}"
         self._store = store
         self._level = level
         self._term = term

@@ -27,7 +27,6 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
-from arclink.access.kinds import union_of
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM
 from arclink.analysis.slice_builder import build_slices
@@ -82,7 +81,7 @@ class SeedQuery:
         since = SINCE.sure(given) if kind is SeedKind.STALE else LINKED_SINCE.of(given)
         options = SliceOptions(
             Windows(None, (Window("since", Span(first=since)),)) if since else Windows(),
-            kinds=union_of(KINDS_TO_FOLLOW.all_of(given)),
+            kinds=KINDS_TO_FOLLOW.value(given),
             redirects=REDIRECT.sure(given),
         )
         first = since or ALL_TIME.first

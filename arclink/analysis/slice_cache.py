@@ -12,7 +12,6 @@ from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions, Slices
 from arclink.errors import UsageError
 from arclink.files.sealed import is_whole, make_sealed
-from arclink.store.filtered import FilteredStore
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
 from arclink.store.protocols import KnownFile, OpenStore, Scans
@@ -85,11 +84,11 @@ def remove_slices(where: str) -> None:
 def state_of(store: OpenStore) -> str:
     """Return a hash that identifies the state of a store: its batches and what it has forgotten.
 
-    The hash of a filtered store also identifies the filter.
+    The hash of a view also identifies what it shows.
     """
     digest = hashlib.sha256()
-    if isinstance(store, FilteredStore):
-        digest.update(f"{state_of(store.base)} {store.filter_identity}".encode())
+    if store.whole is not store:
+        digest.update(f"{state_of(store.whole)} {store.state().version}".encode())
         return digest.hexdigest()
     for batch in store.batches():
         digest.update(json.dumps([batch.number, list(batch.files), batch.manifest]).encode())

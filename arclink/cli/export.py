@@ -7,17 +7,18 @@ import click
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import PATH, Given, Parameter, named
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
-from arclink.errors import UsageError
-from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
-from arclink.takeaway.queries import (
+from arclink.captures.queries import (
     CHECK,
     FILE_SIZE,
+    FORMATS_OF_FILES,
     TAKE_AWAY_PARAMETERS,
     CaptureFormat,
     TakeAwayQuery,
 )
+from arclink.cli.declared_options import takes
+from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
+from arclink.errors import UsageError
+from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into links.parquet",
@@ -35,7 +36,7 @@ INTO = Parameter(
     metavar="FILE",
 )
 ANY_FORMAT = replace(
-    FORMAT, form=named({form.value: form for form in (*ExportFormat, *CaptureFormat)})
+    FORMAT, form=named({form.value: form for form in (*ExportFormat, *FORMATS_OF_FILES)})
 )
 OPTIONS = (
     ANY_FORMAT,
@@ -78,8 +79,9 @@ def _export_links(given: Given, path: Path) -> None:
 
 
 def _export_captures(given: Given, path: Path) -> None:
-    from arclink.pages.places import ArchivePlaces
-    from arclink.takeaway.take_away import Source, take_away
+    from arclink.captures.export import Source
+    from arclink.captures.places import ArchivePlaces
+    from arclink.captures.write import take_away
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
     places = ArchivePlaces(ARCHIVES.all_of(given))

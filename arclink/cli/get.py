@@ -14,11 +14,11 @@ from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
 from arclink.model import Memento
 
 if TYPE_CHECKING:
-    from arclink.pages.read import PageReader
+    from arclink.captures.read import PageReader
 
 EXAMPLES = (
     "arclink get http://example.org/ --store links.db > page.html",
-    "arclink get http://example.org/ --store links.db --at 201002 --as text",
+    "arclink get http://example.org/ --store links.db --at 201002 --format text",
     (
         "arclink get sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A --store links.db --archives "
         "/mnt/warcs > page.html"
@@ -37,11 +37,12 @@ WHAT = Parameter(
 )
 TIME = replace(AT, about="The capture in force at the end of this time.", otherwise="the newest")
 FORM = Parameter(
-    "as",
+    "format",
     "What to write: the body without its codings, the raw body with them, the HTTP headers, the "
     "whole record, or readable text.",
     named({form: form for form in FORMS}),
     default="body",
+    also=("as",),
 )
 
 
@@ -53,24 +54,20 @@ def command(given: Given) -> None:
     URI may also be the checksum of a payload, such as sha1:B2LT….
     """
     # Late: other commands need no archive files.
-    from arclink.pages.locate import find_capture
-    from arclink.pages.places import ArchivePlaces
-    from arclink.pages.read import PageReader
+    from arclink.captures.locate import find_capture
+    from arclink.captures.places import ArchivePlaces
+    from arclink.captures.read import PageReader
 
     places = ArchivePlaces(ARCHIVES.all_of(given))
-    with open_graph_asked(given) as graph:
-        reader = PageReader(graph, places)
-        try:
-            memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
-            for piece in _pieces(reader, memento, FORM.sure(given)):
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-        finally:
-            reader.close()
+    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
+        memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
+        for piece in _pieces(reader, memento, FORM.sure(given)):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
 
 
 def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes]:
-    from arclink.pages.text import read_text
+    from arclink.captures.text import read_text
 
     if form == "record":
         with reader.record(memento) as record:

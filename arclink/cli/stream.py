@@ -1,23 +1,29 @@
 """``arclink stream``: writes every capture once, with its bytes, in a chosen order."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from arclink.access.common import SUBSET_FIRST
+from arclink.access.common import SUBSET, SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
+from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE, open_graph_asked
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_graph_asked
+from arclink.errors import UsageError
 from arclink.progress import hide_from_output
-from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
     "arclink stream --store links.db --order file > captures.jsonl",
-    "arclink stream gov --store links.db --order file --part 3/16 --as warc > part-3.warc",
-    "arclink stream --store links.db --order rank --limit 1000 --as text > best.wet",
+    (
+        "arclink stream --store links.db --subset gov --order file --part 3/16 --format warc "
+        "> part-3.warc"
+    ),
+    "arclink stream --store links.db --order rank --limit 1000 --format text > best.wet",
 )
 
+FIRST_WORD = replace(SUBSET_FIRST, name="first-word", about="The same as --subset.")
 CACHE = Parameter(
     "cache",
     "Folder for rank tables.",
@@ -37,7 +43,7 @@ POINTERS = Parameter(
 
 
 @click.command()
-@takes(SUBSET_FIRST, STORE, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
+@takes(FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of a store or a subset to standard output, with status, headers and body.
 
@@ -47,28 +53,28 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files and no NumPy.
     from arclink.analysis.slice_cache import cache_of
-    from arclink.pages.places import ArchivePlaces
-    from arclink.pages.read import PageReader
-    from arclink.streams.forms import write_stream
-    from arclink.streams.pointers import write_pointers
-    from arclink.streams.ranks import RankTables
-    from arclink.streams.stream import CaptureStream
+    from arclink.captures.formats import write_stream
+    from arclink.captures.places import ArchivePlaces
+    from arclink.captures.pointers import write_pointers
+    from arclink.captures.ranks import RankTables
+    from arclink.captures.read import PageReader
+    from arclink.captures.stream import CaptureStream
 
+    if first := given.text(FIRST_WORD):
+        if given.text(SUBSET):
+            raise UsageError(f"{first}: the subset is already named with --subset")
+        given = Given({**given.texts, SUBSET.name: (first,)})
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.all_of(given))
     where, cache = STORE.sure(given), CACHE.of(given)
-    with open_graph_asked(given) as graph:
-        reader = PageReader(graph, places)
+    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
-        try:
-            stream = CaptureStream(reader, query, tables=tables)
-            if folder := POINTERS.of(given):
-                captures = sum(write_pointers(stream, Path(folder)))
-                click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
-                return
-            hide_from_output()
-            for piece in write_stream(stream, query.form):
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-        finally:
-            reader.close()
+        stream = CaptureStream(graph, reader, query, tables=tables)
+        if folder := POINTERS.of(given):
+            captures = sum(write_pointers(stream, Path(folder)))
+            click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
+            return
+        hide_from_output()
+        for piece in write_stream(stream, query.form):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()

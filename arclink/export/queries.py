@@ -4,10 +4,10 @@ The command line and the Python API pass the same strings. Options that a format
 refused, never ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NoReturn, Self
+from typing import Any, Self
 
 from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
@@ -20,7 +20,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import URI, ConflictError, LinkQuery
+from arclink.access.queries import ANY_PAGE, ConflictError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import AT, TIMES
 from arclink.analysis.slices import Level
@@ -65,9 +65,13 @@ FORMAT = Parameter(
     choice(ExportFormat),
     is_required=True,
     see="reference/exports.md",
+    fields=("form",),
 )
 LEVEL = Parameter(
-    "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
+    "level",
+    "Level of the nodes.",
+    choice(Level),
+    otherwise="host for graphs, uri for tables",
 )
 MIN_COUNT = Parameter(
     "min-count",
@@ -77,7 +81,12 @@ MIN_COUNT = Parameter(
     default="1",
     metavar="N",
 )
-TOP = Parameter("top", "Only the N nodes with the most linking nodes.", _FROM_ONE, metavar="N")
+TOP = Parameter(
+    "top",
+    "Only the N nodes with the most linking nodes.",
+    _FROM_ONE,
+    metavar="N",
+)
 CORE = Parameter(
     "core",
     "Only nodes with at least N neighbours among the remaining nodes.",
@@ -149,23 +158,12 @@ class ExportQuery(DeclaredQuery):
         return self.form is ExportFormat.GEXF and self.links.at is None
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         form = FORMAT.sure(given)
         _refuse_what_has_no_place(form, given)
-        # A link query requires a URI, which is not used here.
-        links = LinkQuery.of(Given({**given.texts, URI.name: ["example.org"]}))
-        if not given.text(KINDS):
-            links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
-        return cls(
-            links=links,
-            form=form,
-            level=LEVEL.of(given) or (Level.HOST if form.is_graph else Level.URI),
-            min_count=MIN_COUNT.sure(given),
-            top=TOP.of(given),
-            core=CORE.of(given),
-            backbone=BACKBONE.of(given),
-            spells=SPELLS.sure(given),
-        )
+        links = LinkQuery.of(given, uri=ANY_PAGE, kinds=_KINDS.get(form, NAVIGATION))
+        level = Level.HOST if form.is_graph else Level.URI
+        return cls(links=links, **cls.values(given, {"level": level, **otherwise}))
 
 
 _KINDS: Mapping[ExportFormat, Kinds] = {
@@ -184,29 +182,21 @@ _URI_ONLY = (ExportFormat.PARQUET, ExportFormat.CSV_IMAGES, ExportFormat.NQUADS)
 def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
     graphs = ", ".join(one.value for one in ExportFormat if one.is_graph)
     level = LEVEL.of(given)
-    if form in _URI_ONLY and level not in (None, Level.URI):
-        _refuse(
-            LEVEL,
-            given,
-            f"must be uri with format={form.value}, which has one row per link; csv can count, too",
-        )
-    for cut in (TOP, CORE, BACKBONE):
-        if given.text(cut) and not form.is_graph:
-            _refuse(
-                cut, given, f"cannot be used with format={form.value}: only {graphs} can be cut"
-            )
-    if given.text(SPELLS) and form is not ExportFormat.GEXF:
-        _refuse(SPELLS, given, f"cannot be used with format={form.value}: only gexf has spells")
-    if given.text(SPELLS) and given.text(AT):
-        _refuse(SPELLS, given, f"cannot be used with at={given.text(AT)}: one time has no spells")
     has_counts = form.is_graph or (form is ExportFormat.CSV and level in (Level.HOST, Level.DOMAIN))
-    if given.text(MIN_COUNT) and not has_counts:
-        _refuse(
-            MIN_COUNT,
-            given,
-            f"cannot be used with format={form.value}, whose rows are single links",
-        )
-
-
-def _refuse(parameter: AnyParameter, given: Given, why: str) -> NoReturn:
-    raise ConflictError(parameter.name, given.text(parameter), why)
+    no = f"cannot be used with format={form.value}"
+    one_row = (
+        f"must be uri with format={form.value}, which has one row per link; csv can count, too"
+    )
+    conflicts: Sequence[tuple[AnyParameter, bool, str]] = (
+        (LEVEL, form in _URI_ONLY and level is not Level.URI, one_row),
+        *(
+            (cut, not form.is_graph, f"{no}: only {graphs} can be cut")
+            for cut in (TOP, CORE, BACKBONE)
+        ),
+        (SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
+        (SPELLS, given.has(AT), f"cannot be used with at={given.text(AT)}: one time has no spells"),
+        (MIN_COUNT, not has_counts, f"{no}, whose rows are single links"),
+    )
+    for parameter, is_wrong, why in conflicts:
+        if is_wrong and given.text(parameter):
+            raise ConflictError(parameter.name, given.text(parameter), why)

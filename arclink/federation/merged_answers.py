@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Self
+from typing import Any, Self
 
 from arclink.access.answers import InForce, LinkAnswer, fitting
 from arclink.access.archives import ArchiveReport, InArchives
@@ -18,7 +18,6 @@ from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     AnyParameter,
-    BadParameterError,
     ConflictError,
     DeclaredQuery,
     Given,
@@ -38,6 +37,7 @@ from arclink.access.queries import (
     VALIDITY,
     Direction,
     LinkQuery,
+    reading_cursor,
 )
 from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
@@ -75,9 +75,9 @@ class MergedQuery(DeclaredQuery):
     inlinks: Place | None
 
     @classmethod
-    def of(cls, given: Given) -> Self:
+    def of(cls, given: Given, **otherwise: Any) -> Self:
         cursor = CURSOR.of(given)
-        query = LinkQuery.of(given.without(CURSOR.name))
+        query = LinkQuery.of(given.without(CURSOR.name), **otherwise)
         if query.limit == 0:
             raise ConflictError(
                 "limit", "0", "must be at least 1: an answer merged from archives does not stream"
@@ -95,18 +95,11 @@ class MergedQuery(DeclaredQuery):
                 _BEGINNING if query.direction.is_out else None,
                 _BEGINNING if query.direction.is_in else None,
             )
-        try:
+        with reading_cursor(cursor, query.limit):
             match decode_fields(cursor):
-                case ["archives", str(fingerprint), outlinks, inlinks] if (
-                    fingerprint == query.fingerprint
-                ):
+                case ["archives", query.fingerprint, outlinks, inlinks]:
                     return cls(query, _place(outlinks), _place(inlinks))
-                case _:
-                    raise CursorError("cursor of another query")
-        except CursorError as error:
-            raise BadParameterError(
-                "cursor", cursor, "the 'next' of an answer to the same query"
-            ) from error
+            raise CursorError("cursor of another query")
 
 
 def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:

@@ -9,8 +9,8 @@ value, with the URI and the time of its capture.
 
 from collections.abc import Iterable, Iterator
 
+from arclink.captures.pointers import function_named, map_pages
 from arclink.mapreduce.job import ArclinkJob, Pair, TextLineProtocol
-from arclink.streams.pointers import function_named, map_pages
 
 
 class MapPages(ArclinkJob):

@@ -28,17 +28,17 @@ from arclink.access.captures import (
     answer_captures,
 )
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Form, Given, Parameter
+from arclink.access.declarations import AnyParameter, Form, Parameter
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
+from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
+from arclink.captures.places import ArchivePlaces
+from arclink.captures.read import CapturedPage, PageReader
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
-from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
-from arclink.pages.places import ArchivePlaces
-from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.memento import (
     LONGEST_URI_IN_LINKS,
@@ -50,8 +50,7 @@ from arclink.service.memento import (
 )
 from arclink.service.pages.requests import View
 from arclink.service.responses import asked
-from arclink.service.stores import store_asked, stores_of_app
-from arclink.store.filtered import FilteredStore
+from arclink.service.stores import current_store, store_asked, stores_of_app
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
 from arclink.uris.resolution import Base
@@ -116,19 +115,13 @@ def current_reader() -> PageReader:
         NotFound: This service shows no captures.
         StoreError: The store cannot be read.
     """
-    return reader_asked(Given({}))
-
-
-def reader_asked(given: Given) -> PageReader:
-    """Return the page reader for this request, of the subset that the request names.
-
-    Raises:
-        BadParameterError: There is no such subset, or the selection cannot be read.
-        NotFound: This service shows no captures.
-        StoreError: The store cannot be read.
-    """
     check_pages()
-    return _readers().of(store_asked(given))
+    return reader_of(current_store())
+
+
+def reader_of(store: Scans) -> PageReader:
+    """Return the page reader of this thread for a store of this thread."""
+    return _readers().of(store)
 
 
 def current_places() -> ArchivePlaces:
@@ -163,7 +156,8 @@ def web(rest: str) -> Response:
         NotFound: The URI was never captured.
         CaptureError: The capture cannot be read.
     """
-    reader = current_reader()
+    check_pages()
+    store = current_store()
     text = rest_in_path(request, "/web/", rest)
     if (listed := _LISTED.fullmatch(text)) is not None:
         return _lead_to_captures(repaired_uri(listed[1]))
@@ -171,18 +165,18 @@ def web(rest: str) -> Response:
     if target is None:
         if _TIME_ALONE.match(text):
             raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
-        return _lead_to_newest(reader, repaired_uri(text))
+        return _lead_to_newest(store, repaired_uri(text))
     digits, modifier, uri = target[1], target[2], repaired_uri(target[3])
     requested = _timestamp(digits)
-    with reader.store.snapshot():
-        memento = capture_at(reader.store, uri, requested) if len(digits) == 14 else None
+    with store.snapshot():
+        memento = capture_at(store, uri, requested) if len(digits) == 14 else None
         if memento is None:
-            memento = _nearest(reader, uri, requested)
+            memento = _nearest(store, uri, requested)
         if memento.timestamp != digits or modifier != "id_":
             address = path_of_capture(memento)
-            return lead_to(address, memento, neighbours_of(reader.store, memento))
-        around = neighbours_of(reader.store, memento)
-        page = reader.read(memento)
+            return lead_to(address, memento, neighbours_of(store, memento))
+        around = neighbours_of(store, memento)
+        page = reader_of(store).read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
     response.headers["Content-Location"] = path_of_capture(memento)
@@ -199,10 +193,10 @@ def _lead_to_captures(uri: str) -> Response:
     return response
 
 
-def _lead_to_newest(reader: PageReader, uri: str) -> Response:
-    with reader.store.snapshot():
-        memento = _nearest(reader, uri, LAST_MOMENT)
-        return lead_to(path_of_capture(memento), memento, neighbours_of(reader.store, memento))
+def _lead_to_newest(store: Scans, uri: str) -> Response:
+    with store.snapshot():
+        memento = _nearest(store, uri, LAST_MOMENT)
+        return lead_to(path_of_capture(memento), memento, neighbours_of(store, memento))
 
 
 @archived.get("/timegate/<rest:rest>")
@@ -213,12 +207,13 @@ def timegate(rest: str) -> Response:
         NotFound: The URI was never captured.
         BadParameterError: The header is not a date.
     """
-    reader = current_reader()
+    check_pages()
+    store = current_store()
     uri = uri_in_path(request, "/timegate/", rest)
-    with reader.store.snapshot():
-        memento = _nearest(reader, uri, _accepted_time())
+    with store.snapshot():
+        memento = _nearest(store, uri, _accepted_time())
         address = uri_m_of(memento) or path_of_capture(memento)
-        response = lead_to(address, memento, neighbours_of(reader.store, memento))
+        response = lead_to(address, memento, neighbours_of(store, memento))
     response.vary.add("Accept-Datetime")
     return response
 
@@ -244,8 +239,8 @@ def _timestamp(digits: str) -> Timestamp:
     return normal_timestamp(digits.ljust(14, "0"))[0]
 
 
-def _nearest(reader: PageReader, uri: str, requested: Timestamp) -> Memento:
-    memento = capture_near(reader.store, uri, requested)
+def _nearest(store: Scans, uri: str, requested: Timestamp) -> Memento:
+    memento = capture_near(store, uri, requested)
     if memento is None:
         raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
     return memento
@@ -427,14 +422,16 @@ def record() -> Response:
     """
     given = asked(RECORD)
     file, offset = FILE.sure(given), OFFSET.sure(given)
-    reader = current_reader()
+    check_pages()
+    store = current_store()
+    reader = reader_of(store)
     try:
-        with reader.store.snapshot():
+        with store.snapshot():
             memento = reader.evidence(file, offset)
         opened = reader.record(memento)
     except CaptureError as error:
         # Under an embargo, the answer must not show that a hidden capture has this place.
-        if error.reason is None or isinstance(reader.store, FilteredStore):
+        if error.reason is None or store.whole is not store:
             raise NotFound("The graph has no capture at this place.") from error
         raise
     size, pieces = opened.parts.length, opened.parts.pieces()

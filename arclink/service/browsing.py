@@ -1,6 +1,7 @@
 """``/browse/TIME/URI``: a page at a time in the past, with its links, for people."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -8,12 +9,13 @@ from flask import Blueprint, Response, redirect, request
 
 from arclink.access.captures import LAST_MOMENT
 from arclink.access.chronicles import answer_chronicle
-from arclink.access.queries import LinkQuery, absolute_uri
+from arclink.access.queries import URI, LinkQuery, absolute_uri
 from arclink.access.texts import printable_uri
+from arclink.access.times import AT
+from arclink.captures.locate import capture_near
 from arclink.charts.time_axis import Axis
 from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp
-from arclink.pages.locate import capture_near
 from arclink.reasons import Reason
 from arclink.service.archived import current_reader
 from arclink.service.memento import uri_in_path
@@ -54,7 +56,7 @@ def page_then(time: str, rest: str) -> Response:
 
 
 def _query(time: str, uri: str) -> LinkQuery:
-    return LinkQuery.from_parameters([("uri", uri), ("at", time)])
+    return LinkQuery.from_parameters([(URI.name, uri), (AT.name, time)])
 
 
 def _shown(query: LinkQuery) -> Response:
@@ -63,9 +65,7 @@ def _shown(query: LinkQuery) -> Response:
     assert query.at is not None
     with store.snapshot():  # a page combines several answers
         shown = capture_near(store, query.uri, query.at)
-        chronicle = answer_chronicle(
-            store, LinkQuery.from_parameters([("uri", query.uri)]), settings.budget
-        )
+        chronicle = answer_chronicle(store, replace(query, at=None), settings.budget)
         axis = Axis(chronicle, store.months())
         root = f"{request.script_root}/"
         origin = settings.browse.of_replay(request.host)

@@ -9,8 +9,9 @@ from flask import Blueprint, Response, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
-from arclink.access.queries import BadParameterError, LinkQuery
+from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
+from arclink.access.times import AT
 from arclink.charts.time_axis import Axis
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Surt, UriR
@@ -118,11 +119,7 @@ def _view(asked: Asked, store: Answers) -> Response:
 
 def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:
     """Return the address of the past page: at the view's time, else at its newest capture."""
-    at = (
-        LinkQuery.from_parameters([("uri", uri), ("at", asked.get("at"))]).at
-        if asked.get("at")
-        else None
-    )
+    at = AT.read(asked.get("at")) if asked.get("at") else None
     newest = chronicle.captures[-1].memento.timestamp if chronicle.captures else chronicle.last
     return browse_address(at or f"{newest or ALL_TIME.last[:4]}"[:8], uri)
 

@@ -18,6 +18,8 @@ from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
 from arclink.analysis.seed_lists import SEED_FORMATS
+from arclink.captures.formats import WRITERS
+from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.curating import FOUND, GAPS, STALE
@@ -27,9 +29,8 @@ from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
-from arclink.service.take_away import EXPORT, MEDIA_TYPES
+from arclink.service.take_away import EXPORT
 from arclink.service.through_time import ANCHORS, DIFF
-from arclink.streams.forms import FORMS as STREAM_FORMS
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
@@ -247,7 +248,7 @@ RESOURCES: Sequence[Resource] = (
         "stream",
         "Every capture with its bytes, once, in an order; the last line or record says "
         "whether the stream is complete.",
-        {output.media_type: TEXT for output in STREAM_FORMS.values()},
+        {WRITERS[form].media_type: TEXT for form in FORMATS_OF_STREAMS},
         (400, 404, 410, 414, 503),
         STREAM,
         is_of_store=False,
@@ -322,7 +323,7 @@ RESOURCES: Sequence[Resource] = (
         "/export",
         "export",
         "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
-        {media_type: {} for media_type in MEDIA_TYPES.values()},
+        {WRITERS[form].media_type: {} for form in FORMATS_OF_FILES},
         (400, 404, 414, 503),
         EXPORT,
         headers={"Content-Disposition": "The name of the file."},

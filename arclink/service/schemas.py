@@ -7,6 +7,7 @@ detect.
 from collections.abc import Mapping, Sequence
 
 from arclink.access.archives import Refused
+from arclink.access.capture_fields import EXPLANATION, TIMEMAP, CaptureForm, FieldKind
 
 Schema = Mapping[str, object]
 
@@ -49,6 +50,17 @@ def fields(
         "additionalProperties": False,
     }
     return {**schema, "description": about} if about else schema
+
+
+_OF_KIND: Mapping[FieldKind, Schema] = {
+    FieldKind.TIME: TIMESTAMP,
+    FieldKind.NUMBER: NUMBER,
+    FieldKind.LENGTH: {**NUMBER, "minimum": -1},
+}
+
+
+def _facts(form: CaptureForm) -> Mapping[str, Schema]:
+    return {name: _OF_KIND.get(field.kind, TEXT) for name, field in form.fields.items()}
 
 
 def named(schema: Schema) -> Schema:
@@ -120,14 +132,7 @@ _DIFFERENT_STATE = fields(
 _TIMEMAP_MEMENTO = fields(
     {
         "datetime": {"type": "string", "format": "date-time"},
-        "timestamp": TIMESTAMP,
-        "original": TEXT,
-        "status": TEXT,
-        "mime": TEXT,
-        "languages": TEXT,
-        "checksum": TEXT,
-        "file": TEXT,
-        "offset": NUMBER,
+        **_facts(TIMEMAP),
     },
     {"uri": TEXT},
 )
@@ -319,17 +324,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "mementos": listed(
                 fields(
                     {
-                        **_ASKED,
-                        "timestamp": TIMESTAMP,
-                        "status": TEXT,
-                        "mime": TEXT,
-                        "languages": TEXT,
-                        "record_type": TEXT,
-                        "method": TEXT,
-                        "checksum": TEXT,
-                        "file": TEXT,
-                        "offset": NUMBER,
-                        "length": {"type": "integer", "minimum": -1},
+                        **_facts(EXPLANATION),
                         "reason": TEXT,
                         "reason_text": TEXT,
                         "content": or_null(TEXT),

@@ -103,14 +103,13 @@ class Stores:
         """
         store = self.current()
         definition = self.definition(text)
-        subsets = self._local.opened.subsets
+        subsets: OrderedDict[str, SubsetStore] = self._local.opened.subsets
         subset = subsets.pop(definition.identity, None)
         if subset is None:
             subset = subset_of(store, definition, self.settings.budget.rows)
         subsets[definition.identity] = subset
         if len(subsets) > _SUBSETS_KEPT:
             subsets.popitem(last=False)
-        assert isinstance(subset, SubsetStore)
         return subset
 
     def definition(self, text: str) -> Definition:

@@ -8,15 +8,15 @@ from flask import Blueprint, Response
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
+from arclink.captures.formats import WRITERS, write_stream
+from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
+from arclink.captures.ranks import RankTables
+from arclink.captures.stream import CaptureStream
 from arclink.errors import OperatorError, StoreError
-from arclink.service.archived import reader_asked
+from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
 from arclink.service.responses import asked, started
-from arclink.service.stores import stores_of_app
-from arclink.streams.forms import FORMS, write_stream
-from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
-from arclink.streams.ranks import RankTables
-from arclink.streams.stream import CaptureStream
+from arclink.service.stores import store_asked, stores_of_app
 
 streaming = Blueprint("streaming", __name__)
 
@@ -37,12 +37,13 @@ def stream() -> Response:
     """
     given = asked(STREAM)
     query = StreamQuery.of(given)
-    reader = reader_asked(given)
+    check_pages()
+    store = store_asked(given)
     path = stores_of_app().path
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
-    captures = CaptureStream(reader, query, tables=tables)
+    captures = CaptureStream(store, reader_of(store), query, tables)
     pieces = _logged(write_stream(captures, query.form, is_limited=True))
-    response = Response(started(pieces), content_type=FORMS[query.form].media_type)
+    response = Response(started(pieces), content_type=WRITERS[query.form].media_type)
     response.call_on_close(captures.close)
     return response
 

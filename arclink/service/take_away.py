@@ -4,40 +4,23 @@ Memory does not depend on the size of a download. A download that ends early is 
 connection is then closed without the end of the answer.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import chain
-
 from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
+from arclink.captures.export import Source
+from arclink.captures.formats import WRITERS
+from arclink.captures.queries import TAKE_AWAY_PARAMETERS, TakeAwayQuery
+from arclink.captures.write import download
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
-from arclink.service.responses import asked
+from arclink.service.responses import asked, started
 from arclink.service.stores import store_asked, stores_of_app
-from arclink.takeaway.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
-from arclink.takeaway.take_away import Source, download
 
 taking_away = Blueprint("taking_away", __name__)
 
 EXPORT: tuple[AnyParameter, ...] = (*TAKE_AWAY_PARAMETERS, SUBSET)
-
-MEDIA_TYPES: Mapping[CaptureFormat, str] = {
-    CaptureFormat.WARC: "application/warc",
-    CaptureFormat.WACZ: "application/wacz",
-    CaptureFormat.CDXJ: "text/x-cdxj",
-    CaptureFormat.CAPTURES: "application/vnd.apache.parquet",
-    CaptureFormat.CAPTURES_CSV: "text/csv",
-}
-
-_SUFFIXES: Mapping[CaptureFormat, str] = {
-    CaptureFormat.WARC: "warc.gz",
-    CaptureFormat.WACZ: "wacz",
-    CaptureFormat.CDXJ: "cdxj",
-    CaptureFormat.CAPTURES: "parquet",
-    CaptureFormat.CAPTURES_CSV: "csv",
-}
 
 
 @taking_away.get("/export")
@@ -52,18 +35,13 @@ def export() -> Response:
     query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
     source = Source(store_asked(given), current_places(), SUBSET.of(given) or "")
+    form = WRITERS[query.form]
     pieces = download(source, query, title)
-    response = Response(_started(pieces), content_type=MEDIA_TYPES[query.form])
-    response.call_on_close(pieces.close)
-    name = f"{title}.{_SUFFIXES[query.form]}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return ``pieces`` with the first one made already: errors before it get a problem."""
     try:
-        first = next(pieces)
+        response = Response(started(pieces), content_type=form.media_type)
     except ExportError as error:
         raise NotFound(str(error)) from error
-    return chain([first], pieces)
+    response.call_on_close(pieces.close)
+    name = f"{title}{form.suffix}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -59,13 +59,13 @@ class FilteredStore(Closing):
         store: The store to filter; it is closed with this one.
 
     Attributes:
-        whole: The store with all captures, for uses whose results no reader sees.
         base: The store that this one filters.
     """
 
     def __init__(self, store: Scans) -> None:
         self.base = store
-        self.whole: Scans = store.whole if isinstance(store, FilteredStore) else store
+        self.whole = store.whole
+        self.identity, self.selection = store.identity, store.selection
         self._seen: StoreState | None = None
         self._held: StoreState | None = None
         self._shown: dict[ContentId, bool] = {}
@@ -73,6 +73,10 @@ class FilteredStore(Closing):
         self._months: Mapping[str, int] | None = None
 
     # The filter
+
+    @property
+    def unselected(self) -> Scans:
+        return self
 
     @property
     @abstractmethod

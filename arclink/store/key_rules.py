@@ -65,6 +65,24 @@ def with_key_rules(settings: Mapping[str, str]) -> dict[str, str]:
     return recorded
 
 
+def united_settings(
+    known: Mapping[str, str], given: Mapping[str, str], where: str
+) -> dict[str, str]:
+    """Return the settings of a store together with those of a batch.
+
+    Raises:
+        StoreError: One of them differs.
+    """
+    united = with_key_rules(known)
+    for name, value in with_key_rules(given).items():
+        if united.setdefault(name, value) != value:
+            raise StoreError(
+                f"{where} was built with {name} = {united[name]}, not {value}. Use that setting, "
+                "or build a new store."
+            )
+    return united
+
+
 def _rules_of(store: OpenStore) -> str | None:
     """Return the rules of a store's keys; None if it records no settings."""
     names = ("rules", KEYS_SETTING)

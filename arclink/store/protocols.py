@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
+from arclink.closing import Closing
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -198,7 +199,18 @@ class OpenStore(Protocol):
     A reader sees whole batches only: a visible memento always has its links. Every iterator of a
     store is lazy and holds memory for one block, never for a whole answer; it stays correct while
     another process loads.
+
+    Attributes:
+        whole: The store with all captures, for uses whose results no reader sees.
+        identity: The identity of the subset that this store shows: equal subsets have equal ones.
+            It is empty if no capture is left out, or only those that an embargo hides.
     """
+
+    @property
+    def whole(self) -> "OpenStore": ...
+
+    @property
+    def identity(self) -> str: ...
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store, even during a load.
@@ -252,14 +264,38 @@ class OpenStore(Protocol):
     ) -> None: ...
 
 
-class Answers(OpenStore, Protocol):
-    """Queries about one SURT, one content or one payload."""
+class HasFiles(Protocol):
+    """A list of archive files."""
+
+    def files(self) -> Iterator[KnownFile]:
+        """Yield the archive files, by name."""
+
+
+class Captures(Protocol):
+    """The queries with which the records of a capture are found.
+
+    Attributes:
+        whole: The archive files, with the paths at which they were read.
+    """
+
+    @property
+    def whole(self) -> HasFiles: ...
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of one SURT within ``span``, each key once.
 
         Order: timestamp, original, checksum.
         """
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        """Yield the distinct originals of mementos with this checksum, sorted.
+
+        Mementos that a rule kept from being read are left out.
+        """
+
+
+class Answers(OpenStore, Captures, Protocol):
+    """Queries about one SURT, one content or one payload."""
 
     def payload(self, checksum: Checksum) -> Payload | None:
         """Return the state of the payload with this checksum; None if it was never to be read."""
@@ -309,15 +345,20 @@ class Answers(OpenStore, Protocol):
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos that start with ``prefix``, sorted, each once."""
 
-    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        """Yield the distinct originals of mementos with this checksum, sorted.
-
-        Mementos that a rule kept from being read are left out.
-        """
-
 
 class Scans(Answers, Protocol):
-    """Reads of the whole store in storage order, for analysis, export, counts and checks."""
+    """Reads of the whole store in storage order, for analysis, export, counts and checks.
+
+    Attributes:
+        unselected: The store with all captures that a reader may see, also outside the subset.
+        selection: The subset that this store shows, as canonical text; empty like `identity`.
+    """
+
+    @property
+    def unselected(self) -> "Scans": ...
+
+    @property
+    def selection(self) -> str: ...
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         """Yield the mementos within ``span`` of SURTs that start with ``prefix``, each key once.
@@ -459,3 +500,15 @@ class Takedowns(OpenStore, Protocol):
 
 class GraphStore(Scans, Builds, Takedowns, Protocol):
     """A temporal link graph that can be built, read and corrected."""
+
+
+class WholeStore(Closing):
+    """Base of stores that show all their captures."""
+
+    identity = selection = ""
+
+    @property
+    def whole(self) -> Self:
+        return self
+
+    unselected = whole

@@ -16,7 +16,7 @@ from arclink.errors import UsageError
 from arclink.files.atomic import write_whole
 from arclink.files.sealed import is_sealed, read_rows, seal_rows
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store.protocols import OpenStore, Scans, Takedown, Takedowns
+from arclink.store.protocols import OpenStore, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
 _KIND = "takedowns"
@@ -44,7 +44,7 @@ def _rows(takedowns: Iterable[Takedown]) -> list[bytes]:
     ]
 
 
-def takedown_digest(store: Scans) -> str:
+def takedown_digest(store: OpenStore) -> str:
     """Return 16 hex digits that change when a takedown is recorded; empty without takedowns.
 
     They do not change when a later build leaves out what a recorded takedown covers.

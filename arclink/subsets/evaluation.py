@@ -14,7 +14,6 @@ from operator import attrgetter
 from arclink.access.replay import moment_of
 from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.blocks.references import checksum_shown
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number, number_of
 from arclink.subsets.fields import (
@@ -209,9 +208,11 @@ class Evaluation:
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
         # An embargo hides the files of batches, but not which files its visible captures are in.
-        whole = self._store.whole if isinstance(self._store, FilteredStore) else self._store
         return frozenset(
-            file for batch in whole.batches() if batch.number in numbers for file in batch.files
+            file
+            for batch in self._store.batches()
+            if batch.number in numbers
+            for file in batch.files
         )
 
     def _shown_in(self, captures: CaptureSet) -> CaptureTest:

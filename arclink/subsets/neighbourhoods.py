@@ -7,7 +7,6 @@ with the meaning of ``at`` in a link query (`arclink.access.reader`).
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import URI, LinkQuery, kinds_asked
@@ -110,7 +109,7 @@ def _query(uri: str, condition: Condition, kinds: Kinds) -> LinkQuery:
     at: Timestamp | None = last_of(qualifiers["at"]) if "at" in qualifiers else None
     if "kinds" in qualifiers:
         kinds = kinds_asked(kinds_of(qualifiers["kinds"]))
-    return replace(LinkQuery(written, surt), at=at, kinds=kinds)
+    return LinkQuery(written, surt, at=at, kinds=kinds)
 
 
 def _linked_from(reading: Reading, read: set[ContentId]) -> set[Surt]:

@@ -55,16 +55,19 @@ class SubsetStore(FilteredStore):
         text: str = "",
     ) -> None:
         super().__init__(store)
-        self.text = text
-        self._identity = identity
+        self.identity, self.selection = identity, text
         self._evaluate = evaluate
         self._known: Evaluation | None = None
         self._shown_captures: CaptureSet | None = None
         self._of_surt = lru_cache(_SURTS_KEPT)(self._shown_of_surt)
 
     @property
+    def unselected(self) -> Scans:
+        return self.base.unselected
+
+    @property
     def filter_identity(self) -> str:
-        return self._identity
+        return self.identity
 
     @property
     def evaluation(self) -> Evaluation:

@@ -8,10 +8,24 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arclink.access import queries
-from arclink.access.kinds import ALL_KINDS, Kinds
-from arclink.access.queries import BadParameterError, Direction, LinkQuery, absolute_uri
+from arclink.access.anchors import AnchorsQuery
+from arclink.access.captures import CaptureQuery
+from arclink.access.declarations import DeclaredQuery
+from arclink.access.differences import DiffQuery
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
+from arclink.access.levels import GroupLevel, LevelQuery
+from arclink.access.queries import (
+    BadParameterError,
+    ConflictError,
+    Direction,
+    LinkQuery,
+    MatchType,
+    absolute_uri,
+)
+from arclink.analysis.slices import Level
 from arclink.errors import UsageError
-from arclink.model import ALL_TIME, Kind, Span, Timestamp
+from arclink.export.queries import ExportFormat, ExportQuery
+from arclink.model import ALL_TIME, Kind, Span, Timestamp, UriR
 from arclink.uris.surts import QUERY_PATTERN, surt_of, surt_or_none
 
 URI = ("uri", "http://example.org/a")
@@ -27,6 +41,54 @@ def test_defaults_are_both_directions_all_time_and_a_thousand_members() -> None:
         1000,
         ALL_KINDS,
     )
+
+
+PAGE = LinkQuery(UriR(URI[1]))
+YEARS = (Timestamp("20091231235959"), Timestamp("20101231235959"))
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        pytest.param(PAGE, [URI], id="links"),
+        pytest.param(LevelQuery(PAGE, level=GroupLevel.HOST), [URI, ("level", "host")], id="level"),
+        pytest.param(AnchorsQuery(PAGE), [URI], id="anchors"),
+        pytest.param(
+            DiffQuery(PAGE, first=YEARS[0], last=YEARS[1]),
+            [URI, ("from", "2009"), ("to", "2010")],
+            id="diff",
+        ),
+        pytest.param(CaptureQuery(PAGE), [URI], id="captures"),
+        pytest.param(
+            ExportQuery(
+                LinkQuery(queries.ANY_PAGE, kinds=NAVIGATION), ExportFormat.GEXF, Level.HOST
+            ),
+            [("format", "gexf")],
+            id="export",
+        ),
+    ],
+)
+def test_defaults_of_a_query_made_of_values_are_those_of_its_parameters(
+    query: DeclaredQuery, parameters: list[tuple[str, str]]
+) -> None:
+    assert query == type(query).from_parameters(parameters)
+
+
+def test_values_that_were_not_given_may_be_others() -> None:
+    assert LinkQuery.from_parameters([URI], limit=7).limit == 7
+    assert LinkQuery.from_parameters([URI, ("limit", "3")], limit=7).limit == 3
+    assert LinkQuery.from_parameters([URI, ("limit", "")], limit=7).limit == 7
+    assert LinkQuery.from_parameters([], uri=PAGE.uri) == PAGE
+    assert LevelQuery.from_parameters([URI], level=GroupLevel.DOMAIN).level is GroupLevel.DOMAIN
+
+
+def test_a_query_made_of_values_is_refused_like_one_made_of_text() -> None:
+    with pytest.raises(ConflictError, match="evidence cannot be used with matchType=host"):
+        LinkQuery(PAGE.uri, match_type=MatchType.HOST, with_evidence=True)
+    with pytest.raises(ConflictError, match="this URI has no host"):
+        LinkQuery(UriR("mailto:a@example.org"), match_type=MatchType.HOST)
+    with pytest.raises(ConflictError, match="matchType must be exact with level=host"):
+        LevelQuery(LinkQuery(PAGE.uri, match_type=MatchType.HOST), level=GroupLevel.HOST)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from arclink.archives.reader import ArchiveFile
 from arclink.archives.writing import head_as_warc, warc_record
 from arclink.model import NO_CHECKSUM, Checksum, Memento, Surt, Timestamp, UriR
 from tests.archives.made_archives import arc, http, warc
-from tests.pages.archives import sha1
+from tests.captures.archives import sha1
 
 BLOCK = http(b"<p>x", "Content-Type: text/html")
 FIRST = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/\r\n"

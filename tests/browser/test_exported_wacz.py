@@ -12,8 +12,8 @@ import pytest
 from arclink.store.location import open_store
 from tests.archives.range_server import serve
 from tests.browser.conftest import ROOT, missing
+from tests.captures.exporting import exported
 from tests.demos import Demos
-from tests.takeaway.exporting import exported
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

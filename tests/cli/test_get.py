@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.errors import CaptureError
-from tests.pages.archives import T1, Record, sha1, store_of
+from tests.captures.archives import T1, Record, sha1, store_of
 
 A = "http://a.example/"
 BODY = b"3\r\n<p>\r\n4\r\ntext\r\n0\r\n\r\n"
@@ -39,8 +39,9 @@ def get(store: Path, *words: str) -> bytes:
     ],
 )
 def test_a_capture_is_written_as(store: Path, form: str, output: bytes) -> None:
-    assert get(store, A, "--as", form) == output
-    assert get(store, f"sha1:{sha1(BODY)}", "--as", form) == output
+    assert get(store, A, "--format", form) == output
+    assert get(store, A, "--as", form) == output  # the word of version 0.1.0
+    assert get(store, f"sha1:{sha1(BODY)}", "--format", form) == output
 
 
 def test_the_body_is_the_default(store: Path) -> None:
@@ -64,8 +65,8 @@ def test_a_capture_with_many_codings_is_an_error(tmp_path: Path, form: str) -> N
     many = (b"HTTP/1.1 200 OK", b"Content-Encoding: " + b", ".join([b"gzip"] * 2_000))
     store = store_of(tmp_path, [Record(A, T1, gzip.compress(b"<p>x", mtime=0), many)])
     with pytest.raises(CaptureError, match="2000 codings; at most 5 are undone"):
-        get(store, A, "--as", form)
-    assert get(store, A, "--as", "raw") == gzip.compress(b"<p>x", mtime=0)
+        get(store, A, "--format", form)
+    assert get(store, A, "--format", "raw") == gzip.compress(b"<p>x", mtime=0)
 
 
 def test_a_transfer_coding_is_undone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from arclink.analysis.frequencies import FrequencyFile, Term
 from arclink.analysis.slice_cache import cache_next_to, open_slices
 from arclink.analysis.slices import Level, SliceOptions
+from arclink.captures.ranks import RankTables
 from arclink.cli.main import group
 from arclink.errors import SealError
 from arclink.files.sealed import problems_in
@@ -19,7 +20,6 @@ from arclink.service.server import serve
 from arclink.store.location import kept_next_to, open_store
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import list_path, listed
-from arclink.streams.ranks import RankTables
 from arclink.subsets.catalog import SubsetCatalog
 from arclink.subsets.language import parse_selection
 from tests.demos import Demos

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.cassandra import merging, reader, removal, stored_rows, surt_lists, tables, tasks
+from arclink.store.cassandra import database, merging, surt_lists, tables, tasks
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
@@ -19,8 +19,7 @@ def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> Iterator[N
     request.cls.url = cassandra.keyspace()
     request.cls.cluster = cassandra
     with pytest.MonkeyPatch.context() as patch:
-        for module in (removal, reader, stored_rows):
-            patch.setattr(module, "PIECES", 3)
+        patch.setattr(database, "PIECES", 3)
         yield
 
 

@@ -9,12 +9,12 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 
+from arclink.captures.locate import find_capture
+from arclink.captures.read import PageReader
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import Memento, Surt
-from arclink.pages.locate import find_capture
-from arclink.pages.read import PageReader
 from arclink.store.location import open_store
 from arclink.store.protocols import Answers
 from arclink.subsets.opener import open_graph

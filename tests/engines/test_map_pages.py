@@ -5,23 +5,27 @@ from pathlib import Path
 
 import pytest
 
+from arclink.captures.pointers import write_pointers
+from arclink.captures.stream import CaptureStream
 from arclink.jobs.map_pages import MapPages
-from arclink.streams.pointers import write_pointers
-from arclink.streams.stream import CaptureStream
+from tests.captures.reading import opened, query_of
 from tests.demos import Demos
 from tests.engines.conftest import Hadoop, Spark
-from tests.streams.reading import opened, query_of
 
 
 @pytest.fixture
 def pointers(demos: Demos, tmp_path: Path) -> list[str]:
-    with opened(demos.store()) as reader:
-        sum(write_pointers(CaptureStream(reader, query_of("file")), tmp_path / "pointers", 150))
+    with opened(demos.store()) as (graph, reader):
+        sum(
+            write_pointers(
+                CaptureStream(graph, reader, query_of("file")), tmp_path / "pointers", 150
+            )
+        )
     return sorted(map(str, (tmp_path / "pointers").glob("part-*")))
 
 
 def options(*rest: str) -> list[str]:
-    return [*rest, "--no-cat-output", "--function", "arclink.pages.text:read_text"]
+    return [*rest, "--no-cat-output", "--function", "arclink.captures.text:read_text"]
 
 
 def titles(lines: list[str]) -> list[str]:

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from arclink.access.captures import CaptureQuery, answer_captures
 from arclink.access.explanations import explain
+from arclink.captures.locate import capture_at, capture_near, find_capture
+from arclink.captures.read import PageReader
 from arclink.cli.main import group
 from arclink.errors import CaptureError
 from arclink.filter.rules import Rules
 from arclink.model import Surt, Timestamp, UriR
-from arclink.pages.locate import capture_at, capture_near, find_capture
-from arclink.pages.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
@@ -159,7 +159,7 @@ def test_an_export_gives_the_same_graph(form: str, store: Path, tmp_path: Path) 
 
 
 def test_a_stream_of_warc_records_gives_the_same_graph(store: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(group, ["stream", "--store", str(store), "--as", "warc"])
+    done = CliRunner().invoke(group, ["stream", "--store", str(store), "--format", "warc"])
     (tmp_path / "stream.warc").write_bytes(done.stdout_bytes)
     again = tmp_path / "again.db"
     build_store(tmp_path, again, ALONE, inputs=[str(tmp_path / "stream.warc")])

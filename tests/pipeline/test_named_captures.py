@@ -8,15 +8,16 @@ import pytest
 
 from arclink.access.explanations import explain
 from arclink.access.formats.explanations import explanation_lines
+from arclink.captures.locate import capture_at
+from arclink.captures.read import PageReader
 from arclink.errors import CaptureError
 from arclink.extract.settings import ExtractSettings
 from arclink.model import NO_CHECKSUM, Forgotten, Surt, Timestamp
-from arclink.pages.locate import capture_at
-from arclink.pages.read import PageReader
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Takedown
 from tests.archives.made_archives import http, warc
+from tests.captures.exporting import built, exported
 from tests.pipeline.batch_orders import (
     ALONE,
     BODY,
@@ -29,7 +30,6 @@ from tests.pipeline.batch_orders import (
     same_in_all_batches,
 )
 from tests.pipeline.store_contents import build_store, outlinks_of
-from tests.takeaway.exporting import built, exported
 
 OWN, OTHER = "http://a.example/p", "http://c.example/dir/q"
 LATER = b'<a href="/later">Later</a>'

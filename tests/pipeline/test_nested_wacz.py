@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.archives.wacz import archives_in, indexes_in
+from arclink.captures.locate import find_capture
 from arclink.cli.get import command as get_command
 from arclink.errors import InputError
-from arclink.pages.locate import find_capture
 from arclink.pipeline.inputs import find_archives, leave_out_foreign
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
+from tests.captures.exporting import built, exported, facts_of
+from tests.captures.reading import opened
 from tests.pipeline.batch_orders import ALONE, BODY, links_of, page, row
 from tests.pipeline.store_contents import build_store
-from tests.streams.reading import opened
-from tests.takeaway.exporting import built, exported, facts_of
 
 RECORDS = {"a": page("http://a.example/", 1), "b": page("http://b.example/", 2)}
 FILES = [f"{name}.wacz!/archive/data.warc" for name in RECORDS]
@@ -59,9 +59,9 @@ def wacz(tmp_path: Path) -> Path:
 def test_captures_are_built_read_and_exported(tmp_path: Path, wacz: Path, has_rows: bool) -> None:
     store = tmp_path / "links.db"
     build_store("", store, ALONE, [str(wacz)], find_cdx([str(wacz)]) if has_rows else [])
-    with opened(store) as reader:
-        assert [file.name for file in reader.store.files()] == [f"all.wacz!/{one}" for one in FILES]
-        with reader.read(find_capture(reader.store, "http://b.example/")) as shown:
+    with opened(store) as (graph, reader):
+        assert [file.name for file in graph.files()] == [f"all.wacz!/{one}" for one in FILES]
+        with reader.read(find_capture(graph, "http://b.example/")) as shown:
             assert b"".join(shown.decoded()) == BODY
     with open_store(str(store)) as graph:
         assert links_of(graph, "example,a)/", "example,b)/") == {

@@ -23,7 +23,9 @@ from pathlib import Path, PurePosixPath
 import click
 
 from arclink import linkgraph
+from arclink.access import capture_fields
 from arclink.access.anchors import ANCHORS_PARAMETERS
+from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
@@ -72,6 +74,9 @@ KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
 """Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters.
 """
 
+FORMS = (capture_fields.CDX, capture_fields.EXPLANATION, capture_fields.TIMEMAP)
+"""The forms of captures that the table of their fields names."""
+
 LONGEST = 6
 """Longest list of default values that a table shows."""
 
@@ -109,6 +114,8 @@ def table_called(name: str) -> str:
             return parameters_table()
         case "fields", "of selections":
             return fields_table()
+        case "fields", "of captures":
+            return capture_fields_table()
         case "variables", "":
             return variables_table()
         case "reasons", _:
@@ -186,6 +193,19 @@ def job_settings_table() -> str:
             rows.append((name, f"`{setting.name}`", setting.about, value))
             name = ""
     return table(("job", "setting", "meaning", "default"), rows)
+
+
+def capture_fields_table() -> str:
+    """Return the fields of captures, with their names in each form."""
+    rows = [
+        (field.about, *(_names_in(form, field) for form in FORMS))
+        for field in capture_fields.FIELDS
+    ]
+    return table(("meaning", *(f"`/{form.name}`" for form in FORMS)), rows)
+
+
+def _names_in(form: CaptureForm, field: CaptureField) -> str:
+    return " ".join(f"`{name}`" for name, one in form.fields.items() if one is field)
 
 
 def fields_table() -> str:

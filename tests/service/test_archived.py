@@ -19,8 +19,8 @@ from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.uris.in_paths import parse_in_path
+from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos
-from tests.pages.archives import T1, T2, T3, Record, store_of
 from tests.service.conftest import client_of, served
 
 A, B = "http://a.example/", "http://b.example/x"

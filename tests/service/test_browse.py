@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.service.settings import Settings
-from tests.pages.archives import T1, Record, store_of
+from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import NASTY, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore, Page, link
 

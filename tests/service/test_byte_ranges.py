@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.service.byte_ranges import ByteRange, parse_range
-from tests.pages.archives import T1, Record, store_of
+from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import client_of, served
 
 OK = b"HTTP/1.1 200 OK"

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.service.replay.application import create_replay
-from tests.pages.archives import T1, Record, store_of
+from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import A, client_of
 
 

@@ -17,10 +17,10 @@ from werkzeug.test import TestResponse
 from arclink.model import Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
+from tests.captures.archives import T1, Record, store_of
+from tests.captures.reading import bytes_of, identities_in, identity, lines_of, query_of
 from tests.demos import Demos
-from tests.pages.archives import T1, Record, store_of
 from tests.service.conftest import client_of, served
-from tests.streams.reading import bytes_of, identities_in, identity, lines_of, query_of
 
 NEXT = "http://b.example/"
 
@@ -110,7 +110,7 @@ def test_hidden_captures_are_not_streamed(demos: Demos) -> None:
 def test_a_real_server_streams(demos: Demos) -> None:
     with served(str(demos.store())) as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.request("GET", "/stream?order=file&as=warc&part=1/2")
+        connection.request("GET", "/stream?order=file&format=warc&part=1/2")
         response = connection.getresponse()
         data = response.read()
         connection.close()

@@ -11,9 +11,9 @@ from flask.testing import FlaskClient
 from arclink.model import Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
-from tests.pages.archives import T1, T2, Record, store_of
+from tests.captures.archives import T1, T2, Record, store_of
+from tests.captures.exporting import exported, read_by_fastwarc
 from tests.service.conftest import client_of
-from tests.takeaway.exporting import exported, read_by_fastwarc
 
 A, B = "http://a.example/", "http://b.example/"
 

@@ -13,8 +13,7 @@ from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +51,7 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    WholeStore,
 )
 from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
@@ -161,7 +161,7 @@ def graph_of_pages(pages: Sequence[Page]) -> PageGraph:
     return PageGraph(list({page.memento for page in pages}), list(payloads.values()), contents)
 
 
-class MemoryStore:
+class MemoryStore(WholeStore):
     """Everything that was loaded, by what it is asked for.
 
     Args:
@@ -529,17 +529,6 @@ class MemoryStore:
 
     def close(self) -> None:
         self.is_closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _sum(one: Removed, other: Removed) -> Removed:

@@ -42,7 +42,7 @@ class LoadedSubsetStore(LoadedInside, SubsetStore):
     def __init__(self, text: str) -> None:
         self._loaded = MemoryStore()
         whole = view(self._loaded, text)
-        super().__init__(self._loaded, whole.filter_identity, whole._evaluate)
+        super().__init__(self._loaded, whole.identity, whole._evaluate)
 
 
 class TestWholeStore(AnswersContract, ScansContract):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.captures.read import PageReader
 from arclink.model import Memento
-from arclink.pages.read import PageReader
 from arclink.store.location import open_store
 from arclink.subsets.catalog import SubsetCatalog, subset_of
+from tests.captures.exporting import exported
 from tests.demos import Demos
-from tests.takeaway.exporting import exported
 from tests.wayback.pywb_server import PYWB, serving_pywb
 
 pytestmark = pytest.mark.engine

@@ -23,7 +23,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
     about = {
-        **asked_fields(asked.query),
+        **asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
         "inlinks_known": answer.inlinks_known,
         "by": by,
@@ -39,9 +39,9 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         else f"{len(rows):,} {texts}"
     )
     lines = [
-        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
-        known_line(asked.query, answer.mementos),
-        f"Inlinks: {unknown_inlinks(asked.query)}"
+        f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
+        known_line(asked.links, answer.mementos),
+        f"Inlinks: {unknown_inlinks(asked.links)}"
         if answer.inlinks_known is False
         else f"{told}, of {extent_line(answer.extent)}",
         *([""] if rows else []),

@@ -32,10 +32,8 @@ _SHOWN = ("change", "direction", "before", "after", "other_time", "kind", "text"
 
 def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
     """Return the answer as rows, one list per change."""
-    query = answer.query.after
-    first, last = answer.query.before.at, answer.query.after.at
-    assert first is not None
-    assert last is not None
+    query = answer.query.links
+    first, last = answer.query.first, answer.query.last
     about = {
         "uri": printable_uri(query.uri),
         "surt": printable_uri(query.surt),

@@ -1,8 +1,8 @@
 """The outcome of each capture, as text for users and as JSON fields."""
 
-from collections.abc import Iterator
-from typing import TypedDict
+from collections.abc import Iterator, Mapping
 
+from arclink.access.capture_fields import EXPLANATION
 from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
@@ -13,61 +13,24 @@ from arclink.rows.pointers import NO_FILE
 from arclink.uris.methods import method_of_key
 
 
-class ExplanationFields(TypedDict):
-    """The JSON fields of one explanation.
+def explanation_fields(found: Explanation) -> Mapping[str, object]:
+    """Return the JSON fields of one explanation, cleaned for writing.
 
-    ``read_from`` is None if the payload was not read, ``method`` is ``-`` for GET and if unknown.
+    ``links`` holds counts by reason, most frequent first. ``content``, ``charset`` and
+    ``read_from`` are None if the payload was not read, ``method`` is ``-`` for GET and if unknown.
     """
-
-    uri: str
-    surt: str
-    timestamp: str
-    status: str
-    mime: str
-    languages: str
-    record_type: str
-    method: str
-    checksum: str
-    file: str
-    offset: int
-    length: int
-    reason: str
-    reason_text: str
-    content: str | None
-    charset: str | None
-    read_from: dict[str, str | int] | None
-    links: dict[str, int]
-
-
-def explanation_fields(found: Explanation) -> ExplanationFields:
-    """Return the fields of one explanation, cleaned for writing.
-
-    ``links`` holds counts by reason, most frequent first.
-    """
-    memento, payload = found.memento, found.payload
-    is_read = payload is not None and found.content is not None
-    return ExplanationFields(
-        uri=printable_uri(memento.original),
-        surt=printable_uri(memento.surt),
-        timestamp=memento.timestamp,
-        status=printable(memento.status),
-        mime=printable(memento.mime),
-        languages=memento.languages,
-        record_type=printable(memento.record_type),
-        method=method_of_key(memento.surt) or "-",
-        checksum=printable(memento.checksum),
-        file=printable(memento.file),
-        offset=memento.offset,
-        length=memento.length,
-        reason=found.reason.name,
-        reason_text=found.reason.text,
-        content=found.content,
-        charset=printable(payload.charset) if payload is not None and is_read else None,
-        read_from={"file": printable(payload.file), "offset": payload.offset}
-        if payload is not None and is_read
-        else None,
-        links={reason.name: count for reason, count in found.counts},
-    )
+    payload = found.payload if found.content is not None else None
+    return {
+        **EXPLANATION.of(found.memento),
+        "reason": found.reason.name,
+        "reason_text": found.reason.text,
+        "content": found.content,
+        "charset": None if payload is None else printable(payload.charset),
+        "read_from": None
+        if payload is None
+        else {"file": printable(payload.file), "offset": payload.offset},
+        "links": {reason.name: count for reason, count in found.counts},
+    }
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:

@@ -22,7 +22,7 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
     asked = answer.query
     level = asked.level.value
     about = {
-        **asked_fields(asked.query),
+        **asked_fields(asked.links),
         "level": level,
         "by": asked.period.name.lower(),
         "mementos": known_fields(answer.mementos),
@@ -35,8 +35,8 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         "next": answer.next,
     }
     lines = [
-        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
-        known_line(asked.query, answer.mementos),
+        f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
+        known_line(asked.links, answer.mementos),
         *(_total_line(direction, answer) for direction in answer.extents),
         *([""] if any(answer.counted.values()) else []),
     ]
@@ -68,7 +68,7 @@ def _row(one: Counted, level: str) -> Row:
 
 def _total_line(direction: Direction, answer: LevelAnswer) -> str:
     if direction is Direction.IN and answer.inlinks_known is False:
-        return f"Inlinks: {unknown_inlinks(answer.query.query)}"
+        return f"Inlinks: {unknown_inlinks(answer.query.links)}"
     found, total = len(answer.counted[direction]), answer.totals[direction]
     shown = f"{found:,} of {total:,}" if found < total else f"{total:,}"
     level = answer.query.level.value + ("" if total == 1 else "s")

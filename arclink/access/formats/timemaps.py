@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import orjson
 
+from arclink.access.capture_fields import TIMEMAP
 from arclink.access.formats.iris import iri
 from arclink.access.replay import http_date, moment_of
-from arclink.access.texts import percent_encoded, printable, printable_uri
+from arclink.access.texts import percent_encoded, printable_uri
 from arclink.access.timemaps import TimeMap
 from arclink.model import ALL_TIME, Memento, Timestamp
 from arclink.uris.in_paths import format_in_path
@@ -129,14 +130,7 @@ def _memento(memento: Memento, uri_m_of: UriMs) -> Mapping[str, object]:
     return {
         "datetime": f"{moment_of(memento.timestamp).isoformat()[:19]}Z",
         **({} if address is None else {"uri": printable_uri(address)}),
-        "timestamp": memento.timestamp,
-        "original": printable_uri(memento.original),
-        "status": printable(memento.status),
-        "mime": printable(memento.mime),
-        "languages": memento.languages,
-        "checksum": printable(memento.checksum),
-        "file": printable(memento.file),
-        "offset": memento.offset,
+        **TIMEMAP.of(memento),
     }
 
 

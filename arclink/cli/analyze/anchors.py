@@ -66,7 +66,7 @@ def command(given: Given) -> None:
     """
     by = BY.sure(given)
     target = Target.asked(given.text(URI), LEVEL.sure(given))
-    links = replace(links_asked(given), direction=Direction.IN)
+    links = links_asked(given, direction=Direction.IN)
     query = AnchorTextQuery(target, links, OF.sure(given), Windows.parse(by), EXTERNAL.sure(given))
     store = STORE.sure(given)
     with open_graph_asked(given) as graph:

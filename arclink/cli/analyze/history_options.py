@@ -1,9 +1,7 @@
 """Options shared by the analyses of links through time, and their values for these analyses."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from arclink.access.common import KINDS_TO_FOLLOW
 from arclink.access.declarations import (
     TEXT,
     BadParameterError,
@@ -13,14 +11,13 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.kinds import union_of
-from arclink.access.queries import URI, LinkQuery, surt_asked
+from arclink.access.kinds import NAVIGATION
+from arclink.access.queries import ANY_PAGE, LinkQuery, surt_asked
 from arclink.analysis.page_histories import PageHistory, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
 from arclink.analysis.windows import Windows
 from arclink.model import Forgotten, Surt, Timestamp
-from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import OpenStore, Scans
 from arclink.uris.hosts import host_of
 
@@ -48,22 +45,20 @@ def windows_asked(store: OpenStore, windows: Windows) -> Windows:
     Raises:
         UsageError: None does; the message says from when to when there are captures.
     """
-    whole = store.whole if isinstance(store, FilteredStore) else store
-    sums = whole.sums()  # those of a subset would take a scan
+    sums = store.whole.sums()  # those of a subset would take a scan
     if sums.first:
         windows.refuse_outside(Timestamp(sums.first), Timestamp(sums.last))
     return windows
 
 
-def links_asked(given: Given) -> LinkQuery:
+def links_asked(given: Given, **otherwise: object) -> LinkQuery:
     """Return the link query for the options; without a URI, for the links of any page.
 
     Raises:
         BadParameterError: A value is not allowed.
     """
-    uri = given.text(URI) or "http://any.example/"
-    links = LinkQuery.of(Given({**given.texts, URI.name: [uri]}).without("limit"))
-    return replace(links, kinds=union_of(KINDS_TO_FOLLOW.all_of(given)))
+    defaults = {"uri": ANY_PAGE, "kinds": NAVIGATION, **otherwise}
+    return LinkQuery.of(given.without("limit"), **defaults)
 
 
 def histories_asked(store: Scans, site: str) -> Iterable[PageHistory]:

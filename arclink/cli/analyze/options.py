@@ -5,7 +5,6 @@ from pathlib import Path
 
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT, SUBSET
 from arclink.access.declarations import FOLDER, TEXT, AnyParameter, Given, Parameter, choice, switch
-from arclink.access.kinds import union_of
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import Windows
 from arclink.cli.options import STORE
@@ -67,7 +66,7 @@ def slices_asked(given: Given) -> SliceOptions:
         LEVEL.sure(given),
         WEIGHT.of(given) or (Weight.LINKS if is_in_force else Weight.MEMENTOS),
         is_in_force,
-        union_of(KINDS_TO_FOLLOW.all_of(given)),
+        KINDS_TO_FOLLOW.value(given),
         REDIRECT.sure(given),
     )
 

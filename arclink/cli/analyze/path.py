@@ -80,7 +80,8 @@ def command(given: Given) -> None:
     --from and --to limit the times at which links are followed.
     """
     begin, end = given.text(BEGIN), given.text(END)
-    links = links_asked(Given({**given.texts, URI.name: [begin]}))
+    uri, surt = URI.read(begin)
+    links = links_asked(given, uri=uri, surt=surt)
     target = surt_asked("TO_URI", end)
     if target == links.surt:
         raise UsageError(f"{begin} and {end} are the same page: name two different ones")

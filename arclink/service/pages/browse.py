@@ -6,7 +6,7 @@ are those at that time; the links on the page, and the changes, are those of the
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ from arclink.access.destinations import Destination, Held, destinations_of
 from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
 from arclink.access.link_states import State, state_of
 from arclink.access.members import Member
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
+from arclink.captures.read import CapturedPage
+from arclink.captures.text import TextRun, read_text
 from arclink.charts.time_axis import Axis
 from arclink.model import Memento, Timestamp, UriR
-from arclink.pages.read import CapturedPage
-from arclink.pages.text import TextRun, read_text
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path
@@ -117,11 +117,8 @@ def show_page_then(
     here = None if shown is None else shown.timestamp
     earlier = [time for time in times if here is not None and time < here]
     later = [time for time in times if here is not None and time > here]
-    inlinks = answer_link_query(
-        store,
-        LinkQuery.from_parameters(_query(query.uri, "in", at, MOST_LINKERS)),
-        settings.budget,
-    )
+    of_linkers = replace(query, direction=Direction.IN, limit=MOST_LINKERS)
+    inlinks = answer_link_query(store, of_linkers, settings.budget)
 
     def address(time: str) -> str:
         return root + browse_address(time, query.uri)
@@ -149,10 +146,6 @@ def show_page_then(
         **_own_links(store, query, here, settings, root),
         **_changes(store, query, earlier[-1] if earlier else None, here, settings, root),
     }
-
-
-def _query(uri: UriR, direction: str, at: Timestamp, limit: int) -> list[tuple[str, str]]:
-    return [("uri", uri), ("direction", direction), ("at", at), ("limit", str(limit))]
 
 
 def _state(store: Answers, memento: Memento) -> State:
@@ -256,11 +249,8 @@ def _own_links(
     assert at is not None
     if here is None:
         return {"targets": {}, "parts_of": {}, "has_more_targets": False}
-    answer = answer_link_query(
-        store,
-        LinkQuery.from_parameters(_query(query.uri, "out", here, MOST_TARGETS)),
-        settings.budget,
-    )
+    of_targets = replace(query, direction=Direction.OUT, at=here, limit=MOST_TARGETS)
+    answer = answer_link_query(store, of_targets, settings.budget)
     destinations = destinations_of(store, answer.outlinks, at)
     pages = [destination for destination in destinations if not destination.is_resource]
     parts = [destination for destination in destinations if destination.is_resource]
@@ -307,14 +297,9 @@ def _changes(
 ) -> dict[str, object]:
     if before is None or here is None:
         return {"changes": None, "before": before}
-    parameters = [
-        ("uri", query.uri),
-        ("from", before),
-        ("to", here),
-        ("direction", "out"),
-        ("limit", str(MOST_CHANGES)),
-    ]
-    answer = answer_diff(store, DiffQuery.from_parameters(parameters), settings.budget)
+    links = replace(query, at=None, direction=Direction.OUT)
+    compared = DiffQuery(links, first=before, last=here, limit=MOST_CHANGES)
+    answer = answer_diff(store, compared, settings.budget)
     at = query.at or here
 
     def listed(change: Change) -> list[ShownTarget]:

@@ -1,8 +1,10 @@
 """The captures of a page: outcome, place in the archive and replay address of each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from arclink.access.capture_fields import EXPLANATION
 from arclink.access.chronicles import Chronicle
 from arclink.access.explanations import Explanation, explain
 from arclink.access.formats.timemaps import ascii_in_path
@@ -11,7 +13,6 @@ from arclink.access.queries import span_asked
 from arclink.access.replay import uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis
-from arclink.languages import NO_LANGUAGE
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
@@ -33,25 +34,18 @@ class CaptureRow:
         with_repeats: Number of links written on the page, if some are repeated; else None.
         read_from: Archive file and offset of the record that was read, if it is another record.
         changes: Address of the changes since the capture before; None for the first.
+        facts: The fields of the capture as in its explanation.
     """
 
-    timestamp: Timestamp
-    uri: str
     uri_m: str | None
     state: State
-    status: str
-    mime: str
-    languages: str
-    record_type: str
     why: str
     links: int | None
     with_repeats: int | None
-    file: str
-    offset: int
-    checksum: str
     read_from: tuple[str, int] | None
     href: str
     changes: str | None
+    facts: Mapping[str, str | int]
 
 
 def show_captures(
@@ -114,20 +108,11 @@ def _row(
     method = method_of_key(memento.surt)
     replayed = None if method else uri_m(settings.replay, memento.timestamp, memento.original)
     return CaptureRow(
-        timestamp=memento.timestamp,
-        uri=printable_uri(memento.original),
         uri_m=None if replayed is None else printable_uri(replayed),
         state=state_of(memento, is_known=explanation.content is not None),
-        status=printable(memento.status),
-        mime=printable(memento.mime),
-        languages="" if memento.languages == NO_LANGUAGE else memento.languages,
-        record_type=printable(memento.record_type) + (f" to {method}" if method else ""),
         why=explanation.reason.text,
         links=distinct,
         with_repeats=written if is_read and written > (distinct or 0) else None,
-        file=printable(memento.file),
-        offset=memento.offset,
-        checksum=printable(memento.checksum),
         read_from=(printable(payload.file), payload.offset)
         if elsewhere and payload is not None
         else None,
@@ -135,4 +120,5 @@ def _row(
         changes=about(uri, view=View.CHANGES, from_=earlier, to=memento.timestamp)
         if earlier not in (None, memento.timestamp)
         else None,
+        facts=EXPLANATION.of(memento),
     )

@@ -24,7 +24,7 @@ from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-LIMIT = "500"
+LIMIT = 500
 """Default number of links per kind of change."""
 
 
@@ -65,12 +65,9 @@ def show_changes(
     if not all(chosen.values()):
         return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
     given = [pair for pair in asked.given if pair[0] not in chosen]
-    limit = [] if asked.get("limit") else [("limit", LIMIT)]
-    query = DiffQuery.from_parameters([*given, *chosen.items(), *limit])
+    query = DiffQuery.from_parameters(asked.given, first=first, last=last, limit=LIMIT)
     answer = answer_diff(store, query, settings.budget)
-    assert query.before.at is not None
-    assert query.after.at is not None
-    ends = (query.before.at, query.after.at)
+    ends = (query.first, query.last)
     totals = {
         change: sum(of_direction[change] for of_direction in answer.totals.values())
         for change in Change
@@ -81,7 +78,7 @@ def show_changes(
         "steps": steps,
         "sides": [_side(asked, chosen, name, ends, answer, chronicle) for name in ("from", "to")],
         "marks": [
-            (mark, about(query.before.uri, view=View.LINKS, at=mark.at))
+            (mark, about(query.links.uri, view=View.LINKS, at=mark.at))
             for mark in axis.marks(chronicle.captures)
         ],
         "places": list(map(axis.x_of, ends)) if axis.units else [],

@@ -12,9 +12,11 @@ from math import log2
 
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.kinds import NAVIGATION
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
+from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
@@ -32,7 +34,7 @@ LEVELS = ("page", "host", "domain")
 KIND_CHOICES = ("navigation", "resources", "all")
 _END = 24
 """Number of characters of a URI's end that are always shown."""
-_LINKS = "1000"
+_LINKS = 1000
 """Number of links per direction from which neighbouring pages are collected."""
 
 
@@ -87,13 +89,13 @@ def show_graph(
         raise BadParameterError("by", by, " or ".join(LEVELS))
     refuse_others(asked, "uri", "url", "at", "from", "to", "direction", "kinds", "redirects", "by")
     given = [pair for pair in asked.given if pair[0] != "by"]
+    query = LinkQuery.from_parameters(given, kinds=NAVIGATION)
     if not asked.get(KINDS_TO_FOLLOW.name):
         given.append((KINDS_TO_FOLLOW.name, str(KINDS_TO_FOLLOW.default)))
-    query = LinkQuery.from_parameters(given)
-    of_all_times = [pair for pair in given if pair[0] != "at"]
     find = _pages if by == "page" else _hosts
-    always, is_whole = find(store, of_all_times, by, query.at, settings)
-    now = always if query.at is None else find(store, given, by, query.at, settings)[0]
+    alike = {"at": query.at, "kinds": _kinds_of(given)}
+    always, is_whole = find(store, replace(query, at=None), by, alike, settings)
+    now = always if query.at is None else find(store, query, by, alike, settings)[0]
     moment = moment_of_page(asked, query.at, chronicle, axis)
     shown = {side: shown_of(len(neighbours), MOST_ENDS) for side, neighbours in always.items()}
     height = ROW * max(1, *shown.values())
@@ -137,23 +139,22 @@ def show_graph(
     }
 
 
-_Given = Sequence[tuple[str, str]]
+_Same = Mapping[str, str | None]
+"""Parameters of the graph of a neighbour that are those of this one."""
 _Sides = Mapping[Direction, Sequence[Neighbour]]
 
 
 def _hosts(
-    store: Answers, given: _Given, by: str, at: Timestamp | None, settings: Settings
+    store: Answers, query: LinkQuery, by: str, alike: _Same, settings: Settings
 ) -> tuple[_Sides, bool]:
-    query = LevelQuery.from_parameters([*given, ("level", by), ("by", "year"), ("limit", "0")])
-    answer = answer_level(store, query, settings.budget)
+    counts = LevelQuery(query, level=GroupLevel(by), period=Period.YEAR, limit=0)
+    answer = answer_level(store, counts, settings.budget)
     ends = {
         direction: [
             Neighbour(
                 printable(host.name),
                 (printable(host.name), ""),
-                about(f"http://{host.name}/", view=View.GRAPH, at=at, kinds=_kinds_of(given))
-                if host.name
-                else None,
+                about(f"http://{host.name}/", view=View.GRAPH, **alike) if host.name else None,
                 host.counts.links,
                 host.counts.first.timestamp,
                 host.counts.last.timestamp,
@@ -167,25 +168,23 @@ def _hosts(
 
 
 def _pages(
-    store: Answers, given: _Given, by: str, at: Timestamp | None, settings: Settings
+    store: Answers, query: LinkQuery, by: str, alike: _Same, settings: Settings
 ) -> tuple[_Sides, bool]:
-    answer = answer_link_query(
-        store, LinkQuery.from_parameters([*given, ("limit", _LINKS)]), settings.budget
-    )
+    answer = answer_link_query(store, replace(query, limit=_LINKS), settings.budget)
     ends = {
-        Direction.IN: _grouped(answer.inlinks, at, _kinds_of(given)),
-        Direction.OUT: _grouped(answer.outlinks, at, _kinds_of(given)),
+        Direction.IN: _grouped(answer.inlinks, by, alike),
+        Direction.OUT: _grouped(answer.outlinks, by, alike),
     }
     return ends, answer.next is None
 
 
-def _kinds_of(given: _Given) -> str | None:
+def _kinds_of(given: Iterable[tuple[str, str]]) -> str | None:
     """Return the requested kinds, for the graph of a neighbour; None for the default kinds."""
     kinds = ",".join(value for name, value in given if name == KINDS_TO_FOLLOW.name)
     return None if kinds == KINDS_TO_FOLLOW.default else kinds
 
 
-def _grouped(members: Iterable[Member], at: Timestamp | None, kinds: str | None) -> list[Neighbour]:
+def _grouped(members: Iterable[Member], by: str, alike: _Same) -> list[Neighbour]:
     """Return pages, those with most links first, then those seen first."""
     by_uri: dict[str, list[Member]] = {}
     for member in members:
@@ -194,7 +193,7 @@ def _grouped(members: Iterable[Member], at: Timestamp | None, kinds: str | None)
         Neighbour(
             printable_uri(uri),
             _label(printable_uri(uri)),
-            about(uri, view=View.GRAPH, by="page", at=at, kinds=kinds),
+            about(uri, view=View.GRAPH, by=by, **alike),
             len(same),
             min(member.timestamps[0] for member in same),
             max(member.timestamps[-1] for member in same),

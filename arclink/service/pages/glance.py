@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, LevelQuery, answer_level
-from arclink.access.queries import Direction
+from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.texts import printable
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
@@ -50,14 +50,9 @@ def show_glance(
     """
     refuse_others(asked, "uri", "url")
     query = plain_query(asked)
-    given = asked.only("uri", "url")
-    by = chronicle.unit.name.lower()
-    levels = answer_level(
-        store,
-        LevelQuery.from_parameters([*given, ("level", "host"), ("by", by), ("limit", "0")]),
-        settings.budget,
-    )
-    words = _words(given, store, settings, axis)
+    hosts = LevelQuery(query, level=GroupLevel.HOST, period=chronicle.unit, limit=0)
+    levels = answer_level(store, hosts, settings.budget)
+    words = _words(query, store, settings, axis)
     hosts_in, hosts_out = (
         found[: shown_of(len(found), MOST_LANES)]
         for found in (levels.counted[Direction.IN], levels.counted[Direction.OUT])
@@ -86,7 +81,7 @@ def show_glance(
             for mark in axis.marks(chronicle.captures)
         ],
         "downloads": [
-            (form, download("linkQuery", [*given, ("format", form)]))
+            (form, download("linkQuery", [*asked.only("uri", "url"), ("format", form)]))
             for form in ("json", "csv", "rdfxml", "turtle")
         ],
     }
@@ -132,19 +127,16 @@ def _word_lane(word: _Words, axis: Axis, full: int) -> Lane:
     return Lane(printable(word.text), None, bars, word.links, word.first, word.last)
 
 
-def _words(
-    given: Sequence[tuple[str, str]], store: Answers, settings: Settings, axis: Axis
-) -> list[_Words]:
+def _words(query: LinkQuery, store: Answers, settings: Settings, axis: Axis) -> list[_Words]:
     """Return the texts that led to a page, ordered by importance.
 
     Texts with most links come first, then those seen in most units of time, then the oldest.
     """
     links: Counter[str] = Counter()
-    for anchor in answer_anchors(
-        store, AnchorsQuery.from_parameters([*given, ("limit", "0")]), settings.budget
-    ).anchors:
+    together = AnchorsQuery(query, limit=0)
+    for anchor in answer_anchors(store, together, settings.budget).anchors:
         links[anchor.text] += anchor.counts.links
-    by_unit = AnchorsQuery.from_parameters([*given, ("by", axis.unit.name.lower()), ("limit", "0")])
+    by_unit = replace(together, period=axis.unit)
     answer = answer_anchors(store, by_unit, settings.budget)
     by_text = sorted(answer.anchors, key=lambda anchor: (anchor.text, anchor.period))
     words = []

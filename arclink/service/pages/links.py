@@ -19,7 +19,7 @@ from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-LIMIT = "100"
+LIMIT = 100
 """Default number of links per direction on one page."""
 MOST_EVIDENCE = 20
 """Maximum number of mementos of one link that are listed with file and offset."""
@@ -68,8 +68,7 @@ def show_links(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    limit = [] if asked.get("limit") else [("limit", LIMIT)]
-    query = LinkQuery.from_parameters([*asked.given, *limit])
+    query = LinkQuery.from_parameters(asked.given, limit=LIMIT)
     if query.limit == 0:
         raise BadParameterError("limit", "0", "at least 1 on this page; downloads can have all")
     if query.is_range:

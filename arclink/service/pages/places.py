@@ -1,7 +1,7 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, links_over_time
@@ -9,7 +9,7 @@ from arclink.service.pages.requests import Asked, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-LIMIT = "200"
+LIMIT = 200
 """Default number of hosts per direction."""
 
 
@@ -22,10 +22,10 @@ def show_places(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    level = asked.get("level", "host")
-    defaults = {"level": level, "by": chronicle.unit.name.lower(), "limit": LIMIT}
-    missing = [(name, value) for name, value in defaults.items() if not asked.get(name)]
-    query = LevelQuery.from_parameters([*asked.given, *missing])
+    query = LevelQuery.from_parameters(
+        asked.given, level=GroupLevel.HOST, period=chronicle.unit, limit=LIMIT
+    )
+    level = query.level.value
     answer = answer_level(store, query, settings.budget)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
     full = most_of(links_over_time(row) for rows in answer.counted.values() for row in rows)

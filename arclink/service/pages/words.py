@@ -1,7 +1,7 @@
 """The words that led to a page, with their times and hosts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
@@ -15,7 +15,7 @@ from arclink.service.pages.requests import Asked, about, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-LIMIT = "200"
+LIMIT = 200
 """Default number of rows."""
 
 
@@ -49,18 +49,12 @@ def show_words(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    limit = [] if asked.get("limit") else [("limit", LIMIT)]
-    query = AnchorsQuery.from_parameters([*asked.given, *limit])
+    query = AnchorsQuery.from_parameters(asked.given, limit=LIMIT)
     answer = answer_anchors(store, query, settings.budget)
     over_time: dict[tuple[str, str, Kind], dict[str, int]] = {}
     if query.period is None and axis.units:
-        by = [axis.unit.name.lower(), *(["host"] if query.is_by_host else [])]
-        given = [pair for pair in asked.given if pair[0] not in ("by", "limit")]
-        finer = answer_anchors(
-            store,
-            AnchorsQuery.from_parameters([*given, ("by", ",".join(by)), ("limit", "0")]),
-            settings.budget,
-        )
+        by_unit = replace(query, period=axis.unit, limit=0, cursor=None)
+        finer = answer_anchors(store, by_unit, settings.budget)
         for anchor in finer.anchors:
             over_time.setdefault(_chart(anchor), {})[anchor.period] = anchor.counts.links
     charts = [over_time.get(_chart(anchor), {}) for anchor in answer.anchors]

@@ -1,11 +1,11 @@
 """Counts the data of a whole store."""
 
 from arclink.model import Surt
-from arclink.store.blocks.stored_rows import CountedRows
+from arclink.store.blocks.stored_rows import VerifiedRows
 from arclink.store.protocols import StoreStats, StoreSums
 
 
-def count_rows(rows: CountedRows, sums: StoreSums) -> StoreStats:
+def count_rows(rows: VerifiedRows, sums: StoreSums) -> StoreStats:
     """Return the counts of a store. Reads its mementos and the targets of its inlinks.
 
     Args:

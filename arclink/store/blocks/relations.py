@@ -30,7 +30,7 @@ The *fate* of a payload is everything in its `Payload` except the checksum.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import compress, groupby, islice
+from itertools import chain, compress, groupby, islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeVar, cast
 
@@ -419,6 +419,34 @@ def first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
     first = next(copies)
     others = list(copies)
     return min([first, *others], key=order_of_item) if others else first
+
+
+def distinct_mementos(
+    rows: Iterable[Row], names: Names, span: Span = ALL_TIME
+) -> Iterator[MementoItem]:
+    """Yield the mementos of one SURT within ``span``, sorted, each key once.
+
+    Args:
+        rows: All rows of the SURT, by key.
+        names: Of the store.
+        span: Times of the mementos.
+    """
+    rest = iter(rows)
+    first = list(islice(rest, 2))
+    items: Iterable[MementoItem]
+    if len(first) == 1:
+        items = mementos_of(first[0], names, span)
+        # The usual case: one row, and no two captures at one time.
+        if all(one[0] < other[0] for one, other in pairwise(items)):
+            yield from items
+            return
+    else:
+        items = in_order(chain(first, rest), lambda row: mementos_of(row, names))
+    for (timestamp, *_), copies in groupby(items, itemgetter(0, 1, 2)):
+        if timestamp > span.last:
+            return
+        if timestamp >= span.first:
+            yield first_of_copies(copies)
 
 
 def sorted_copies(items: Iterable[MementoItem]) -> Iterator[MementoItem]:

@@ -21,59 +21,52 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from arclink.checksums import parse_name, timestamp_of_reference, uri_of_reference
+from arclink.checksums import names_payload, parse_name, timestamp_of_reference, uri_of_reference
 from arclink.closing import Closing
-from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
+from arclink.model import Checksum, ContentId, Forgotten, Payload, Scope, Source, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.store.blocks.byte_layouts import Numbers, split_content
+from arclink.store.blocks.answers import BlockAnswers
+from arclink.store.blocks.byte_layouts import Numbers, join_content, split_content
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     MementoItem,
-    Names,
     groups_of,
+    in_order,
     kept_inlinks,
     kept_mementos,
     kept_sightings,
     mementos_of,
+    surt_field,
 )
-from arclink.store.blocks.rows import Row, shows_payload
+from arclink.store.blocks.rows import Content, Relation, Row, shows_payload
 from arclink.store.protocols import Removed
 from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
-Content = tuple[int, int]
-"""Load of a content, and its number in the load; the load is 0 where numbers alone identify it."""
-
 Times = tuple[str, str]
 """The earliest and the latest timestamp of some mementos."""
 
-IsKept = Callable[[str, str], bool]
-"""Returns whether the captures of an original at a timestamp are kept."""
+Change = Callable[[int, Row], Row | None]
+"""Returns the new form of a row: the same object if it is unchanged, None to remove it.
 
-
-class ContentsLeft(NamedTuple):
-    """Contents of a payload: those that were removed, and those that are left."""
-
-    gone: Collection[Content]
-    left: Collection[Content]
+It gets the load of the row, or 0 where numbers alone identify contents.
+"""
 
 
 class RewrittenRows(Protocol):
-    """The rows of a store, as one removal reads and rewrites them.
+    """The changes of one removal to the rows of a store.
 
-    A payload is named by a key, bytes that sort in the order in which the store reads payloads. A
-    function that changes a row returns the same object if the row is unchanged, and None to remove
-    it; it may also be called with rows next to those that are wanted.
+    A change may also be called with rows next to those that are wanted.
     """
 
     @property
-    def names(self) -> Names:
-        """Numbers for words that many rows repeat."""
+    def answers(self) -> BlockAnswers:
+        """The store, which reads what was written before the last `flush`."""
 
     def flush(self) -> None:
         """Make the rows that were written so far visible to the next step."""
@@ -81,94 +74,30 @@ class RewrittenRows(Protocol):
     def finish(self) -> None:
         """Tidy up after the last step."""
 
-    def rewrite_mementos(
-        self, what: Forgotten, change: Callable[[Surt, int, Row], Row | None]
+    def rewrite(
+        self, relation: Relation, keys: Callable[[], Iterable[bytes]], change: Change
     ) -> None:
-        """Change rows of mementos.
+        """Change the rows of SURTs or payloads, which ``keys`` returns sorted at each call."""
 
-        Args:
-            what: Only rows whose SURT it has are changed.
-            change: Gets the SURT of a row, its batch, and the row.
-        """
-
-    def times_of(self, batches: Iterable[int]) -> Mapping[int, Times]:
-        """Return the recorded times of batches."""
+    def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        """Change the rows of all SURTs that a takedown has, and no others."""
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         """Yield all rows of mementos of some batches, each with its batch."""
 
-    def set_times(self, times: Mapping[int, Times]) -> None:
-        """Record new times of batches."""
-
-    def subtract_months(self, removed: Mapping[str, int]) -> None:
-        """Record the numbers of removed captures by month."""
-
-    def key_of(self, checksum: Checksum) -> bytes:
-        """Return the key of the payload with this checksum."""
-
-    def rewrite_sightings(
-        self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]
-    ) -> None:
-        """Change the rows of sightings of payloads, which ``keys`` returns sorted at each call."""
-
-    def payload(self, key: bytes) -> tuple[Checksum, Payload | None]:
-        """Return checksum and state of a payload; the state is None if it was never to be read."""
-
-    def set_payload(self, key: bytes, payload: Payload) -> None:
+    def set_payload(self, payload: Payload) -> None:
         """Write the state of a payload."""
 
-    def remove_payload(self, key: bytes) -> None:
+    def remove_payload(self, checksum: Checksum) -> None:
         """Remove a payload."""
 
-    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
-        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its key."""
-
-    def pages(self, key: bytes, is_kept: IsKept) -> Iterable[Source]:
-        """Return the pages that show a payload, without the captures that are not kept."""
-
-    def mementos(self, surt: Surt) -> Iterator[MementoItem]:
-        """Yield the mementos of a SURT, sorted."""
-
-    def remove_contents(
-        self, key: bytes, payload: Payload | None, cuts: set[bytes], originals: Iterable[UriR]
-    ) -> ContentsLeft:
-        """Remove the contents of a payload that no remaining page shows.
-
-        Args:
-            key: Of the payload.
-            payload: Its state.
-            cuts: Cuts of the contents that remaining pages show.
-            originals: Distinct originals of removed captures of the payload.
-        """
-
-    def block(self, load: int, content: int) -> OutlinkBlock:
-        """Return the block with the outlinks of a content."""
+    def remove_contents(self, contents: Mapping[ContentId, Content]) -> None:
+        """Remove contents by their places."""
 
     def write_block(
         self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
     ) -> None:
         """Write a block of outlinks again, without some contents and without some links."""
-
-    def counted_by(self, load: int, content: int, is_kept: IsKept) -> tuple[bytes, Payload] | None:
-        """Return key and state of a content's payload, if the content is the first of its payload.
-
-        A payload with several contents counts the links of the first of them.
-        """
-
-    def rewrite_inlinks(
-        self, surts: Callable[[], Iterable[bytes]], change: Callable[[int, Row], Row | None]
-    ) -> None:
-        """Change the rows of inlinks of targets.
-
-        Args:
-            surts: Returns the SURTs of the targets, as bytes and sorted, at each call.
-            change: Gets the load of the contents of a row, and the row.
-        """
-
-    def rewrite_inlinks_within(
-        self, what: Forgotten, change: Callable[[int, Row], Row | None]
-    ) -> None:
-        """Change the rows of inlinks of all targets that a takedown has, and no others."""
 
 
 class _Scratch(Closing):
@@ -192,15 +121,15 @@ class _Scratch(Closing):
     def count_mementos(self) -> int:
         return self._one("SELECT count(*) FROM mementos")
 
-    def add_place(self, key: bytes, file: str, offset: int, original: str) -> None:
+    def add_place(self, key: bytes, checksum: str, file: str, offset: int, original: str) -> None:
         self._connection.execute(
-            "INSERT OR IGNORE INTO places VALUES (?, ?, ?, ?)", (key, file, offset, original)
+            "INSERT OR IGNORE INTO places VALUES (?, ?, ?, ?, ?)",
+            (key, file, offset, original, checksum),
         )
 
-    def payload_keys(self) -> Iterator[bytes]:
-        """Yield the keys of payloads that removed captures show, sorted."""
-        rows = self._connection.execute("SELECT DISTINCT key FROM places ORDER BY key")
-        return (key for (key,) in rows)
+    def payloads(self) -> Iterator[tuple[bytes, Checksum]]:
+        """Yield keys and checksums of payloads that removed captures show, sorted by key."""
+        return self._connection.execute("SELECT DISTINCT key, checksum FROM places ORDER BY key")
 
     def has_place(self, key: bytes, file: str, offset: int) -> bool:
         place = "SELECT 1 FROM places WHERE key = ? AND file = ? AND offset = ?"
@@ -255,7 +184,7 @@ CREATE TABLE mementos (
     PRIMARY KEY (surt, timestamp, original, checksum)
 ) WITHOUT ROWID;
 CREATE TABLE places (
-    key BLOB, file TEXT, offset INTEGER, original TEXT,
+    key BLOB, file TEXT, offset INTEGER, original TEXT, checksum TEXT,
     PRIMARY KEY (key, file, offset, original)
 ) WITHOUT ROWID;
 CREATE TABLE contents (
@@ -271,38 +200,49 @@ class Removal:
     Args:
         rows: Of the store.
         what: The captures to forget.
+        known: Times of the batches.
 
     Attributes:
+        removed: Numbers of removed items, after `run`.
         checksums: Number of removed payloads, those that were never to be read included.
+        times: New times of batches.
+        months: Numbers of removed captures by month.
     """
 
-    def __init__(self, rows: RewrittenRows, what: Forgotten) -> None:
-        self._rows = rows
+    def __init__(self, rows: RewrittenRows, what: Forgotten, known: Mapping[int, Times]) -> None:
+        self._rows, self._store = rows, rows.answers
         self._what = what
+        self._known_times = known
         self._surt_of = lru_cache(maxsize=1 << 14)(surt_of)
+        self._first_content = lru_cache(maxsize=1 << 14)(self._first_content_of)
         self._payloads = self._links = self._inlinks = self.checksums = 0
+        self.removed = Removed()
+        self.times: Mapping[int, Times] = {}
+        self.months: Mapping[str, int] = {}
 
-    def run(self) -> Removed:
-        """Remove everything; return the numbers of removed items."""
+    def run(self) -> None:
+        """Remove everything."""
         with _Scratch() as scratch:
             self._scratch = scratch
             self._remove_mementos()
-            self._rows.rewrite_sightings(
-                scratch.payload_keys, lambda row: kept_sightings(row, self._is_kept)
+            self._rows.rewrite(
+                Relation.SIGHTINGS,
+                lambda: (key for key, _ in scratch.payloads()),
+                lambda _, row: kept_sightings(row, self._is_kept),
             )
             self._rows.flush()
-            for key in scratch.payload_keys():
-                self._remove_what_is_not_shown(key)
+            for key, checksum in scratch.payloads():
+                self._remove_what_is_not_shown(key, checksum)
             self._rows.flush()
             self._remove_names()
             if self._what.has_targets:
-                self._rows.rewrite_inlinks_within(self._what, self._note_linking)
+                self._rows.rewrite_within(Relation.INLINKS, self._what, self._note_linking)
             self._rows.flush()
             self._remove_outlinks()
             self._remove_inlinks()
             self._rows.flush()
             self._rows.finish()
-            return Removed(
+            self.removed = Removed(
                 scratch.count_mementos(),
                 self._payloads,
                 scratch.count_gone(),
@@ -316,15 +256,22 @@ class Removal:
 
     def _remove_names(self) -> None:
         """Remove the names of payloads that no capture has, and those of forgotten captures."""
-        for key, name in list(self._rows.payload_names()):
+        for name in [name for name, _ in self._store.named() if names_payload(name)]:
             checksum, reference = parse_name(name)
             is_kept = self._is_kept(
                 uri_of_reference(reference), timestamp_of_reference(reference) or ""
             )
-            of_payload = self._rows.key_of(checksum)
-            if not is_kept or not any(self._rows.pages(of_payload, self._is_kept)):
-                self._rows.remove_payload(key)
+            if not is_kept or not any(self._pages(checksum)):
+                self._rows.remove_payload(name)
                 self.checksums += 1
+
+    def _pages(self, checksum: Checksum) -> Iterator[Source]:
+        """Yield the pages that show a payload, without the captures that are not kept."""
+        # A trial may write nothing, so the removed captures may still be there.
+        for original, timestamps in self._store.pages(checksum):
+            kept = [timestamp for timestamp in timestamps if self._is_kept(original, timestamp)]
+            if kept:
+                yield original, kept
 
     # Mementos
 
@@ -332,8 +279,8 @@ class Removal:
         removed: dict[int, Times] = {}  # the times of removed mementos, by batch
         months: Counter[str] = Counter()
 
-        def change(surt: Surt, batch: int, row: Row) -> Row | None:
-            items = mementos_of(row, self._rows.names)
+        def change(batch: int, row: Row) -> Row | None:
+            surt, items = surt_field(row), mementos_of(row, self._store.names)
             is_kept = [not self._what.covers(surt, Timestamp(item[0])) for item in items]
             gone = [item for item, kept in zip(items, is_kept, strict=True) if not kept]
             if gone:
@@ -343,43 +290,43 @@ class Removal:
                 self._scratch.add_mementos(surt, gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
-                    key = self._rows.key_of(Checksum(checksum))
-                    self._scratch.add_place(key, file, offset, original)
+                    key = self._store.key_of(Checksum(checksum))
+                    self._scratch.add_place(key, checksum, file, offset, original)
             return kept_mementos(row, items, is_kept)
 
-        self._rows.rewrite_mementos(self._what, change)
+        self._rows.rewrite_within(Relation.MEMENTOS, self._what, change)
         self._rows.flush()
-        self._rows.subtract_months(months)
-        known = self._rows.times_of(removed)
+        self.months = dict(months)
+        known = self._known_times
         changed = {
             batch
             for batch, (first, last) in removed.items()
             if first == known[batch][0] or last == known[batch][1]
         }
         if changed:
-            self._rows.set_times(self._times(changed))
+            self.times = self._times_of(changed)
 
-    def _times(self, batches: set[int]) -> Mapping[int, Times]:
+    def _times_of(self, batches: set[int]) -> Mapping[int, Times]:
         """Return the times of batches. Reads all mementos."""
         times = dict.fromkeys(batches, ("", ""))
         for batch, row in self._rows.memento_rows(batches):
-            items = mementos_of(row, self._rows.names)
+            items = mementos_of(row, self._store.names)
             first, last = times[batch]
             times[batch] = min(first or items[0][0], items[0][0]), max(last, items[-1][0])
         return times
 
     # Payloads and contents
 
-    def _remove_what_is_not_shown(self, key: bytes) -> None:
+    def _remove_what_is_not_shown(self, key: bytes, checksum: Checksum) -> None:
         """Remove a payload without sightings, and the contents that no remaining original shows.
 
         The numbers of these contents are noted for the next steps.
         """
-        checksum, known = self._rows.payload(key)
+        known = self._store.payload(checksum)
         has_place = known is None or not self._scratch.has_place(key, known.file, known.offset)
         is_shown = False
         cuts: set[bytes] = set()
-        for original, timestamps in self._rows.pages(key, self._is_kept):
+        for original, timestamps in self._pages(checksum):
             is_shown = True
             if (
                 known is not None
@@ -389,20 +336,48 @@ class Removal:
                 known, has_place = replace(known, file=place[0], offset=place[1]), True
             if known is not None and known.scope is not None:
                 cuts.add(split_content(content_id(checksum, original, known.scope))[1])
-        contents = self._rows.remove_contents(key, known, cuts, self._scratch.originals(key))
-        self._scratch.add_gone(contents.gone)
+        left: list[Content] = []
+        if known is not None and known.scope is not None:
+            left = self._remove_contents(checksum, known.scope, cuts, self._scratch.originals(key))
         if not is_shown:
-            self._rows.remove_payload(key)
+            self._rows.remove_payload(checksum)
             self._payloads += known is not None
             self.checksums += 1
         elif known is not None:
-            if contents.gone and len(contents.left) == 1:
+            if len(left) == 1:
                 # The stored count may be that of a removed content, so count the links of the
                 # last one.
-                ((load, number),) = contents.left
-                links = len(self._rows.block(load, number).numbers(number))
+                ((load, number),) = left
+                links = len(self._store.block(load, number).numbers(number))
                 known = _with_links(known, links, 0)
-            self._rows.set_payload(key, known)
+            self._rows.set_payload(known)
+
+    def _remove_contents(
+        self, checksum: Checksum, scope: Scope, cuts: set[bytes], originals: Iterable[UriR]
+    ) -> list[Content]:
+        """Remove the contents of a payload that no remaining page shows.
+
+        Args:
+            checksum: Of the payload.
+            scope: Of its links.
+            cuts: Cuts of the contents that remaining pages show.
+            originals: Distinct originals of removed captures of the payload.
+
+        Returns:
+            The places of the contents that are left; empty if none was removed.
+        """
+        left = {join_content(checksum, cut) for cut in cuts}
+        gone = {content_id(checksum, original, scope) for original in originals} - left
+        places = self._places_of(gone)
+        self._rows.remove_contents(places)
+        self._scratch.add_gone(places.values())
+        return list(self._places_of(left).values()) if places else []
+
+    def _places_of(self, contents: Iterable[ContentId]) -> dict[ContentId, Content]:
+        """Return the places of those contents that the store has."""
+        wanted = sorted(contents)
+        found = zip(wanted, self._store.numbers(wanted), strict=True)
+        return {content: place for content, place in found if place is not None}
 
     def _place_of(
         self, checksum: str, original: UriR, timestamps: Sequence[Timestamp]
@@ -412,8 +387,9 @@ class Removal:
         Returns:
             None if only revisits remain.
         """
-        for timestamp, uri, shown, file, offset, _, _, _, record_type, *_ in self._rows.mementos(
-            self._surt_of(original)
+        for timestamp, uri, shown, file, offset, _, _, _, record_type, *_ in in_order(
+            self._store.rows(Relation.MEMENTOS, self._surt_of(original).encode()),
+            lambda row: mementos_of(row, self._store.names),
         ):
             if (
                 (uri, shown) == (original, checksum)
@@ -436,10 +412,10 @@ class Removal:
         The targets of removed contents are noted for the next step.
         """
         for (load, _), contents in groupby(
-            self._scratch.contents(), lambda row: (row[0], self._rows.block(*row[:2]).first)
+            self._scratch.contents(), lambda row: (row[0], self._store.block(*row[:2]).first)
         ):
             numbers = {number: bool(is_gone) for _, number, is_gone in contents}
-            block = self._rows.block(load, next(iter(numbers)))
+            block = self._store.block(load, next(iter(numbers)))
             self._rewrite_block(load, block, numbers)
 
     def _rewrite_block(self, load: int, block: OutlinkBlock, touched: Mapping[int, bool]) -> None:
@@ -476,11 +452,22 @@ class Removal:
 
     def _count_forgotten(self, load: int, content: int, left: int, dropped: int) -> None:
         """Update the link counts of a payload after links of a content were removed."""
-        counted = self._rows.counted_by(load, content, self._is_kept)
-        if counted is not None:
-            key, payload = counted
-            self._rows.set_payload(key, _with_links(payload, left, dropped))
+        (name,) = self._store.contents(load, [content])
+        assert name is not None  # it has links
+        payload = self._store.payload(split_content(name)[0])
+        # A payload with several contents counts the links of the first of them.
+        if (
+            payload is not None
+            and payload.scope is not None
+            and self._first_content(payload.checksum, payload.scope) in (None, (load, content))
+        ):
+            self._rows.set_payload(_with_links(payload, left, dropped))
             self._rows.flush()
+
+    def _first_content_of(self, checksum: Checksum, scope: Scope) -> Content | None:
+        """Return the place of the first content of a payload."""
+        contents = {content_id(checksum, original, scope) for original, _ in self._pages(checksum)}
+        return min(self._places_of(contents).values(), default=None)
 
     def _remove_inlinks(self) -> None:
         gone = self._scratch.gone_by_load()
@@ -490,7 +477,7 @@ class Removal:
             return row if numbers is None else kept_inlinks(row, numbers)
 
         if gone:
-            self._rows.rewrite_inlinks(self._scratch.targets, change)
+            self._rows.rewrite(Relation.INLINKS, self._scratch.targets, change)
 
 
 def _with_links(payload: Payload, kept: int, forgotten: int) -> Payload:

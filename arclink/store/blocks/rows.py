@@ -1,9 +1,21 @@
 """One row of a stored relation, and which mementos are joined with a payload."""
 
+from enum import IntEnum
 from typing import NamedTuple
 
 from arclink.archives.names import is_wat
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
+
+Content = tuple[int, int]
+"""Load of a content, and its number in the load; the load is 0 where numbers alone identify it."""
+
+
+class Relation(IntEnum):
+    """The relations that both stores hold as rows. SQLite stores have the values in their file."""
+
+    INLINKS = 1
+    MEMENTOS = 2
+    SIGHTINGS = 3
 
 
 class Row(NamedTuple):

@@ -1,33 +1,13 @@
 """The rows of a whole store, for counting and verification; each store has its own reader."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple, Protocol
 
-from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
+from arclink.model import Checksum, Forgotten, Scope, Surt
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.relations import (
-    MementoItem,
-    Names,
-    first_of_copies,
-    in_order,
-    mementos_of,
-)
-from arclink.store.blocks.rows import Row
-
-
-def distinct_mementos(rows: Iterable[Row], names: Names) -> Iterator[MementoItem]:
-    """Yield the mementos in the rows of one SURT, sorted, each key once.
-
-    Args:
-        rows: All rows of the SURT, by key.
-        names: Of the store.
-    """
-    items = in_order(rows, lambda row: mementos_of(row, names))
-    for _, copies in groupby(items, itemgetter(0, 1, 2)):
-        yield first_of_copies(copies)
+from arclink.store.blocks.relations import MementoItem
 
 
 class StoredPayload(NamedTuple):
@@ -81,18 +61,21 @@ class TargetLinks(NamedTuple):
     numbers: Numbers
 
 
-class CountedRows(Protocol):
-    """The rows that counting reads."""
+class VerifiedRows(Protocol):
+    """The rows that counting and verification read.
+
+    Each method can be called again and yields the same.
+    """
+
+    @property
+    def answers(self) -> BlockAnswers:
+        """The store."""
 
     def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
         """Yield every memento once; those of one SURT follow each other, sorted."""
 
     def count_targets(self) -> int:
         """Return the number of distinct targets of inlinks."""
-
-
-class VerifiedRows(CountedRows, Protocol):
-    """The rows that verification reads. Each method can be called again and yields the same."""
 
     def sightings(self) -> Iterator[PayloadSighting]:
         """Yield every sighting of every payload once; those of one payload follow each other."""
@@ -105,9 +88,6 @@ class VerifiedRows(CountedRows, Protocol):
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
         """Return each payload; None if the store should have it and does not."""
-
-    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
-        """Return whether the store has each content."""
 
     def greatest_content(self) -> int | None:
         """Return the greatest number of a content; None if numbers are not dense."""

@@ -207,9 +207,9 @@ class RowChecks:
                 content = content_id(checksum, UriR(original), payload.scope)
                 contents.append((timestamp, original, content))
         _add_sightings(taken, sightings)
-        known = self._rows.have_contents([content for *_, content in contents])
-        for (timestamp, original, content), is_known in zip(contents, known, strict=True):
-            if not is_known:
+        places = self._rows.answers.numbers([content for *_, content in contents])
+        for (timestamp, original, content), place in zip(contents, places, strict=True):
+            if place is None:
                 yield Violation(
                     "each memento has its content", f"{timestamp} {original}: {content}"
                 )

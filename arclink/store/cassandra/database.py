@@ -76,6 +76,9 @@ A request costs the client the CPU time of some ten small rows; a node reads the
 request one after the other.
 """
 
+PIECES = 16
+"""Number of token ranges in which a whole table is read."""
+
 KEY_PASSWORD = "ARCLINK_CASSANDRA_KEY_PASSWORD"
 """Environment variable with the password of the private key."""
 
@@ -420,15 +423,17 @@ class Database:
             row = self._again(lambda seconds: self._session.execute(bound, timeout=seconds).one())
         return bool(row[0]), row[1:]
 
-    def token_ranges(self, pieces: int) -> list[tuple[int, int]]:
-        """Return equal ranges of tokens, ``low < token <= high``, that cover all tokens.
+    def all_pages(self, statement: str, size: int) -> Iterator[Found]:
+        """Yield the rows of a whole table, by ranges of tokens, holding at most ``size`` rows.
 
         Args:
-            pieces: Number of ranges.
+            statement: A query for the rows with ``? < token <= ?``.
+            size: Greatest number of rows at a time.
         """
         low, high = -(2**63), 2**63 - 1
-        borders = [low + (high - low) * number // pieces for number in range(pieces)] + [high]
-        return list(pairwise(borders))
+        borders = [low + (high - low) * number // PIECES for number in range(PIECES)]
+        for begin_and_end in pairwise([*borders, high]):
+            yield from self.pages(statement, begin_and_end, size)
 
     def bytes_on_disk(self) -> int:
         """Return the disk space of the keyspace's tables on all nodes that answer.

@@ -31,7 +31,7 @@ from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.store.graph_files import GraphPart, GraphParts
-from arclink.store.key_rules import with_key_rules
+from arclink.store.key_rules import united_settings
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -79,7 +79,7 @@ def load_batch(
             _merge(store, holder, _here(store, parts))
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
-        all_settings = _checked(store, settings)
+        all_settings = united_settings(store.settings(), settings, store.address.name)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
@@ -90,22 +90,6 @@ def load_batch(
             store.steps.finish(step, facts, holder)
             _merge(store, holder, run_tasks)
     return Batch(facts.number, tuple(file.name for file in files), manifest)
-
-
-def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of the store together with these settings.
-
-    Raises:
-        StoreError: One of them differs.
-    """
-    known = with_key_rules(store.settings())
-    for name, value in with_key_rules(settings).items():
-        if known.setdefault(name, value) != value:
-            raise StoreError(
-                f"{store.address.name} was built with {name} = {known[name]}, not {value}. "
-                "Use that setting, or build a new store."
-            )
-    return known
 
 
 def _run(

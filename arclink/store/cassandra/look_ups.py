@@ -12,8 +12,7 @@ from typing import TypeVar
 from arclink.checksums import is_reference
 from arclink.model import Checksum, ContentId, Memento
 from arclink.store.blocks.relations import scope_of_fate
-from arclink.store.blocks.rows import shows_payload
-from arclink.store.cassandra.tables import StoreView
+from arclink.store.blocks.rows import Content, shows_payload
 from arclink.uris.resolution import content_id
 
 CACHED = 4096
@@ -25,16 +24,13 @@ BLOCKS_AHEAD = 8
 Key = TypeVar("Key")
 Found = TypeVar("Found")
 
-Number = tuple[int, int] | None
-"""Load and number of a content; None if the store has no such content."""
-
 
 class LookUps:
     """Answers about single payloads and contents.
 
     Args:
-        fates: Returns the packed fate of each payload in a state of the store.
-        numbers: Returns load and number of each content in a state of the store.
+        fates: Returns the packed fate of each payload.
+        numbers: Returns the place of each content; None if the store has no such content.
 
     Attributes:
         mementos: The mementos that a caller reads, in order.
@@ -42,14 +38,14 @@ class LookUps:
 
     def __init__(
         self,
-        fates: Callable[[StoreView, Sequence[Checksum]], list[bytes | None]],
-        numbers: Callable[[StoreView, Sequence[ContentId]], list[Number]],
+        fates: Callable[[Sequence[Checksum]], list[bytes | None]],
+        numbers: Callable[[Sequence[ContentId]], list[Content | None]],
     ) -> None:
         self._ask_fates, self._ask_numbers = fates, numbers
         self.mementos: Sequence[Memento] = ()
         self._contents: list[ContentId] = []  # of mementos, in order
-        self._fates: OrderedDict[tuple[StoreView, Checksum], bytes | None] = OrderedDict()
-        self._numbers: OrderedDict[tuple[StoreView, ContentId], Number] = OrderedDict()
+        self._fates: OrderedDict[Checksum, bytes | None] = OrderedDict()
+        self._numbers: OrderedDict[ContentId, Content | None] = OrderedDict()
 
     def clear(self) -> None:
         """Forget all answers."""
@@ -58,21 +54,21 @@ class LookUps:
         self._fates.clear()
         self._numbers.clear()
 
-    def fate(self, view: StoreView, checksum: Checksum, memento: Memento) -> bytes | None:
+    def fate(self, checksum: Checksum, memento: Memento) -> bytes | None:
         """Return the packed fate of the payload that a memento shows.
 
         Contents of the memento and of those after it are looked up, too.
         """
-        if (view, checksum) not in self._fates:
+        if checksum not in self._fates:
             shown = {checksum: [memento.original]}
             for following in self._from(memento):
                 if shows_payload(following.checksum, following.reason) and not is_reference(
                     following.checksum
                 ):
                     shown.setdefault(following.checksum, []).append(following.original)
-            _fill(self._fates, view, list(shown), self._ask_fates)
+            _fill(self._fates, list(shown), self._ask_fates)
             scopes = {
-                shown_checksum: scope_of_fate(self._fates[view, shown_checksum])
+                shown_checksum: scope_of_fate(self._fates[shown_checksum])
                 for shown_checksum in shown
             }
             contents = [
@@ -81,9 +77,9 @@ class LookUps:
                 for original in originals
                 if (scope := scopes[shown_checksum]) is not None
             ]
-            _fill(self._numbers, view, contents, self._ask_numbers)
+            _fill(self._numbers, contents, self._ask_numbers)
             self._contents = contents
-        return self._fates[view, checksum]
+        return self._fates[checksum]
 
     def _from(self, memento: Memento) -> Sequence[Memento]:
         """Return the mementos that were read together, from one on."""
@@ -92,35 +88,34 @@ class LookUps:
                 return self.mementos[place:]
         return ()
 
-    def number(self, view: StoreView, content: ContentId) -> Number:
-        """Return load and number of a content."""
-        _fill(self._numbers, view, [content], self._ask_numbers)
-        return self._numbers[view, content]
+    def number(self, content: ContentId) -> Content | None:
+        """Return the place of a content."""
+        _fill(self._numbers, [content], self._ask_numbers)
+        return self._numbers[content]
 
-    def numbers_from(self, view: StoreView, content: ContentId) -> list[tuple[int, int]]:
-        """Return load and number of a content, and of those that mementos after it show.
+    def numbers_from(self, content: ContentId) -> list[Content]:
+        """Return the place of a content, and of those that mementos after it show.
 
         Only contents that were looked up, at most `BLOCKS_AHEAD`; none if the store lacks it.
         """
-        number = self.number(view, content)
+        number = self.number(content)
         if number is None:
             return []
         place = self._contents.index(content) + 1 if content in self._contents else 0
         soon = self._contents[place : place + BLOCKS_AHEAD - 1] if place else []
-        return [number, *filter(None, (self._numbers.get((view, following)) for following in soon))]
+        return [number, *filter(None, (self._numbers.get(following) for following in soon))]
 
 
 def _fill(
-    known: OrderedDict[tuple[StoreView, Key], Found],
-    view: StoreView,
+    known: OrderedDict[Key, Found],
     keys: Sequence[Key],
-    ask: Callable[[StoreView, Sequence[Key]], list[Found]],
+    ask: Callable[[Sequence[Key]], list[Found]],
 ) -> None:
     """Look up those of some keys that are not known; the least recent answers are dropped."""
-    missing = list(dict.fromkeys(key for key in keys if (view, key) not in known))
+    missing = list(dict.fromkeys(key for key in keys if key not in known))
     for key in keys:
-        if (view, key) in known:
-            known.move_to_end((view, key))
-    known.update(zip(((view, key) for key in missing), ask(view, missing), strict=True))
+        if key in known:
+            known.move_to_end(key)
+    known.update(zip(missing, ask(missing), strict=True))
     while len(known) > CACHED:
         known.popitem(last=False)

@@ -8,63 +8,34 @@ step is finished, readers use the new versions; `clean` deletes the old ones.
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, replace
 from itertools import groupby
 from typing import cast
 
 import orjson
 
-from arclink.checksums import names_payload
 from arclink.model import (
     Checksum,
     ContentId,
     Forgotten,
     Payload,
-    Source,
     Span,
     Surt,
     Timestamp,
-    UriR,
 )
 from arclink.store.blocks.byte_layouts import (
-    join_content,
     pack_checksum,
-    split_content,
-    unpack_checksum,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.relations import MementoItem, in_order, mementos_of, pack_fate
-from arclink.store.blocks.removal import Content, ContentsLeft, IsKept, Removal, Times
-from arclink.store.blocks.rows import Row
-from arclink.store.cassandra.reader import PIECES, CassandraReader, memento_rows
-from arclink.store.cassandra.rows import (
-    pack_mementos,
-    place_of,
-    repack_inlinks,
-    unpack_inlinks,
-    unpack_mementos,
-    unpack_sightings,
-)
+from arclink.store.blocks.relations import pack_fate
+from arclink.store.blocks.removal import Change, Removal
+from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.cassandra.reader import CassandraReader
+from arclink.store.cassandra.rows import place_of, repack_row, unpack_mementos, unpack_row
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
 from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
 from arclink.store.protocols import Removed, Takedown
-from arclink.uris.resolution import content_id
-
-
-@dataclass(frozen=True, slots=True)
-class TakenDown:
-    """The numbers of removed items, and what changed in batches.
-
-    Attributes:
-        removed: The numbers.
-        times: The new first and last timestamps of changed batches.
-        months: Numbers of removed captures by month.
-    """
-
-    removed: Removed
-    times: Mapping[int, Times] = field(default_factory=dict)
-    months: Mapping[str, int] = field(default_factory=dict)
 
 
 def takedown_of(facts: Facts) -> Takedown:
@@ -128,8 +99,8 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
 
 def forget_in(
     store: CassandraReader, history: History, what: Forgotten, version: int | None
-) -> TakenDown:
-    """Write new versions of the rows that hold forgotten data; return the numbers of removed items.
+) -> Removal:
+    """Write new versions of the rows that hold forgotten data; return the removal.
 
     Args:
         store: Held by this process.
@@ -137,30 +108,21 @@ def forget_in(
         what: The captures to forget.
         version: Step that the written rows belong to; None to write nothing.
     """
+    rows = _CassandraRows(CassandraReader(store.address, history=history), version)
+    removal = Removal(rows, what, history.spans)
+    removal.run()
     store.drop_caches()
-    rows = _CassandraRows(store, history, version)
-    removed = Removal(rows, what).run()
-    store.drop_caches()
-    return TakenDown(removed, rows.times, rows.months)
+    return removal
 
 
 class _CassandraRows:
-    """The `RewrittenRows` of a Cassandra store; the key of a payload is its packed checksum.
+    """The `RewrittenRows` of a Cassandra store; without a version nothing is written."""
 
-    Without a version nothing is written.
-
-    Attributes:
-        times: New times of batches.
-    """
-
-    def __init__(self, store: CassandraReader, history: History, version: int | None) -> None:
-        self._store, self._tables, self.names = store, store.tables, store.names
-        self._history, self._view = history, history.view
+    def __init__(self, store: CassandraReader, version: int | None) -> None:
+        self.answers, self._tables, self._view = store, store.tables, store.view
         self._version = version
         self._writer = store.database.writer()
         self._surts: set[str] = set()  # of rows that were changed
-        self.times: Mapping[int, Times] = {}
-        self.months: Mapping[str, int] = {}
 
     def flush(self) -> None:
         if self._version is not None:
@@ -174,116 +136,55 @@ class _CassandraRows:
         if self._version is not None:
             table.put(self._writer, key, chunk.load, chunk.part, chunk.chunk, data, self._version)
 
-    # Mementos
-
-    def rewrite_mementos(
-        self, what: Forgotten, change: Callable[[Surt, int, Row], Row | None]
+    def rewrite(
+        self, relation: Relation, keys: Callable[[], Iterable[bytes]], change: Change
     ) -> None:
-        table = self._tables.mementos
-        for surt in self._store.lists.surts(self._view, what.prefix):
-            if not what.has(surt):
-                continue
-            self._surts.add(surt)
-            for chunk in list(table.chunks(surt.encode(), self._view)):
-                row = unpack_mementos(surt.encode(), chunk.data)
-                kept = change(surt, chunk.load, row)
+        table = self._tables.of[relation]
+        for key in keys():
+            if relation is Relation.INLINKS:
+                self._surts.add(key.decode())
+            for chunk in list(table.chunks(key, self._view)):
+                row = unpack_row(relation, key, chunk.data)
+                kept = change(chunk.load, row)
                 if kept is not row:
-                    data = b"" if kept is None else pack_mementos(*kept.values)
-                    self._put(table, surt.encode(), chunk, data)
+                    data = b"" if kept is None else repack_row(relation, kept)
+                    self._put(table, key, chunk, data)
 
-    def mementos(self, surt: Surt) -> Iterator[MementoItem]:
-        streams = self._tables.mementos.streams(surt.encode(), self._view)
-        return in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names))
+    def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        if not self._surts:
+            surts = self.answers.lists.surts(self._view, what.prefix)
+            self._surts.update(filter(what.has, surts))
+        self.rewrite(relation, lambda: [surt.encode() for surt in sorted(self._surts)], change)
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         if self._version is None:
             return
-        for low, high in self._store.database.token_ranges(PIECES):
-            for key, streams in self._tables.mementos.scan(low, high, self._view):
-                for stream in (stream for stream in streams if stream.load in batches):
-                    for chunk in (chunk for chunk in stream if chunk.data):
-                        yield chunk.load, unpack_mementos(key, chunk.data)
-
-    def times_of(self, batches: Iterable[int]) -> Mapping[int, Times]:
-        return self._history.spans
-
-    def set_times(self, times: Mapping[int, Times]) -> None:
-        if self._version is not None:
-            self.times = times
-
-    def subtract_months(self, removed: Mapping[str, int]) -> None:
-        self.months = dict(removed)
+        for key, streams in self._tables.mementos.scan(self._view):
+            for stream in (stream for stream in streams if stream.load in batches):
+                for chunk in (chunk for chunk in stream if chunk.data):
+                    yield chunk.load, unpack_mementos(key, chunk.data)
 
     # Payloads and contents
 
-    def key_of(self, checksum: Checksum) -> bytes:
-        return pack_checksum(checksum)
-
-    def payload_names(self) -> Iterator[tuple[bytes, Checksum]]:
-        if self._history.refers:
-            for low, high in self._store.database.token_ranges(PIECES):
-                for key, _ in self._tables.payloads.scan(low, high, self._view):
-                    if names_payload(unpack_checksum(key)):
-                        yield key, unpack_checksum(key)
-
-    def rewrite_sightings(
-        self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]
-    ) -> None:
-        table = self._tables.sightings
-        for key in keys():
-            for chunk in list(table.chunks(key, self._view)):
-                row = unpack_sightings(chunk.data)
-                kept = change(row)
-                if kept is not row:
-                    self._put(table, key, chunk, b"" if kept is None else kept.values[0])
-
-    def pages(self, key: bytes, is_kept: IsKept) -> Iterator[Source]:
-        # A trial writes nothing, so the removed captures are still there.
-        for original, timestamps in self._store.pages_in(self._view, unpack_checksum(key)):
-            kept = [timestamp for timestamp in timestamps if is_kept(original, timestamp)]
-            if kept:
-                yield original, kept
-
-    def payload(self, key: bytes) -> tuple[Checksum, Payload | None]:
-        checksum = unpack_checksum(key)
-        return checksum, self._store.payload_in(self._view, checksum)
-
-    def set_payload(self, key: bytes, payload: Payload) -> None:
+    def set_payload(self, payload: Payload) -> None:
         """Write the state of a payload to its first row, and empty its other rows."""
-        if payload != self.payload(key)[1]:
-            self._write_fate(key, pack_fate(payload, self.names))
+        if payload != self.answers.payload(payload.checksum):
+            fate = pack_fate(payload, self.answers.names)
+            self._write(self._tables.payloads, pack_checksum(payload.checksum), fate)
 
-    def remove_payload(self, key: bytes) -> None:
-        self._write_fate(key, b"")
+    def remove_payload(self, checksum: Checksum) -> None:
+        self._write(self._tables.payloads, pack_checksum(checksum), b"")
 
-    def _write_fate(self, key: bytes, fate: bytes) -> None:
-        table = self._tables.payloads
+    def remove_contents(self, contents: Mapping[ContentId, Content]) -> None:
+        for content in contents:
+            self._write(self._tables.contents, content.encode(), b"")
+
+    def _write(self, table: KeyedTable, key: bytes, data: bytes) -> None:
+        """Write data to the first row of a key, and empty its other rows."""
         for place, chunk in enumerate(list(table.chunks(key, self._view))):
-            self._put(table, key, chunk, b"" if place else fate)
-
-    def remove_contents(
-        self, key: bytes, payload: Payload | None, cuts: set[bytes], originals: Iterable[UriR]
-    ) -> ContentsLeft:
-        if payload is None or payload.scope is None:
-            return ContentsLeft([], [])
-        checksum, scope = payload.checksum, payload.scope
-        left = {join_content(checksum, cut) for cut in cuts}
-        gone = {content_id(checksum, original, scope) for original in originals} - left
-        numbers = self._numbers_of(gone)
-        table = self._tables.contents
-        for content in gone:
-            for chunk in list(table.chunks(content.encode(), self._view)):
-                self._put(table, content.encode(), chunk, b"")
-        return ContentsLeft(numbers, self._numbers_of(left) if numbers else [])
-
-    def _numbers_of(self, contents: Iterable[ContentId]) -> list[Content]:
-        found = self._store.numbers_of(self._view, sorted(contents))
-        return sorted(place for place in found if place is not None)
+            self._put(table, key, chunk, b"" if place else data)
 
     # Links
-
-    def block(self, load: int, content: int) -> OutlinkBlock:
-        return self._store.outlink_block(self._view, load, content)
 
     def write_block(
         self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
@@ -295,50 +196,16 @@ class _CassandraRows:
             self._writer, *place, without(block, gone, forgotten), self._version
         )
         if gone:
+            numbers = range(block.first, block.first + len(block))
             names = [
-                "" if block.first + position in gone else content
-                for position, content in enumerate(self._contents_of(load, block.first))
+                "" if content is None or number in gone else content
+                for number, content in zip(
+                    numbers, self.answers.contents(load, numbers), strict=True
+                )
             ]
             self._tables.blocks.put(
                 self._writer, *place, "\n".join(names).encode() or b"\n", self._version
             )
-
-    def _contents_of(self, load: int, content: int) -> list[str]:
-        """Return the contents of the block that holds a content."""
-        place = load, *place_of(content)[:2]
-        return self._store.block_contents(self._view, [place])[place]
-
-    def counted_by(self, load: int, content: int, is_kept: IsKept) -> tuple[bytes, Payload] | None:
-        name = self._contents_of(load, content)[place_of(content)[2]]
-        key = pack_checksum(split_content(name)[0])
-        checksum, known = self.payload(key)
-        if known is None or known.scope is None:
-            return None
-        scope = known.scope
-        contents = {
-            content_id(checksum, original, scope) for original, _ in self.pages(key, is_kept)
-        }
-        first = min(self._numbers_of(contents), default=(load, content))
-        return (key, known) if first == (load, content) else None
-
-    def rewrite_inlinks(
-        self, surts: Callable[[], Iterable[bytes]], change: Callable[[int, Row], Row | None]
-    ) -> None:
-        table = self._tables.inlinks
-        for surt in surts():
-            self._surts.add(surt.decode())
-            for chunk in list(table.chunks(surt, self._view)):
-                row = unpack_inlinks(chunk.data)
-                kept = change(chunk.load, row)
-                if kept is not row:
-                    data = b"" if kept is None else repack_inlinks(kept)
-                    self._put(table, surt, chunk, data)
-
-    def rewrite_inlinks_within(
-        self, what: Forgotten, change: Callable[[int, Row], Row | None]
-    ) -> None:
-        covered = [surt.encode() for surt in sorted(self._surts)]  # by `rewrite_mementos`
-        self.rewrite_inlinks(lambda: covered, change)
 
     # SURTs
 
@@ -350,7 +217,7 @@ class _CassandraRows:
             sorted(surt for surt in self._surts if not self._has(table, surt))
             for table in (self._tables.mementos, self._tables.inlinks)
         ]
-        lists = self._store.lists
+        lists = self.answers.lists
         for one in lists.ranges(self._view):
             surts = gone[0 if one.is_captured else 1]
             within = surts[bisect_left(surts, one.first) : bisect_right(surts, one.last)]
@@ -391,33 +258,30 @@ def clean(store: CassandraReader) -> None:
                 store.database.ask("DELETE FROM tasks WHERE load = ?", (step.number,))
         writer = store.database.writer()
         emptied: defaultdict[tuple[KeyedTable, bytes], list[tuple[Chunk, int]]] = defaultdict(list)
-        for low, high in store.database.token_ranges(PIECES):
-            for keyed in (
-                tables.mementos,
-                tables.payloads,
-                tables.sightings,
-                tables.contents,
-                tables.inlinks,
-            ):
-                for (key, _), versions in groupby(
-                    keyed.raw(low, high), lambda row: (row[0], row[1][:3])
+        for keyed in (
+            tables.mementos,
+            tables.payloads,
+            tables.sightings,
+            tables.contents,
+            tables.inlinks,
+        ):
+            for (key, _), versions in groupby(keyed.raw(), lambda row: (row[0], row[1][:3])):
+                data: defaultdict[int, bool] = defaultdict(bool)
+                for _, row, version in versions:
+                    data[version] |= bool(row.data)
+                for version in _superseded(row.load in view.loads, data, view):
+                    keyed.delete(writer, key, row, version)
+                    del data[version]
+                for version in (version for version, has_data in data.items() if not has_data):
+                    emptied[keyed, key].append((row, version))
+        for placed in (tables.outlinks, tables.blocks, tables.surts):
+            for _, of_place in groupby(placed.raw(), lambda row: row[0][:3]):
+                found = list(of_place)
+                shown = view.lists if placed is tables.surts else view.loads
+                for version in _superseded(
+                    found[0][0].load in shown, [version for _, version in found], view
                 ):
-                    data: defaultdict[int, bool] = defaultdict(bool)
-                    for _, row, version in versions:
-                        data[version] |= bool(row.data)
-                    for version in _superseded(row.load in view.loads, data, view):
-                        keyed.delete(writer, key, row, version)
-                        del data[version]
-                    for version in (version for version, has_data in data.items() if not has_data):
-                        emptied[keyed, key].append((row, version))
-            for placed in (tables.outlinks, tables.blocks, tables.surts):
-                for _, of_place in groupby(placed.raw(low, high), lambda row: row[0][:3]):
-                    found = list(of_place)
-                    shown = view.lists if placed is tables.surts else view.loads
-                    for version in _superseded(
-                        found[0][0].load in shown, [version for _, version in found], view
-                    ):
-                        placed.delete(writer, found[0][0], version)
+                    placed.delete(writer, found[0][0], version)
         # Delete old versions before the empty ones that hide them.
         writer.flush()
         for load in sorted(view.lists):

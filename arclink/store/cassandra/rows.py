@@ -18,7 +18,7 @@ from itertools import accumulate, pairwise
 
 from arclink.store.blocks.byte_layouts import Numbers, pack_few, unpack_few
 from arclink.store.blocks.relations import NUL
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.cassandra.database import Database
 from arclink.store.seals import damaged
 
@@ -70,12 +70,12 @@ def pack_inlinks(form: bytes, first: int, heads: bytes, counts: bytes, steps: by
     )
 
 
-def unpack_inlinks(data: bytes) -> Row:
-    """Return a row of inlinks for `arclink.store.blocks.relations`; its key lacks the SURT."""
+def unpack_inlinks(data: bytes, surt: bytes = b"") -> Row:
+    """Return a row of inlinks for `arclink.store.blocks.relations`."""
     (form, heads, counts), begin = _sized(data, 3)
     ends = list(accumulate((begin, form, 5, heads, counts)))
     first = int.from_bytes(data[ends[1] : ends[2]], "big")
-    key = b"%b%b%b%b%010x" % (b"", NUL, data[begin : ends[1]], NUL, first)
+    key = b"%b%b%b%b%010x" % (surt, NUL, data[begin : ends[1]], NUL, first)
     return Row(key, (data[ends[2] : ends[3]], data[ends[3] : ends[4]], data[ends[4] :]))
 
 
@@ -108,6 +108,20 @@ def unpack_mementos(surt: bytes, data: bytes) -> Row:
 def unpack_sightings(data: bytes) -> Row:
     """Return a row of sightings for `arclink.store.blocks.relations`; its key lacks the payload."""
     return Row(NUL.join((b"", data.partition(b"\t")[0], b"")), (data,))
+
+
+def unpack_row(relation: Relation, key: bytes, data: bytes) -> Row:
+    """Return a row of a SURT or payload for `arclink.store.blocks.relations`."""
+    if relation is Relation.INLINKS:
+        return unpack_inlinks(data, key)
+    return unpack_mementos(key, data) if relation is Relation.MEMENTOS else unpack_sightings(data)
+
+
+def repack_row(relation: Relation, row: Row) -> bytes:
+    """Return the data of a changed row of `unpack_row`."""
+    if relation is Relation.INLINKS:
+        return repack_inlinks(row)
+    return pack_mementos(*row.values) if relation is Relation.MEMENTOS else row.values[0]
 
 
 def values_of(data: bytes, sizes: Numbers) -> list[bytes]:

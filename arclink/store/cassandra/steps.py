@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -120,6 +121,16 @@ class History:
             sum(counts[place] for facts in steps for counts in facts.removed.values())
             for place in range(5)
         ]
+
+    @property
+    def months(self) -> Mapping[str, int] | None:
+        """The numbers of captures by month over all steps; None if a step does not know them."""
+        months: Counter[str] = Counter()
+        for facts in (*self.loads.values(), *self.takedowns.values()):
+            if facts.months is None:
+                return None
+            (months.update if facts.kind == "load" else months.subtract)(facts.months)
+        return {month: count for month, count in sorted(months.items()) if count > 0}
 
     @property
     def state(self) -> StoreState:

@@ -8,7 +8,6 @@ from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
-from arclink.store.cassandra.counts import store_months, store_sums
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
@@ -21,7 +20,6 @@ from arclink.store.protocols import (
     KnownFile,
     Removed,
     StoreStats,
-    StoreSums,
     Takedown,
     Violation,
 )
@@ -37,18 +35,12 @@ class CassandraStore(CassandraReader):
         """URL of the store; every machine that reaches the nodes can use it."""
         return self.address.url
 
-    def months(self) -> Mapping[str, int] | None:
-        return store_months(self)
-
-    def sums(self) -> StoreSums:
-        return store_sums(self)
-
     def stats(self) -> StoreStats:
         """Return counts over the whole store.
 
         Mementos, originals and targets are counted by reading their tables, by token ranges.
         """
-        return count_rows(CassandraRows(self), store_sums(self))
+        return count_rows(CassandraRows(self), self.sums())
 
     def verify(self) -> Iterator[Violation]:
         yield from violations(self)

@@ -5,24 +5,29 @@ from contextlib import contextmanager
 from zlib import crc32
 
 from arclink.errors import StoreError
-from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
+from arclink.model import Checksum, Forgotten, Scope, Surt
 from arclink.store.blocks.byte_layouts import pack_checksum, unpack_checksum, uri_of_form
 from arclink.store.blocks.checks import NAMED
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.relations import NUL, MementoItem, groups_of, pages_of, scope_of_fate
+from arclink.store.blocks.relations import (
+    NUL,
+    MementoItem,
+    distinct_mementos,
+    groups_of,
+    pages_of,
+    scope_of_fate,
+)
+from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.stored_rows import (
     ContentLinks,
     PayloadSighting,
     StoredPayload,
     TargetLinks,
-    distinct_mementos,
 )
 from arclink.store.blocks.verification import READABLE, UNREADABLE
 from arclink.store.cassandra.reader import (
-    PIECES,
     CassandraReader,
-    memento_rows,
-    sighting_rows,
+    rows_in,
 )
 from arclink.store.cassandra.removal import records
 from arclink.store.cassandra.rows import content_number, place_of, start_of_inlinks, unpack_inlinks
@@ -37,14 +42,13 @@ class CassandraRows:
     """The `VerifiedRows` of a Cassandra store: one state of it, whatever is loaded meanwhile.
 
     Args:
-        store: Its caches are cleared.
+        store: Its present state is read.
     """
 
     def __init__(self, store: CassandraReader) -> None:
-        self._store, self._tables = store, store.tables
-        store.drop_caches()
         self.history = store.history()
-        self._view = self.history.view
+        self.answers = CassandraReader(store.address, history=self.history)
+        self._tables, self._view = self.answers.tables, self.answers.view
         self._unreadable: dict[str, bool] = {}
 
     # Rows that cannot be read
@@ -79,8 +83,7 @@ class CassandraRows:
 
     def scan(self, table: KeyedTable) -> Iterator[tuple[bytes, list[Stream]]]:
         """Yield the keys of a table, each with its streams."""
-        for low, high in self._store.database.token_ranges(PIECES):
-            yield from table.scan(low, high, self._view)
+        return table.scan(self._view)
 
     def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
         for key, streams in self.scan(self._tables.mementos):
@@ -95,11 +98,13 @@ class CassandraRows:
         self, surt: Surt, streams: Iterable[Stream]
     ) -> Iterator[tuple[Surt, MementoItem]]:
         with self.reading(f"mementos of {surt}"):
-            for item in distinct_mementos(memento_rows(surt, streams), self._store.names):
+            for item in distinct_mementos(
+                rows_in(Relation.MEMENTOS, surt.encode(), streams), self.answers.names
+            ):
                 yield surt, item
 
     def _surts_within(self, what: Forgotten) -> Iterator[Surt]:
-        return filter(what.has, self._store.lists.surts(self._view, what.prefix))
+        return filter(what.has, self.answers.lists.surts(self._view, what.prefix))
 
     def count_targets(self) -> int:
         targets = 0
@@ -117,23 +122,19 @@ class CassandraRows:
         for key, streams in self.scan(self._tables.sightings):
             checksum, bucket = unpack_checksum(key), crc32(key) % _BUCKETS
             with self.reading(f"sightings of {checksum}"):
-                for original, timestamps in pages_of(sighting_rows(streams)):
+                for original, timestamps in pages_of(rows_in(Relation.SIGHTINGS, key, streams)):
                     for timestamp in timestamps:
                         yield PayloadSighting(checksum, bucket, original, timestamp)
 
     def outlinks(self) -> Iterator[ContentLinks]:
-        for low, high in self._store.database.token_ranges(PIECES):
-            for chunk in self._tables.outlinks.scan(low, high, self._view):
-                place = chunk.load, chunk.part, chunk.chunk
-                with self.reading(f"outlinks of block {place}"):
-                    block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
-                    names = self._store.block_contents(self._view, [place])[place]
-                    here = [
-                        number
-                        for number in range(block.first, block.first + len(block))
-                        if names[number - block.first]
-                    ]
-                    yield ContentLinks(chunk.load, block, here)
+        for chunk in self._tables.outlinks.scan(self._view):
+            place = chunk.load, chunk.part, chunk.chunk
+            with self.reading(f"outlinks of block {place}"):
+                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+                numbers = range(block.first, block.first + len(block))
+                names = self.answers.contents(chunk.load, numbers)
+                here = [number for number in numbers if names[number - block.first]]
+                yield ContentLinks(chunk.load, block, here)
 
     def inlinks(self) -> Iterator[TargetLinks]:
         for key, streams in self.scan(self._tables.inlinks):
@@ -147,7 +148,7 @@ class CassandraRows:
     # Look-ups
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
-        fates = self._store.fates_in(self._view, checksums)
+        fates = self.answers.fates(checksums)
         return [
             StoredPayload(
                 checksum, crc32(pack_checksum(checksum)) % _BUCKETS, self.scope_of(checksum, fate)
@@ -160,9 +161,6 @@ class CassandraRows:
         with self.reading(f"payload {checksum}"):
             return scope_of_fate(fate)
         return None
-
-    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
-        return [place is not None for place in self._store.numbers_of(self._view, contents)]
 
     def greatest_content(self) -> None:
         return None

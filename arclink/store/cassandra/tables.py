@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from arclink.errors import StoreError
 from arclink.store.blocks.byte_layouts import unpack_checksum
+from arclink.store.blocks.rows import Relation
 from arclink.store.cassandra.database import Database, Found, Values, Writer
 from arclink.store.seals import damaged, seal, unsealed
 
@@ -371,27 +372,24 @@ class KeyedTable:
         for stream in self.streams(key, view):
             yield from (chunk for chunk in stream if chunk.data)
 
-    def scan(
-        self, low: int, high: int, view: StoreView, page: int = 500
-    ) -> Iterator[tuple[bytes, list[Stream]]]:
-        """Yield the keys with ``low < token <= high``, each with its streams.
+    def scan(self, view: StoreView) -> Iterator[tuple[bytes, list[Stream]]]:
+        """Yield all keys, each with its streams.
 
         Read the streams of each key before you take the next key.
         """
-        rows = self.database.pages(self._scan, (low, high), page)
+        rows = self.database.all_pages(self._scan, 500)
         for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
             if bucket == 0:
                 streams = list(self.streams_in(bytes(key), (row[2:] for row in of_partition), view))
                 if any(chunk.data for stream in streams for chunk in stream):
                     yield bytes(key), streams
 
-    def raw(self, low: int, high: int, page: int = 500) -> Iterator[tuple[bytes, Chunk, int]]:
-        """Yield every version of every row with ``low < token <= high``: key, row, version.
+    def raw(self) -> Iterator[tuple[bytes, Chunk, int]]:
+        """Yield every version of every row: key, row, version.
 
         The pieces of a version follow each other.
         """
-        for row in self.database.pages(self._scan, (low, high), page):
-            key, _, load, part, chunk, version, _, data = row
+        for key, _, load, part, chunk, version, _, data in self.database.all_pages(self._scan, 500):
             yield bytes(key), Chunk(load, part, chunk, data), version
 
 
@@ -469,20 +467,18 @@ class PlacedTable:
             if not any(row[3] in believed_in for row in rows)
         ]
 
-    def scan(self, low: int, high: int, view: StoreView, page: int = 50) -> Iterator[Chunk]:
-        """Yield the rows with ``low < token <= high``, in arbitrary order."""
-        rows = self.database.pages(self._scan, (low, high), page)
+    def scan(self, view: StoreView) -> Iterator[Chunk]:
+        """Yield all rows, in arbitrary order."""
+        rows = self.database.all_pages(self._scan, 50)
         for _, of_place in groupby(rows, itemgetter(0, 1, 2)):
             yield from believed(of_place, view, self._opened)
 
-    def raw(self, low: int, high: int, page: int = 50) -> Iterator[tuple[Chunk, int]]:
-        """Yield every version of every row with ``low < token <= high``.
+    def raw(self) -> Iterator[tuple[Chunk, int]]:
+        """Yield every version of every row.
 
         The pieces of a version follow each other.
         """
-        for load, part, chunk, version, _, data in self.database.pages(
-            self._scan, (low, high), page
-        ):
+        for load, part, chunk, version, _, data in self.database.all_pages(self._scan, 50):
             yield Chunk(load, part, chunk, data), version
 
 
@@ -513,6 +509,11 @@ class Tables:
             KeyedTable(database, "sightings"),
         )
         self.contents = KeyedTable(database, "contents")
+        self.of = {
+            Relation.INLINKS: self.inlinks,
+            Relation.MEMENTOS: self.mementos,
+            Relation.SIGHTINGS: self.sightings,
+        }
         self.outlinks, self.blocks = (
             PlacedTable(database, "outlinks"),
             PlacedTable(database, "blocks"),

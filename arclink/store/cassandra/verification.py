@@ -10,14 +10,12 @@ from itertools import islice, pairwise
 import numpy as np
 
 from arclink.checksums import names_payload
-from arclink.model import ContentId
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
 from arclink.store.blocks.relations import unpack_fate
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
-from arclink.store.cassandra.counts import store_sums
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.rows import content_number, place_of
+from arclink.store.cassandra.rows import place_of
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.surt_lists import FENCES, LAST, unpack_surts
 from arclink.store.protocols import Violation
@@ -35,7 +33,7 @@ def violations(store: CassandraReader) -> Iterator[Violation]:
             "Load its graph files into a new keyspace",
         )
     rows = CassandraRows(store)
-    verifier = _Verifier(store, rows)
+    verifier = _Verifier(rows)
     checks = [
         verifier.shared.mementos,
         verifier.links,
@@ -43,18 +41,14 @@ def violations(store: CassandraReader) -> Iterator[Violation]:
         verifier.surts,
         verifier.sums,
     ]
-    store.tables.note_damage(rows.note_damage)
-    try:
-        yield from violations_of(checks, notes=rows.unreadable)
-    finally:
-        store.tables.note_damage(None)
+    rows.answers.tables.note_damage(rows.note_damage)
+    yield from violations_of(checks, notes=rows.unreadable)
 
 
 class _Verifier:
-    def __init__(self, store: CassandraReader, rows: CassandraRows) -> None:
-        self._store, self._tables = store, store.tables
-        self._rows = rows
-        self._view = rows.history.view
+    def __init__(self, rows: CassandraRows) -> None:
+        self._rows, self._store, self._tables = rows, rows.answers, rows.answers.tables
+        self._view = self._store.view
         self.shared = RowChecks(rows)
         self._links = self._contents = 0
 
@@ -73,11 +67,9 @@ class _Verifier:
         self._links += sum(counts)
         part, block, _ = place_of(numbers[0])
         place = load, part, block
-        names = self._store.block_contents(self._view, [place])[place]
-        first = content_number(part, block)
-        contents = [ContentId(names[number - first]) for number in numbers]
+        contents = [content for content in self._store.contents(load, numbers) if content]
         for content, number, found in zip(
-            contents, numbers, self._store.numbers_of(self._view, contents), strict=True
+            contents, numbers, self._store.numbers(contents), strict=True
         ):
             if found != (load, number):
                 yield Violation(
@@ -86,7 +78,7 @@ class _Verifier:
                 )
         checksums = [split_content(content)[0] for content in contents]
         for content, checksum, count, fate in zip(
-            contents, checksums, counts, self._store.fates_in(self._view, checksums), strict=True
+            contents, checksums, counts, self._store.fates(checksums), strict=True
         ):
             if self._rows.scope_of(checksum, fate) is None or fate is None:
                 yield Violation("only payloads that were read have contents", content)
@@ -171,7 +163,7 @@ class _Verifier:
                 yield Violation("SURTs are listed", f"{surt} is {where}")
 
     def sums(self) -> Iterator[Violation]:
-        stored_sums = store_sums(self._store)
+        stored_sums = self._store.sums()
         payloads = sum(
             not names_payload(unpack_checksum(key))
             for key, _ in self._rows.scan(self._tables.payloads)

@@ -35,14 +35,14 @@ from arclink.store.blocks.relations import (
     write_mementos,
     write_sightings,
 )
-from arclink.store.blocks.rows import shows_payload
+from arclink.store.blocks.rows import Relation, shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
-from arclink.store.sqlite.runs import Relation, Runs, RunWriter
+from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of

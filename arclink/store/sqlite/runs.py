@@ -21,7 +21,6 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from enum import IntEnum
 from heapq import merge
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -39,7 +38,7 @@ from arclink.store.blocks.byte_layouts import (
     unpack_sections,
 )
 from arclink.store.blocks.levels import merge_due
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
 
@@ -60,14 +59,6 @@ AFTER_ALL = b"\xff"
 """A bound after all keys: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
-
-
-class Relation(IntEnum):
-    """The relations that runs hold. The values are stored in the file."""
-
-    INLINKS = 1
-    MEMENTOS = 2
-    SIGHTINGS = 3
 
 
 class RunBlock:

@@ -15,79 +15,47 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 
 import json
 import os
-from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from itertools import chain, groupby, islice, pairwise
-from operator import itemgetter
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from arclink.checksums import parse_name
-from arclink.closing import Closing
-from arclink.errors import SealError, StoreError, UsageError
+from arclink.errors import SealError, StoreError
 from arclink.model import (
-    ALL_SURTS,
-    ALL_TIME,
     Batch,
     Checksum,
     ContentId,
-    Inlink,
-    Kind,
     Memento,
-    Outlink,
-    Payload,
     Scope,
-    Sighting,
-    Source,
-    Span,
     Surt,
-    UriR,
 )
+from arclink.store.blocks.answers import BlockAnswers, Captures
 from arclink.store.blocks.byte_layouts import (
     join_content,
     pack_checksum,
     split_content,
     unpack_checksum,
-    uri_form,
-    uri_of_form,
 )
-from arclink.store.blocks.cuts import CapturesByCut
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     NUL,
     Posting,
     end_of_prefix,
-    first_of_copies,
-    in_order,
-    kinds_of,
-    memento_of,
-    mementos_of,
     number_field,
-    pack_head,
-    pages_of,
     postings_of,
     rows_of,
     scope_of_fate,
-    sorted_copies,
     surt_field,
-    unpack_fate,
-    unpack_head,
 )
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import (
-    FIRST_RULES,
-    KEYS_SETTING,
-    needs_these_keys,
-    with_key_rules,
-)
+from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
 from arclink.store.protocols import (
     Cluster,
-    ContentBlock,
     KnownFile,
     Removed,
     StoreState,
@@ -96,14 +64,13 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
-from arclink.store.scans import watched_contents, watched_mementos
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.removal import forget
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import is_sealed, open_for_loading, open_for_reading, translated
-from arclink.store.sqlite.takedowns import records, store_state
+from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -111,15 +78,9 @@ from arclink.store.takedown_lists import (
     listed,
     missing_in,
 )
-from arclink.tuples import maker
-from arclink.uris.resolution import content_id
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
-CACHED_BY_CUT = 4
-
-FEW_CAPTURES = 500
-"""Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
 
 _PATIENCE = 60_000
 """Milliseconds that cleaning, and truncating a large log, wait for readers."""
@@ -134,28 +95,12 @@ _WAIT_FOR_READERS = 1_000
 _FREE = 0.05
 """Greatest share of a file's pages that may be unused."""
 
-AT_ONCE = 128
-"""Number of inlinks whose contents are looked up together, and of checksums in one query."""
-
 
 class ReadPayload(NamedTuple):
     """A payload that was read: its number and the scope of its links."""
 
     number: int
     scope: Scope
-
-
-_inlink = maker(Inlink)
-
-
-def _pages_of_content(
-    content: ContentId, checksum: Checksum, scope: Scope, pages: Iterable[Source]
-) -> Iterator[Source]:
-    return (
-        (original, times)
-        for original, times in pages
-        if content_id(checksum, original, scope) == content
-    )
 
 
 Known = TypeVar("Known", bound=dict[Any, Any])
@@ -168,7 +113,7 @@ def _with_room(known: Known) -> Known:
     return known
 
 
-class SqliteStore(Closing):
+class SqliteStore(BlockAnswers):
     """A `GraphStore` in one SQLite file. Use it in the thread that opened it.
 
     Args:
@@ -181,21 +126,22 @@ class SqliteStore(Closing):
             says why.
     """
 
+    names: StoredNames
     replaces_links = True
     shared_url: str | None = None
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
+        super().__init__()
         self.path = path
         self._is_loader = create
         self._connection = open_for_loading(path) if create else open_for_reading(path)
         self._file = self._file_now()
         self._runs = Runs(self._connection)
-        self._names = StoredNames(self._connection)
+        self.names = StoredNames(self._connection)
         self._outlink_blocks: deque[OutlinkBlock] = deque(maxlen=CACHED_OUTLINK_BLOCKS)
         self._payloads: dict[Checksum, ReadPayload] = {}
         self._contents: dict[int, ContentId] = {}
-        self._numbers: dict[ContentId, int] = {}
-        self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
+        self._numbers: dict[ContentId, Content] = {}
         self._state: StoreState | None = None
         self._version = 0  # SQLite's data_version: it changes when another connection writes
         if create:
@@ -211,176 +157,82 @@ class SqliteStore(Closing):
         with translated(self.path):
             self._connection.execute("BEGIN")
         try:
+            with translated(self.path):
+                self._drop_stale_caches()
             yield
         finally:
             # The transaction only read; the store may have been lost or closed inside the block.
             with suppress(apsw.Error):
                 self._connection.execute("COMMIT")
 
-    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        with translated(self.path):
-            self._drop_stale_caches()
-            rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
-            yield from self._mementos_in(surt, rows, span)
+    def _reading(self) -> translated:
+        reading = translated(self.path)
+        with reading:
+            if not self._connection.in_transaction:  # a snapshot begins by doing this
+                self._drop_stale_caches()
+        return reading
 
-    def payload(self, checksum: Checksum) -> Payload | None:
-        with translated(self.path):
-            _, fate = self._payload(checksum)
-            return None if fate is None else unpack_fate(checksum, fate, self._names)
+    def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
+        return self._runs.scan(relation, *rows_of(key))
 
-    def content_of(self, memento: Memento) -> ContentId | None:
-        checksum = checksum_shown(self, memento)
-        if checksum is None:
-            return None
-        with translated(self.path):
-            read = self._payloads_read([checksum]).get(checksum)
-            if read is None:
-                return None
-            content = content_id(checksum, memento.original, read.scope)
-            # The payload may have been read for other originals only; for this one, it may not
-            # have been available any more.
-            return content if self._number_of(content) is not None else None
+    def rows_by_surt(self, prefix: Surt) -> Iterator[tuple[Surt, Iterator[Row]]]:
+        low = prefix.encode()
+        return groupby(self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)), surt_field)
 
-    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
-        with translated(self.path):
-            self._drop_stale_caches()
-            number = self._number_of(content)
-            links = self._outlink_block(number).links(number) if number is not None else []
-        yield from links
+    def key_of(self, checksum: Checksum) -> bytes:
+        found = self._connection.execute(
+            "SELECT number FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
+        ).fetchone()
+        return number_field(found[0]) if found else b""
 
-    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
-        with translated(self.path):
-            self._drop_stale_caches()
-            low, high = rows_of(target.encode())
-            last: Posting | None = None
-            if after is not None:
-                last = self._posting(target, after)
-                of_form = low + last.form.encode() + NUL
-                low = self._runs.floor(
-                    Relation.INLINKS, of_form, of_form + number_field(last.content)
-                )
-            postings = (
+    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+        packed = [pack_checksum(checksum) for checksum in checksums]
+        rows = self._connection.execute(_PAYLOADS.format(",".join("?" * len(packed))), packed)
+        found = {checksum: fate for checksum, _, fate in rows}
+        return [found.get(checksum) for checksum in packed]
+
+    def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
+        return [self._number(content) for content in contents]
+
+    def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
+        read = self._payloads_read([checksum]).get(checksum)
+        return None if read is None else read.scope
+
+    def _block_with(self, content: ContentId) -> tuple[OutlinkBlock, int] | None:
+        found = self._number(content)
+        return None if found is None else (self.block(*found), found[1])
+
+    def _postings(
+        self, target: Surt, load: int, last: Posting | None
+    ) -> Iterator[tuple[int, Iterator[Posting]]]:
+        low, high = rows_of(target.encode())
+        if last is not None:
+            of_form = low + last.form.encode() + NUL
+            low = self._runs.floor(Relation.INLINKS, of_form, of_form + number_field(last.content))
+        yield (
+            0,
+            (
                 posting
                 for row in self._runs.scan(Relation.INLINKS, low, high)
                 for posting in postings_of(row)
                 if last is None or posting > last
-            )
-            while some := list(islice(postings, AT_ONCE)):
-                contents = self._contents_of([posting.content for posting in some])
-                uris = {
-                    form: uri_of_form(target, form) for form in {posting.form for posting in some}
-                }
-                heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
-                for (form, _, head), content in zip(some, contents, strict=True):
-                    if content is not None:
-                        yield _inlink((uris[form], *heads[head], content))
-
-    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
-        with translated(self.path):
-            for row in self._runs.scan(Relation.INLINKS, *rows_of(target.encode())):
-                yield from kinds_of(row)
-
-    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
-        for pages in self.sources([content], span):
-            for original, timestamps in pages:
-                yield from (Sighting(original, timestamp) for timestamp in timestamps)
-
-    def sources(
-        self, contents: Iterable[ContentId], span: Span = ALL_TIME
-    ) -> Iterator[Iterator[Source]]:
-        rest = iter(contents)
-        while some := list(islice(rest, AT_ONCE)):
-            with translated(self.path):
-                self._drop_stale_caches()
-                checksums = [split_content(content)[0] for content in some]
-                read = self._payloads_read(checksums)
-                refers = (
-                    self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone() is not None
-                )
-                ranges = (
-                    rows_of(number_field(read[checksum].number))
-                    for checksum in checksums
-                    if checksum in read
-                )
-                captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
-                for content, checksum in zip(some, checksums, strict=True):
-                    payload = read.get(checksum)
-                    if payload is None:
-                        yield iter(())
-                        continue
-                    rows = next(captures)
-                    if (
-                        isinstance(rows, list)
-                        and sum(row.values[0].count(b"\n") + 1 for row in rows) < FEW_CAPTURES
-                    ):  # the usual case
-                        pages = _pages_of_content(content, checksum, payload.scope, pages_of(rows))
-                        yield iter([*self._counting(pages, span, refers)])
-                    else:
-                        yield self._sources(content, checksum, payload, rows, span, refers)
-
-    def _sources(
-        self,
-        content: ContentId,
-        checksum: Checksum,
-        payload: ReadPayload,
-        captures: Iterable[Row],
-        span: Span,
-        refers: bool,
-    ) -> Iterator[Source]:
-        """Yield the pages that show one content, from all pages that show its payload."""
-        with translated(self.path):
-            yield from self._counting(
-                self._pages_with(content, checksum, payload, captures), span, refers
-            )
-
-    def _counting(self, pages: Iterable[Source], span: Span, refers: bool) -> Iterator[Source]:
-        """Yield pages with their timestamps inside ``span``; pages without any are left out.
-
-        If ``refers`` is true, timestamps of revisits that refer to these captures are added.
-        """
-        for original, timestamps in pages:
-            if refers:
-                timestamps = sorted(
-                    {*timestamps, *not_modified_since(self, self._referring, original, timestamps)}
-                )
-            if timestamps[0] < span.first or timestamps[-1] > span.last:
-                timestamps = [
-                    timestamp for timestamp in timestamps if span.first <= timestamp <= span.last
-                ]
-            if timestamps:
-                yield original, timestamps
-
-    def _pages_with(
-        self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row]
-    ) -> Iterator[Source]:
-        """Return the pages that show one content of a payload.
-
-        If the payload has very many captures, they are sorted once for all its contents.
-        """
-        scope = payload.scope
-        rest = iter(captures)
-        first: list[Row] = []
-        pages = 0
-        for row in rest:
-            first.append(row)
-            pages += row.values[0].count(b"\n") + 1
-            if pages >= FEW_CAPTURES:
-                break
-        are_few = pages < FEW_CAPTURES
-        captures = first if are_few else chain(first, rest)
-        if are_few or scope is Scope.NONE:
-            return _pages_of_content(content, checksum, scope, pages_of(captures))
-        key = (
-            payload.number,
-            self._connection.execute("PRAGMA data_version").fetchone()[0],
-            self._connection.total_changes(),
+            ),
         )
-        by_cut = self._by_cut.get(key)
-        if by_cut is None:
-            by_cut = self._by_cut[key] = CapturesByCut(checksum, scope, pages_of(captures))
-            if len(self._by_cut) > CACHED_BY_CUT:
-                self._by_cut.popitem(last=False)  # its file is deleted after its last reader
-        return by_cut.of(split_content(content)[1])
+
+    def _refers(self) -> bool:
+        return self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone() is not None
+
+    def _captures(self, checksums: Sequence[Checksum]) -> Iterator[Captures]:
+        read = self._payloads_read(checksums)
+        ranges = (
+            rows_of(number_field(read[checksum].number))
+            for checksum in checksums
+            if checksum in read
+        )
+        rows = self._runs.scan_each(Relation.SIGHTINGS, ranges)
+        for checksum in checksums:
+            payload = read.get(checksum)
+            yield ((), []) if payload is None else ((payload.scope,), next(rows))
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         return self._surts_in((Relation.MEMENTOS, Relation.INLINKS), prefix, after)
@@ -400,66 +252,20 @@ class SqliteStore(Closing):
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 
-    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
-        return watched_mementos(self._scan_mementos(span, prefix), self.months)
+    def _count_contents(self) -> int:
+        return self.sums().contents
 
-    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
-        low = prefix.encode()
-        with translated(self.path):
-            mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
-            for surt, rows in groupby(mementos, surt_field):
-                yield from self._mementos_in(surt, rows, span)
-
-    def _mementos_in(self, surt: Surt, rows: Iterator[Row], span: Span) -> Iterator[Memento]:
-        """Yield the mementos in all rows of a SURT within ``span``, each key once."""
-        first, last = span.first, span.last
-        only = next(rows, None)
-        if only is None:
-            return
-        second = next(rows, None)
-        if second is None:
-            items = mementos_of(only, self._names, span)
-            # The usual case: one row, and no two captures at one time.
-            if all(one[0] < other[0] for one, other in pairwise(items)):
-                for item in items:
-                    yield memento_of(surt, item)
-                return
-            some = iter(items)
-        else:
-            some = in_order(chain((only, second), rows), lambda row: mementos_of(row, self._names))
-        for (timestamp, *_), same in groupby(some, itemgetter(0, 1, 2)):
-            if timestamp > last:
-                return
-            if timestamp >= first:
-                yield memento_of(surt, first_of_copies(same))
-
-    def scan_contents(self) -> Iterator[ContentBlock]:
-        return watched_contents(self._scan_contents(), lambda: self.sums().contents)
-
-    def _scan_contents(self) -> Iterator[ContentBlock]:
+    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         begin = 1
-        while True:
-            with translated(self.path):
-                self._drop_stale_caches()
-                found = self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone()
-                if found is None:
-                    return
+        with self._reading():
+            while found := self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone():
                 first, data = found
                 if first < begin:
                     raise damaged(str(self.path), f"outlinks {first} are out of order")
                 block = opened_block(self._connection, first, data)
                 begin = first + len(block)
-                names = dict(
-                    zip(range(first, begin), self._contents_of(range(first, begin)), strict=True)
-                )
-                kept = {number: content for number, content in names.items() if content is not None}
-                found = ContentBlock(
-                    list(kept.values()),
-                    block.all_links() if kept else [],
-                    [block.numbers(number) for number in kept],
-                )
-            if kept:
-                yield found
+                yield block, self.contents(0, range(first, begin))
+                self._drop_stale_caches()
 
     def batches(self) -> Iterator[Batch]:
         with translated(self.path):
@@ -508,10 +314,20 @@ class SqliteStore(Closing):
             return stored_months(self._connection)
 
     def sums(self) -> StoreSums:
-        from arclink.store.sqlite.counts import store_sums
-
         with translated(self.path):
-            return store_sums(self._connection, self.path)
+            batches, payloads, links, first, last = self._connection.execute(_KEPT).fetchone()
+            gone_payloads, gone_contents, gone_links, _ = removed_sums(self._connection)
+            files = (self.path, Path(f"{self.path}-wal"))
+            return StoreSums(
+                batches=batches,
+                files=self._connection.execute("SELECT count(*) FROM files").fetchone()[0],
+                payloads=payloads - gone_payloads,
+                contents=last_number(self._connection, "contents") - gone_contents,
+                links=links - gone_links,
+                first=first,
+                last=last,
+                bytes=sum(file.stat().st_size for file in files if file.exists()),
+            )
 
     def stats(self) -> StoreStats:
         """Return counts over the whole store.
@@ -521,12 +337,10 @@ class SqliteStore(Closing):
         are kept per batch.
         """
         from arclink.store.blocks.counts import count_rows
-        from arclink.store.sqlite.counts import store_sums
         from arclink.store.sqlite.stored_rows import SqliteRows
 
         with translated(self.path):
-            rows = SqliteRows(self._connection, self._runs, self._names)
-            return count_rows(rows, store_sums(self._connection, self.path))
+            return count_rows(SqliteRows(self._connection, self._runs, self), self.sums())
 
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
@@ -536,9 +350,9 @@ class SqliteStore(Closing):
             takedowns = listed(self.path)
         except SealError as error:
             yield Violation(LISTED, str(error))
-        with translated(self.path), closing(open_for_reading(self.path)) as connection:
-            yield from Verifier(connection).violations()
-            recorded = [takedown for takedown, _ in records(connection)]
+        with translated(self.path), SqliteStore(self.path) as other:
+            yield from Verifier(other._connection, other._runs, other).violations()
+            recorded = [takedown for takedown, _ in other.forgotten()]
         for takedown in missing_in(recorded, takedowns):
             yield Violation(
                 LISTED,
@@ -548,50 +362,10 @@ class SqliteStore(Closing):
 
     # Queries of a build
 
-    def known_contents(
-        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        rest = iter(wanted)
-        while some := list(islice(rest, AT_ONCE)):
-            with translated(self.path), self.snapshot():
-                rows = self._connection.execute(
-                    _PAYLOADS.format(",".join("?" * len(some))),
-                    [pack_checksum(checksum) for checksum, _ in some],
-                )
-                found = {unpack_checksum(packed): (number, fate) for packed, number, fate in rows}
-                answers = [
-                    self._known(checksum, originals, found.get(checksum))
-                    for checksum, originals in some
-                ]
-            yield from answers
-
-    def copies(self, surt: Surt) -> Iterator[Memento]:
-        with translated(self.path):
-            self._drop_stale_caches()
-            rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
-            items = in_order(rows, lambda row: mementos_of(row, self._names))
-            for item in sorted_copies(items):
-                yield memento_of(surt, item)
-
-    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        """Yield the distinct originals of mementos with this checksum, sorted.
-
-        Mementos that a rule kept from being read are left out.
-        """
-        with translated(self.path):
-            number, _ = self._payload(checksum)
-            if number:
-                for original, _ in self._pages(number):
-                    yield original
-
-    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
-        with translated(self.path):
-            for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
-                for (packed,) in self._connection.execute(query, bounds).fetchall():
-                    checksum, reference = parse_name(unpack_checksum(packed))
-                    fate = self._payload(checksum)[1]
-                    if scope_of_fate(fate) is None:
-                        yield checksum, reference
+    def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
+        for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
+            for packed, fate in self._connection.execute(query, bounds).fetchall():
+                yield unpack_checksum(packed), fate
 
     # Writes of a build
 
@@ -621,7 +395,16 @@ class SqliteStore(Closing):
             ).fetchone()
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
-            self._check_settings(settings)
+            stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
+            known = with_key_rules(dict(stored))
+            self._connection.executemany(
+                "INSERT INTO settings VALUES (?, ?)",
+                [
+                    (name, value)
+                    for name, value in united_settings(known, settings, str(self.path)).items()
+                    if name not in known
+                ],
+            )
             self._connection.executemany(
                 "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path = "
                 "excluded.path, size = excluded.size, fingerprint = excluded.fingerprint",
@@ -635,7 +418,7 @@ class SqliteStore(Closing):
             loader = BatchLoader(
                 self._connection,
                 self._runs,
-                self._names,
+                self.names,
                 graph,
                 number,
                 cores or os.cpu_count() or 1,
@@ -649,7 +432,7 @@ class SqliteStore(Closing):
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
             for takedown in takedowns:
-                forget(self._connection, self._runs, self._names, takedown)
+                forget(self._connection, self._runs, self, takedown)
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -681,7 +464,7 @@ class SqliteStore(Closing):
         is_listed = False
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self._names, takedown)
+                removed = forget(self._connection, self._runs, self, takedown)
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, [takedown])
                     is_listed = True
@@ -752,9 +535,9 @@ class SqliteStore(Closing):
             if self._connection.in_transaction:  # SQLite rolls some failures back by itself
                 self._connection.execute("ROLLBACK")
             if not is_done:
-                self._names.forget()
+                self.names.forget()
                 self._runs.forget()
-            self._clear_caches()
+            self.drop_caches()
         if is_done:
             self._truncate_log()
 
@@ -801,59 +584,13 @@ class SqliteStore(Closing):
         if version != self._version:
             self._version = version
             self._connection.is_sealed = is_sealed(self._connection)  # after `convert`, it is
-            self._clear_caches()
+            self.drop_caches()
 
-    def _clear_caches(self) -> None:
+    def drop_caches(self) -> None:
+        super().drop_caches()
         self._state = None
-        for kept in (
-            self._outlink_blocks,
-            self._payloads,
-            self._contents,
-            self._numbers,
-            self._by_cut,
-        ):
+        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
             kept.clear()
-
-    def _check_settings(self, settings: Mapping[str, str]) -> None:
-        is_older = self.setting("rules") is not None
-        for name, value in with_key_rules(settings).items():
-            known = self.setting(name) or (
-                FIRST_RULES if is_older and name == KEYS_SETTING else None
-            )
-            if known is None:
-                self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
-            elif known != value:
-                raise StoreError(
-                    f"{self.path} was built with {name} = {known}, not {value}. Use that "
-                    "setting, or build a new store."
-                )
-
-    def _payload(self, checksum: Checksum) -> tuple[int, bytes | None]:
-        """Return number and packed fate of a payload; (0, None) if the checksum is unknown.
-
-        No payload has the number 0.
-        """
-        row = self._connection.execute(
-            "SELECT number, fate FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
-        ).fetchone()
-        return row or (0, None)
-
-    def _known(
-        self, checksum: Checksum, originals: Sequence[UriR], row: tuple[int, bytes | None] | None
-    ) -> tuple[Payload | None, Sequence[UriR]]:
-        if row is None or row[1] is None:
-            return None, originals
-        payload = unpack_fate(checksum, row[1], self._names)
-        if payload.scope is None:
-            return payload, originals
-        cuts = [
-            split_content(content_id(checksum, original, payload.scope))[1]
-            for original in originals
-        ]
-        has = [self._connection.execute(_HAS_CONTENT, (row[0], cut)).fetchone() for cut in cuts]
-        return payload, [
-            original for original, found in zip(originals, has, strict=True) if not found
-        ]
 
     def _file_now(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the store's path; None if it is missing."""
@@ -861,10 +598,6 @@ class SqliteStore(Closing):
             found = os.stat(self.path)
             return found.st_dev, found.st_ino
         return None
-
-    def _referring(self, reference: Checksum) -> Iterable[Source]:
-        number, _ = self._payload(reference)
-        return self._pages(number) if number else ()
 
     # The results of these three methods change only after a takedown, so they are cached until
     # another connection writes (`_drop_stale_caches`).
@@ -884,8 +617,7 @@ class SqliteStore(Closing):
                     known[missing[packed]] = ReadPayload(number, scope)
         return {checksum: known[checksum] for checksum in checksums if checksum in known}
 
-    def _number_of(self, content: ContentId) -> int | None:
-        """Return the number of a content; None if the store has no such content."""
+    def _number(self, content: ContentId) -> Content | None:
         known = _with_room(self._numbers)
         number = known.get(content)
         if number is None:
@@ -895,11 +627,10 @@ class SqliteStore(Closing):
             ).fetchone()
             if found is None:
                 return None
-            number = known[content] = int(found[0])
+            number = known[content] = 0, int(found[0])
         return number
 
-    def _contents_of(self, numbers: Sequence[int]) -> list[ContentId | None]:
-        """Return contents by number; None for one that was removed since the number was read."""
+    def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
         known, payloads = _with_room(self._contents), _with_room(self._payloads)
         missing = {number for number in numbers if number not in known}
         if missing:
@@ -912,18 +643,7 @@ class SqliteStore(Closing):
                     payloads[checksum] = ReadPayload(payload, scope)
         return [known.get(number) for number in numbers]
 
-    def _posting(self, target: Surt, inlink: Inlink) -> Posting:
-        number = self._number_of(inlink.content)
-        if number is None:
-            raise UsageError(
-                f"cannot continue after an inlink of {inlink.content}: the store has no such "
-                "content"
-            )
-        return Posting(
-            uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel)
-        )
-
-    def _outlink_block(self, content: int) -> OutlinkBlock:
+    def block(self, load: int, content: int) -> OutlinkBlock:
         for block in self._outlink_blocks:
             if block.first <= content < block.first + len(block):
                 return block
@@ -931,21 +651,22 @@ class SqliteStore(Closing):
         self._outlink_blocks.appendleft(block)
         return block
 
-    def _pages(self, payload: int) -> Iterable[Source]:
-        return pages_of(self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload))))
-
 
 # Bounds of the checksums that are references: the first inclusive, the last exclusive.
 _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))
 _NAMES = (pack_checksum("named:"), pack_checksum("named;"))
-_NAMED = "SELECT checksum FROM payloads WHERE checksum >= ? AND checksum < ?"
+_NAMED = "SELECT checksum, fate FROM payloads WHERE checksum >= ? AND checksum < ?"
 _UNREAD = f"{_NAMED} AND fate IS NOT NULL"  # the others name a capture of their own original
+_KEPT = """
+SELECT count(*), coalesce(sum(payloads), 0), coalesce(sum(links), 0),
+       coalesce(min(nullif(first, '')), ''), coalesce(max(last), '')
+FROM batches
+"""
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
 """
-_HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """

@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from arclink.model import Checksum, ContentId, Forgotten, Surt
+from arclink.model import Checksum, Forgotten, Surt
 from arclink.rows.link_sources import LinkSource, source_of
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import (
-    join_content,
     pack_checksum,
-    split_content,
-    unpack_checksum,
     uri_of_form,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
     MementoItem,
+    distinct_mementos,
     end_of_prefix,
     groups_of,
     in_order,
@@ -24,17 +23,15 @@ from arclink.store.blocks.relations import (
     surt_field,
     unpack_fate,
 )
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.blocks.stored_rows import (
     ContentLinks,
     PayloadSighting,
     StoredPayload,
     TargetLinks,
-    distinct_mementos,
 )
-from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import opened_block
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import records
 
@@ -45,10 +42,10 @@ _BUCKET = 256
 class SqliteRows:
     """The `VerifiedRows` of a SQLite store."""
 
-    def __init__(self, connection: Connection, runs: Runs, names: StoredNames) -> None:
+    def __init__(self, connection: Connection, runs: Runs, answers: BlockAnswers) -> None:
         self._connection = connection
         self._runs = runs
-        self._names = names
+        self.answers = answers
 
     def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
         return self._mementos(self._runs.scan(Relation.MEMENTOS))
@@ -60,7 +57,7 @@ class SqliteRows:
 
     def _mementos(self, rows: Iterable[Row]) -> Iterator[tuple[Surt, MementoItem]]:
         for surt, of_surt in groupby(rows, surt_field):
-            for item in distinct_mementos(of_surt, self._names):
+            for item in distinct_mementos(of_surt, self.answers.names):
                 yield surt, item
 
     def count_targets(self) -> int:
@@ -105,25 +102,16 @@ class SqliteRows:
         if found is None:
             return None
         number, fate = found
-        payload = None if fate is None else unpack_fate(checksum, fate, self._names)
+        payload = None if fate is None else unpack_fate(checksum, fate, self.answers.names)
         if payload is None or source_of(payload) is LinkSource.CRAWLER:
             return StoredPayload(number, number // _BUCKET, None)
         return StoredPayload(number, number // _BUCKET, payload.scope)
-
-    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
-        return [self._has_content(content) for content in contents]
-
-    def _has_content(self, content: ContentId) -> bool:
-        checksum, cut = split_content(content)
-        found = self._connection.execute(_HAS_CONTENT, (pack_checksum(checksum), cut)).fetchone()
-        return found is not None
 
     def greatest_content(self) -> int:
         return self._greatest("contents")
 
     def name_of(self, load: int, content: int) -> str:
-        found = self._connection.execute(_CONTENT, (content,)).fetchone()
-        return join_content(unpack_checksum(found[0]), found[1]) if found else f"number {content}"
+        return self.answers.contents(load, [content])[0] or f"number {content}"
 
     def takedowns(self) -> Iterator[Forgotten]:
         return (takedown.what for takedown, _ in records(self._connection))
@@ -134,11 +122,3 @@ class SqliteRows:
 
 
 _PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
-_HAS_CONTENT = (
-    "SELECT 1 FROM contents WHERE payload = (SELECT number FROM payloads WHERE checksum = ?) "
-    "AND cut = ?"
-)
-_CONTENT = (
-    "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE "
-    "contents.number = ?"
-)

@@ -13,6 +13,7 @@ import orjson
 
 from arclink.model import Surt, UriR
 from arclink.rows.link_sources import LinkSource, source_of
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import (
     join_content,
     split_content,
@@ -30,6 +31,7 @@ from arclink.store.blocks.relations import (
     sightings_of,
     unpack_fate,
 )
+from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.verification import (
     UNREADABLE,
     Check,
@@ -38,8 +40,7 @@ from arclink.store.blocks.verification import (
     violations_of,
 )
 from arclink.store.protocols import Violation
-from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.stored_rows import SqliteRows
 from arclink.store.sqlite.takedowns import last_number, removed_sums
@@ -50,14 +51,16 @@ class Verifier:
     """Checks a store.
 
     Args:
-        connection: A connection of its own, which the caller closes: a transaction stays open.
+        connection: Of the store, which no one else uses: a transaction stays open.
+        runs: Of the store.
+        answers: The store.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, runs: Runs, answers: BlockAnswers) -> None:
         self._connection = connection
-        self._runs = Runs(connection)
-        self._names = StoredNames(connection)
-        self._rows = SqliteRows(connection, self._runs, self._names)
+        self._runs = runs
+        self._names = answers.names
+        self._rows = SqliteRows(connection, runs, answers)
         self._shared = RowChecks(self._rows)
 
     def violations(self) -> Iterator[Violation]:

@@ -26,10 +26,11 @@ from arclink.rows.relations import parse_payload
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_fate, unpack_fate
+from arclink.store.blocks.rows import Relation
 from arclink.store.graph_files import read_sorted
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, write_block
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.uris.surts import surt_of
 

@@ -10,9 +10,9 @@ import pytest
 
 from arclink.model import ContentId, Surt
 from arclink.pipeline.settings import BuildSettings
+from arclink.store.blocks import answers
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from arclink.store.sqlite import store as sqlite
 from benchmarks.skew import PAGE, payload_at_many_uris, write
 from tests.archives.made_archives import http, warc
 from tests.pipeline.store_contents import build_store
@@ -41,7 +41,7 @@ def test_sightings_are_equal_for_many_captures_and_for_few(
     path = skewed(tmp_path / "a", 60)
     with open_store(str(path)) as store:
         plainly = sightings_of_hub(store)
-    monkeypatch.setattr(sqlite, "FEW_CAPTURES", 20)
+    monkeypatch.setattr(answers, "FEW_CAPTURES", 20)
     with open_store(str(path)) as store:
         assert sightings_of_hub(store) == plainly
         assert len(plainly) == 60

@@ -5,10 +5,14 @@ No server is needed.
 
 import re
 from importlib.resources import files
+from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arclink.store.blocks.rows import Relation
+from arclink.store.cassandra.reader import rows_in
 from arclink.store.cassandra.rows import (
     content_number,
     pack_inlinks,
@@ -29,6 +33,7 @@ from arclink.store.cassandra.tables import (
     PLACED,
     Chunk,
     StoreView,
+    Stream,
     believed,
     bucket_of,
 )
@@ -81,6 +86,18 @@ def test_a_content_number_encodes_its_place(part: int, block: int, position: int
 @given(st.lists(plain, min_size=1, max_size=20))
 def test_surts_are_unpacked_as_they_were_packed(surts: list[str]) -> None:
     assert unpack_surts(pack_surts(surts)) == surts
+
+
+def test_a_stream_that_lost_all_but_one_of_its_first_rows_is_read_to_its_end() -> None:
+    """A takedown may empty the others."""
+    later = [(1, 0, HOME, 0, 0, b"http://b/\t2011")]
+    table: Any = SimpleNamespace(
+        raw_bucket=lambda *_: iter(later), opener=lambda _: lambda data, _: data
+    )
+    home = [Chunk(1, 0, 3, b"http://a/\t2010")]
+    stream = Stream(table, b"", home, StoreView(frozenset({1})), is_full=True)
+    rows = rows_in(Relation.SIGHTINGS, b"", [stream])
+    assert [row.values for row in rows] == [(b"http://a/\t2010",), (b"http://b/\t2011",)]
 
 
 places = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers(0, 2**24))

@@ -32,11 +32,12 @@ from arclink.model import (
 from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.levels import FAN_OUT
 from arclink.store.blocks.relations import BlockWriter
+from arclink.store.blocks.rows import Relation
 from arclink.store.graph_files import write_graph_sums
 from arclink.store.sqlite import runs as runs_module
 from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.packing_process import PackingProcess
-from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS, canonical
 from tests.store.graphs import checksum_of, memento, write_batch
@@ -88,7 +89,7 @@ class TestHub:
     def test_inlinks_are_read_on_while_a_batch_is_loaded_and_merged(
         self, store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("arclink.store.sqlite.store.AT_ONCE", 2)
+        monkeypatch.setattr("arclink.store.blocks.answers.AT_ONCE", 2)
         with SqliteStore(store.path) as reader:
             inlinks = reader.inlinks(Surt("example,hub)/"))
             begun = [inlink.content for inlink in islice(inlinks, 3)]

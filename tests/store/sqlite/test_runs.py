@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from arclink.errors import StoreError
 from arclink.store.blocks.levels import FAN_OUT
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.sqlite import runs
-from arclink.store.sqlite.runs import Relation, Runs, RunWriter
+from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import SCHEMA, Connection
 
 keys = st.binary(max_size=6).map(

@@ -11,10 +11,10 @@ from arclink.store.blocks import checks, verification
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
 from arclink.store.blocks.relations import pack_fate
-from arclink.store.blocks.rows import Row
+from arclink.store.blocks.rows import Relation, Row
 from arclink.store.protocols import Violation
 from arclink.store.sqlite.outlinks import opened_block, write_block
-from arclink.store.sqlite.runs import Relation, Runs, RunWriter
+from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import memento, write_batch
@@ -114,7 +114,7 @@ def forget_links_kept(path: Path) -> None:
     with SqliteStore(path, create=True) as store:
         fate = pack_fate(
             Payload(READ, Scope.NONE, "utf-8", "a.warc.gz", 1, "PAYLOAD_READ", (("LINK_KEPT", 4),)),
-            store._names,
+            store.names,
         )
         store._connection.execute(
             "UPDATE payloads SET fate = ? WHERE checksum = ?", (fate, pack_checksum(READ))
@@ -127,7 +127,7 @@ def widen_a_scope(path: Path) -> None:
             Payload(
                 SHARED, Scope.PATH, "utf-8", "a.warc.gz", 2, "PAYLOAD_READ", (("LINK_KEPT", 1),)
             ),
-            store._names,
+            store.names,
         )
         store._connection.execute(
             "UPDATE payloads SET fate = ? WHERE checksum = ?", (fate, pack_checksum(SHARED))

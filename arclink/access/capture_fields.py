@@ -1,0 +1,145 @@
+"""The fields of a capture, each declared once, for all forms in which captures leave ArcLink.
+
+A form takes the names of its fields, their order, their values and their JSON Schema from `FIELDS`;
+so does the table in the documentation (``docs/reference/captures.md``). To add a field, add it to
+`arclink.model.Memento` if the store keeps it, and to `FIELDS`: every form has it then, unless its
+declaration says otherwise.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from arclink.access.texts import printable, printable_uri
+from arclink.checksums import digest_in
+from arclink.model import Memento
+from arclink.uris.methods import method_of_key
+
+UNKNOWN = "-"
+"""A text that is not known."""
+
+
+class FieldKind(Enum):
+    """What the values of a field are."""
+
+    URI = "URI"
+    TEXT = "text"
+    TIME = "time"
+    NUMBER = "number"
+    LENGTH = "length"
+    """A number of bytes, -1 if it is not known."""
+
+
+class CaptureField(NamedTuple):
+    """One field of a capture.
+
+    Attributes:
+        name: Its name in forms that have no other name for it.
+        about: Its meaning, as a sentence for users.
+        names: Its other names, by form; empty in forms that lack it.
+        value: Attribute of a memento, or a function of it; by default the attribute ``name``.
+    """
+
+    name: str
+    kind: FieldKind
+    about: str
+    names: Mapping[str, str] = {}
+    value: str | Callable[[Memento], str] = ""
+
+
+URI, TEXT, TIME, NUMBER, LENGTH = FieldKind
+
+FIELDS = (
+    CaptureField("surt", URI, "SURT of the URI.", {"cdx": "urlkey", "timemap": ""}),
+    CaptureField("uri", URI, "Captured URI.", {"cdx": "url", "timemap": "original"}, "original"),
+    CaptureField("timestamp", TIME, "Time of the capture, UTC.", {"captures": "time"}),
+    CaptureField("status", TEXT, "HTTP status."),
+    CaptureField("mime", TEXT, "Mime type; in `/cdx` `warc/revisit` for revisits."),
+    CaptureField(
+        "checksum",
+        TEXT,
+        "Checksum of the payload; for captures without payload, what they refer to.",
+        {"cdx": "", "stream": "digest", "captures": ""},
+    ),
+    CaptureField(
+        "digest",
+        TEXT,
+        "Checksum of the payload; not known for captures without payload.",
+        {"explain": "", "timemap": "", "stream": ""},
+        lambda memento: digest_in(memento.checksum),
+    ),
+    CaptureField(
+        "record_type",
+        TEXT,
+        "`response`, `revisit` or `resource`.",
+        {"cdx": "", "timemap": "", "stream": "type"},
+    ),
+    CaptureField("file", TEXT, "Name of the archive file.", {"cdx": "filename"}),
+    CaptureField("offset", NUMBER, "Where the record begins in the file, in bytes."),
+    CaptureField("length", LENGTH, "Bytes of the record as stored.", {"timemap": ""}),
+    CaptureField("languages", TEXT, "Codes of its languages, with commas between them."),
+    CaptureField(
+        "method",
+        TEXT,
+        "The HTTP method that it answers, if that is not GET.",
+        {"timemap": ""},
+        lambda memento: method_of_key(memento.surt) or UNKNOWN,
+    ),
+)
+"""The fields in the order of columns."""
+
+
+class CaptureForm:
+    """A form in which captures leave ArcLink.
+
+    Args:
+        name: Its name in `CaptureField.names`.
+        write: Makes the values of fields of a kind; other values are written unchanged.
+        begin: The names that come first, with blanks between them; the others follow in the order
+            of `FIELDS`.
+
+    Attributes:
+        fields: The fields by their names in the form, in its order.
+        getters: Functions that return their values, by the same names.
+        of: Returns the values of all fields of a capture, by name.
+    """
+
+    def __init__(
+        self, name: str, write: Mapping[FieldKind, Callable[[Any], object]], begin: str = ""
+    ) -> None:
+        self.name = name
+        by_name = {field.names.get(name, field.name): field for field in FIELDS}
+        order = dict.fromkeys((*begin.split(), *by_name))
+        self.fields = {one: by_name[one] for one in order if one}
+        known: dict[str, object] = {kind.name: function for kind, function in write.items()}
+        known |= {field.name: field.value for field in FIELDS}
+        code = {one: _code_of(field, field.kind in write) for one, field in self.fields.items()}
+        items = ", ".join(f"{one!r}: {value}" for one, value in code.items())
+        self.getters: Mapping[str, Callable[[Memento], Any]] = {
+            one: eval(f"lambda memento: {value}", known) for one, value in code.items()
+        }
+        self.of: Callable[[Memento], dict[str, Any]] = eval(f"lambda memento: {{{items}}}", known)
+
+
+def _code_of(field: CaptureField, is_written: bool) -> str:
+    """Return the expression for a value; one function has all of them, which is faster."""
+    is_function = callable(field.value)
+    value = f"{field.name}(memento)" if is_function else f"memento.{field.value or field.name}"
+    return f"{field.kind.name}({value})" if is_written else value
+
+
+_RAW = {URI: printable_uri}
+_CLEANED = {**_RAW, TEXT: printable}
+
+CDX = CaptureForm(
+    "cdx", {**_RAW, NUMBER: str, LENGTH: lambda length: str(length) if length >= 0 else UNKNOWN}
+)
+"""The rows of a capture index."""
+
+EXPLANATION = CaptureForm(
+    "explain", _CLEANED, "uri surt timestamp status mime languages record_type method"
+)
+"""JSON of the outcome of each capture."""
+
+TIMEMAP = CaptureForm("timemap", _CLEANED, "timestamp original status mime languages")
+"""JSON of TimeMaps."""

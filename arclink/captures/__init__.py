@@ -1,0 +1,1 @@
+"""Captures: where their records are, what is in them, their orders, and files of them."""

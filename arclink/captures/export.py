@@ -1,0 +1,195 @@
+"""One export of captures: its selection, its records, its counts and its manifest.
+
+Everything is read through the protocols of the store, so captures that the store hides are not
+exported. The originals of revisits are read from a second store, because they may be outside of the
+selection. Memory is limited: captures are sorted on disk.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from arclink.captures.index import ExportedRows
+from arclink.captures.places import ArchivePlaces
+from arclink.captures.queries import CaptureFormat, TakeAwayQuery
+from arclink.captures.read import PageReader
+from arclink.captures.records import ChosenRecords, TakenRecord, taken_records
+from arclink.captures.tally import TakeAwayTally
+from arclink.captures.text import read_title
+from arclink.errors import CaptureError, ExportError
+from arclink.model import ALL_TIME, Memento
+from arclink.store.protocols import Scans
+from arclink.store.takedown_files import takedown_digest
+from arclink.subsets.fields import is_name
+from arclink.version import VERSION
+
+_ATTEMPTS = 3
+"""Number of times that the captures are listed if the store changes meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where captures come from.
+
+    Attributes:
+        store: A store, or a subset of it: its captures are the selection.
+        places: Where archive files are, if they were moved.
+        subset: The subset as the caller named or wrote it; empty if not known.
+    """
+
+    store: Scans
+    places: ArchivePlaces | None = None
+    subset: str = ""
+
+    def describe(self, query: TakeAwayQuery) -> str:
+        """Return the captures of a query in words."""
+        if text := self.store.selection:
+            name = f"{self.subset}: " if is_name(self.subset) else ""
+            return f"{query.description} of the subset {name}{text}"
+        return query.description
+
+
+class Export:
+    """One export: what a format writes, and where.
+
+    Args:
+        source: Where the captures come from.
+        query: The query.
+        folder: Folder for temporary files; the caller removes it.
+        name: Name of the file.
+        open_file: Returns a new file with this name.
+        is_download: Whether there is one file only, and a record that is rewritten may have
+            `most_bytes` at most.
+
+    Attributes:
+        tally: Counts of what was written and of what was left out.
+        selection: The captures in words.
+        rows: The index of the records.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        query: TakeAwayQuery,
+        folder: Path,
+        name: str,
+        open_file: Callable[[str], BinaryIO],
+        *,
+        is_download: bool = False,
+    ) -> None:
+        self.query = query
+        self.folder = folder
+        self.name = name
+        self.open = open_file
+        self.is_download = is_download
+        self.tally = TakeAwayTally()
+        self._source = source
+        self.selection = source.describe(query)
+        is_wacz = query.form is CaptureFormat.WACZ
+        self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
+        self._reader = PageReader(source.store.unselected, source.places)
+
+    @contextmanager
+    def records(self) -> Iterator[Iterator[TakenRecord]]:
+        """Yield the records of the selection.
+
+        Raises:
+            ExportError: The selection has no capture, or the store changed again and again.
+        """
+        store = self._source.store
+        takedowns = takedown_digest(store)
+        with self._reader as reader:
+            chosen = self._chosen()
+            self._check_captures()
+            yield taken_records(
+                chosen,
+                reader,
+                self.tally,
+                is_checked=self.query.is_checked,
+                is_limited=self.is_download,
+            )
+            if takedown_digest(store) != takedowns:
+                raise ExportError(
+                    "captures were forgotten during the export, and may be in it. Export again."
+                )
+
+    def _title_of(self, memento: Memento) -> str:
+        # A record is copied without being decompressed, so it is read once more.
+        try:
+            with self._reader.read(memento) as page:
+                return read_title(page)
+        except CaptureError:
+            return ""
+
+    def _chosen(self) -> ChosenRecords:
+        store = self._source.store
+        for _ in range(_ATTEMPTS):
+            state = store.state().version
+            mementos = store.scan_mementos(self.query.span)
+            chosen = ChosenRecords(mementos, self._reader, self.folder)
+            if store.state().version == state:
+                self.tally.captures = chosen.captures
+                return chosen
+        raise ExportError(
+            f"the store changed {_ATTEMPTS} times while its captures were listed. "
+            "Export when no build runs."
+        )
+
+    def _check_captures(self) -> None:
+        if not self.tally.captures:
+            raise ExportError(f"nothing to export: the graph has no capture in: {self.selection}")
+
+    def check_written(self) -> None:
+        """Raise an error if no capture was written.
+
+        Raises:
+            ExportError: None was; the text counts the reasons.
+        """
+        self._check_captures()
+        if not self.tally.written:
+            reasons = "; ".join(
+                f"{count:,}: {reason.text}" for reason, count in self.tally.left_out.items()
+            )
+            raise ExportError(
+                f"nothing to export: none of {self.tally.captures:,} captures could be read "
+                f"({reasons}). If archive files were moved, name their folder with --archives."
+            )
+
+    def mementos(self) -> Iterator[Memento]:
+        """Yield the captures of the selection, and count them as written."""
+        for memento in self._source.store.scan_mementos(self.query.span):
+            self.tally.captures += 1
+            self.tally.written += 1
+            yield memento
+
+    def put(self, name: str, pieces: Iterable[bytes]) -> Iterator[None]:
+        """Write a file; yield after each piece."""
+        with self.open(name) as out:
+            for piece in pieces:
+                out.write(piece)
+                yield
+
+    def manifest(self, files: Mapping[str, int]) -> Mapping[str, object]:
+        """Return the manifest as a JSON object (``docs/how-to/take-away.md``, *Manifest*).
+
+        Args:
+            files: Size of each file in bytes, by name.
+        """
+        query, tally = self.query, self.tally
+        span = query.span
+        return {
+            "arclink": VERSION,
+            "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "format": query.form.value,
+            "selection": self.selection,
+            "from": span.first if span.first != ALL_TIME.first else None,
+            "to": span.last if span.last != ALL_TIME.last else None,
+            "checked": query.is_checked,
+            "counts": tally.counts() if query.form.has_records else {"captures": tally.captures},
+            "added_originals": [asdict(one) for one in tally.added_named],
+            "batches": self._source.store.last_batch(),
+            "files": files,
+        }

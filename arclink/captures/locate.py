@@ -1,0 +1,299 @@
+"""Which capture answers for a URI and a time, and which captures may hold its payload.
+
+Everything is read from the store by its protocol, so captures that an embargo hides or that were
+forgotten do not exist here, neither as answers nor as holders of another capture's payload.
+
+The payload that a memento shows (`arclink.store.blocks.references`) is its own. For a revisit, it
+is that of another capture with the same checksum, else that of the capture that it names. For "not
+modified", and for the revisit of a redirect without Location, this capture also gives status and
+headers.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import NamedTuple
+
+from arclink.access.nearby import backwards, by_distance
+from arclink.access.queries import surt_asked
+from arclink.access.snapshots import of_one_state
+from arclink.access.times import AT
+from arclink.checksums import (
+    is_reference,
+    normal_checksum,
+    timestamp_of_reference,
+    uri_of_reference,
+)
+from arclink.errors import CaptureError
+from arclink.model import (
+    ALL_TIME,
+    NO_CHECKSUM,
+    Checksum,
+    Kind,
+    Memento,
+    Span,
+    Timestamp,
+)
+from arclink.reasons import Reason
+from arclink.store.protocols import Answers, Captures, Scans
+from arclink.uris.surts import surt_of
+
+REVISIT = "revisit"
+
+MOST_LISTED = 1_000
+"""Largest number of captures that are read to find the newest one."""
+
+_ALGORITHMS = ("sha1:", "sha256:", "sha512:", "md5:")
+
+_LOCATION = Kind("http@location")
+
+
+class Neighbours(NamedTuple):
+    """The captures of a URI around one of them; None for a missing one.
+
+    Attributes:
+        first: The oldest one.
+        prev: The next older one.
+        next: The next newer one.
+        last: The newest one; None also if there are too many captures to look.
+    """
+
+    first: Memento | None
+    prev: Memento | None
+    next: Memento | None
+    last: Memento | None
+
+
+def find_capture(store: Scans, text: str, at: str = "") -> Memento:
+    """Return the capture that a user names.
+
+    Args:
+        store: The store to search.
+        text: A URI, or the checksum of a payload with the name of its algorithm (``sha1:…``).
+        at: A time as users type it: the capture in force at its end; if empty, the newest one.
+
+    Raises:
+        BadParameterError: The text is not a URI, or ``at`` is not a time.
+        CaptureError: The graph has no such capture.
+    """
+    if text.lower().startswith(_ALGORITHMS):
+        return capture_of_checksum(store, normal_checksum(text))
+    return capture_in_force(store, text, AT.read(at) if at else ALL_TIME.last)
+
+
+@of_one_state
+def capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
+    """Return the newest capture of a URI that is not newer than ``at``.
+
+    Of several variants of the URI at the same time, the one that is written as asked is preferred.
+
+    Raises:
+        BadParameterError: ``uri`` is not a URI.
+        CaptureError: The graph has no such capture.
+    """
+    surt = surt_asked("uri", uri)
+    for _, same in groupby(backwards(store, surt, at), attrgetter("timestamp")):
+        return _preferred(store, list(same), uri)
+    oldest = next(store.mementos(surt), None)
+    if oldest is None:
+        raise CaptureError(f"not captured: the graph has no capture of {uri}")
+    raise CaptureError(
+        f"not captured by {at}: the oldest capture of {uri} is of {oldest.timestamp}"
+    )
+
+
+@of_one_state
+def capture_at(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None:
+    """Return the capture of a URI at exactly this time; None if it has no such capture.
+
+    A capture of another variant of the URI counts, unless it only redirects to a variant of itself:
+    to a browser that asks for the target, that would be an endless loop.
+    """
+    same = list(store.mementos(surt_asked("uri", uri), Span(timestamp, timestamp)))
+    if not same:
+        return None
+    found = _preferred(store, same, uri)
+    return None if found.original != uri and redirects_to_itself(store, found) else found
+
+
+@of_one_state
+def capture_near(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None:
+    """Return the capture of a URI that is nearest to a time; None if it was never captured.
+
+    Of two captures with the same distance, the older one is returned. Captures that redirect to a
+    variant of themselves are only returned if there are no others.
+    """
+    surt = surt_asked("uri", uri)
+    first: Memento | None = None
+    for _, same in groupby(by_distance(store, surt, timestamp), attrgetter("timestamp")):
+        found = _preferred(store, list(same), uri)
+        if not redirects_to_itself(store, found):
+            return found
+        first = first or found
+    return first
+
+
+def _preferred(store: Answers, same: list[Memento], uri: str) -> Memento:
+    """Return the capture of a URI among captures of its variants at one time."""
+    if len(same) == 1:
+        return same[0]
+    return min(
+        same,
+        key=lambda memento: (
+            memento.original != uri,
+            redirects_to_itself(store, memento),
+            memento.record_type == REVISIT,
+            is_reference(memento.checksum),
+        ),
+    )
+
+
+def neighbours_of(store: Answers, memento: Memento) -> Neighbours:
+    """Return the captures of the same SURT around a capture."""
+    captures = list(islice(store.mementos(memento.surt), MOST_LISTED + 1))
+    if len(captures) <= MOST_LISTED:
+        older = [one for one in captures if one.timestamp < memento.timestamp]
+        newer = [one for one in captures if one.timestamp > memento.timestamp]
+        return Neighbours(
+            older[0] if older else memento,
+            older[-1] if older else None,
+            newer[0] if newer else None,
+            newer[-1] if newer else memento,
+        )
+    older_first = (
+        one
+        for one in backwards(store, memento.surt, memento.timestamp)
+        if one.timestamp < memento.timestamp
+    )
+    after = Timestamp(f"{int(memento.timestamp) + 1:014d}")
+    return Neighbours(
+        captures[0],
+        next(older_first, None),
+        next(store.mementos(memento.surt, Span(first=after)), None),
+        None,
+    )
+
+
+def redirects_to_itself(store: Answers, memento: Memento) -> bool:
+    """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
+    if not memento.status.startswith("3"):
+        return False
+    content = store.content_of(memento)
+    return content is not None and any(
+        link.kind == _LOCATION and surt_of(link.target) == memento.surt
+        for link in store.outlinks(content)
+    )
+
+
+def capture_shown(store: Captures, memento: Memento) -> Memento:
+    """Return the capture that a memento shows: itself, or the one that it refers to.
+
+    Raises:
+        CaptureError: The graph does not have the capture it refers to.
+    """
+    if not is_reference(memento.checksum):
+        return memento
+    uri, when = uri_of_reference(memento.checksum), timestamp_of_reference(memento.checksum)
+    if when is None:
+        candidates: Iterable[Memento] = backwards(store, memento.surt, memento.timestamp)
+        why = "it says that nothing was modified, and the capture before is missing"
+    else:
+        candidates = captures_named(store, uri, when)
+        why = f"it names the capture of {uri} at {when}, which is missing"
+    for earlier in candidates:
+        is_same_page = earlier.original == uri or uri != memento.original
+        if is_same_page and not is_reference(earlier.checksum):
+            return earlier
+    raise not_at_hand(memento, why)
+
+
+def captures_named(store: Captures, uri: str, when: Timestamp) -> list[Memento]:
+    """Return the captures that a revisit names: of this URI first, then of its variants.
+
+    Scheme, port and ``www`` do not matter, as crawlers do not write them in one way.
+    """
+    captures = store.mementos(surt_of(uri), Span(when, when))
+    return sorted(captures, key=lambda memento: memento.original != uri)
+
+
+def not_at_hand(memento: Memento, why: str) -> CaptureError:
+    """Return the error for a capture whose payload is in no capture of the graph."""
+    return CaptureError(
+        f"{memento.original} at {memento.timestamp}: payload not at hand: {why} "
+        f"({memento.file}, byte {memento.offset})",
+        Reason.PAYLOAD_NOT_AT_HAND,
+        memento.file,
+    )
+
+
+def holders_of_payload(
+    store: Captures,
+    memento: Memento,
+    refers_to_uri: str = "",
+    refers_to_timestamp: str = "",
+) -> Iterator[Memento]:
+    """Yield the captures whose records may hold the payload of a revisit, most easily found first.
+
+    All are captures of this store. The place from which a build read a payload is not used: its
+    capture may have been forgotten since.
+
+    Args:
+        store: The store with the revisit.
+        memento: The revisit.
+        refers_to_uri: The capture that its record names; empty if it names none.
+        refers_to_timestamp: The time of that capture; empty if the record does not say.
+    """
+    seen = {(memento.file, memento.offset)}
+    for other in _possible_holders(store, memento, refers_to_uri, refers_to_timestamp):
+        if other.record_type != REVISIT and (other.file, other.offset) not in seen:
+            seen.add((other.file, other.offset))
+            yield other
+
+
+def _possible_holders(
+    store: Captures, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
+) -> Iterator[Memento]:
+    checksum = memento.checksum
+    named: list[Memento] = []
+    if refers_to_timestamp:
+        uri = refers_to_uri or memento.original
+        named = captures_named(store, uri, Timestamp(refers_to_timestamp))
+    if checksum != NO_CHECKSUM:
+        # Most captures that are named have the checksum, and are found most easily.
+        yield from (other for other in named if other.checksum == checksum)
+        yield from captures_of(store, checksum)
+        for other in by_distance(store, memento.surt, memento.timestamp):
+            if other.checksum == checksum:
+                yield other
+    yield from named
+
+
+def captures_of(store: Captures, checksum: Checksum) -> Iterator[Memento]:
+    """Yield the captures with a checksum, if a build read payloads of that kind; else none.
+
+    A store finds captures by checksum only for payloads that a build reads for links.
+    """
+    for original in store.originals_of(checksum):
+        for memento in store.mementos(surt_of(original)):
+            if memento.original == original and memento.checksum == checksum:
+                yield memento
+
+
+def capture_of_checksum(store: Scans, checksum: Checksum) -> Memento:
+    """Return a capture that shows the payload with a checksum.
+
+    Payloads that a build does not read, such as images, are found by a scan of the whole store.
+
+    Raises:
+        CaptureError: No capture of the graph has this checksum.
+    """
+    revisit: Memento | None = None
+    for found in (captures_of(store, checksum), store.scan_mementos()):
+        for memento in found:
+            if memento.checksum == checksum:
+                if memento.record_type != REVISIT:
+                    return memento
+                revisit = revisit or memento
+    if revisit is None:
+        raise CaptureError(f"not captured: the graph has no capture with the checksum {checksum}")
+    return revisit

@@ -1,0 +1,226 @@
+"""Where archive files are now: the recorded path, or a folder, URL or path index given later.
+
+A store names each archive file and records the path at which a build read it. Archives move, so a
+reader of pages can name further places. A place only suggests a path. The record that is read there
+must be the capture that the store names (`arclink.captures.read`), so a wrong suggestion never
+gives a wrong page.
+
+Source of the path index: pywb, *Web Archive Access*, "Path Index Lookup": each line has a file name
+and a path, separated by a tab.
+"""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from arclink.archives.locations import (
+    UNLISTED,
+    entry_of,
+    location_of,
+    scheme_of,
+    short_name,
+    split_file,
+)
+from arclink.archives.opener import DAMAGE, open_members
+from arclink.errors import InputError, UsageError
+from arclink.network.addresses import joined
+from arclink.store.protocols import Captures
+
+FRESH_SECONDS = 10.0
+"""Seconds for which a list of files is not read again, although it lacks a name."""
+
+_LONGEST_INDEX = 1 << 30
+"""Maximum decompressed bytes of a path index; a larger one needs several."""
+
+
+class ArchivePlaces:
+    """Further places of archive files. Several threads may use one instance.
+
+    Args:
+        archives: Places in the order of preference: folders (searched with their subfolders), URLs
+            that end in ``/`` (the file name is appended), and path indexes.
+
+    Raises:
+        UsageError: A place does not exist.
+    """
+
+    def __init__(self, archives: Sequence[str] = ()) -> None:
+        self._places = tuple(_place_of(text) for text in archives)
+
+    def paths(self, name: str) -> Iterator[str]:
+        """Yield the paths and URLs at which an archive file may be, best first.
+
+        Args:
+            name: Name of the file in mementos of a store; never a text of a client.
+        """
+        for place in self._places:
+            yield from place.paths(name)
+
+
+class RecordedPaths:
+    """The paths at which builds read the archive files of a store.
+
+    Args:
+        store: The store; use this only in its thread.
+    """
+
+    def __init__(self, store: Captures) -> None:
+        # Paths are not part of an answer. So an embargo, which would make the list slow, does not
+        # apply: the caller has the name from a memento that it may read.
+        self._store = store.whole
+        self._by_name: dict[str, str] = {}
+        self._read = float("-inf")
+
+    def path(self, name: str) -> str:
+        """Return the path of a file; empty if the store does not say."""
+        if name not in self._by_name and time.monotonic() > self._read + FRESH_SECONDS:
+            self._by_name = {file.name: file.path for file in self._store.files()}
+            self._read = time.monotonic()
+        return self._by_name.get(name, "")
+
+
+class _Folder:
+    """A folder with archive files, searched once, and again if a file is not found."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._by_name: dict[str, list[str]] = {}
+        self._read = float("-inf")
+
+    def paths(self, name: str) -> Iterator[str]:
+        wacz = split_file(name)
+        parts = (wacz[0] if wacz else name).split("/")
+        if parts[-1] not in self._by_name and time.monotonic() > self._read + FRESH_SECONDS:
+            self._search()
+        found = self._by_name.get(parts[-1], [])
+        # If two files share a name, their folders distinguish them.
+        for path in sorted(found, key=lambda path: -_equal_parts(path.split("/"), parts)):
+            yield entry_of(path, wacz[1]) if wacz else path
+
+    def _search(self) -> None:
+        by_name: dict[str, list[str]] = defaultdict(list)
+        visited: set[tuple[int, int]] = set()  # links may form a loop
+        for where, folders, names in os.walk(self._folder, followlinks=True):
+            here = os.stat(where)
+            if (here.st_dev, here.st_ino) in visited:
+                folders.clear()
+                continue
+            visited.add((here.st_dev, here.st_ino))
+            folders.sort()
+            for name in sorted(names):
+                by_name[name].append(os.path.join(where, name))
+        self._by_name = dict(by_name)
+        self._read = time.monotonic()
+
+
+class _Prefix:
+    """A URL below which files have their names."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def paths(self, name: str) -> Iterator[str]:
+        wacz = split_file(name)
+        file = wacz[0] if wacz else name
+        quoted = quote(file) if scheme_of(self._url) in UNLISTED else file
+        whole = self._url + quoted
+        yield entry_of(whole, wacz[1]) if wacz else whole
+
+
+class _Index:
+    """A path index: a file name and its path on each line, read again when the file changes."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._by_name: dict[str, list[str]] = {}
+        self._state: object = None
+        self._read = float("-inf")
+
+    def paths(self, name: str) -> Iterator[str]:
+        if time.monotonic() > self._read + FRESH_SECONDS:
+            self._refresh()
+        wacz = split_file(name)
+        file = wacz[0] if wacz else name
+        for path in [*self._by_name.get(name, ()), *self._by_name.get(short_name(name), ())]:
+            yield path
+        if wacz:
+            for path in self._by_name.get(short_name(file), ()):
+                yield entry_of(path, wacz[1])
+
+    def _refresh(self) -> None:
+        state: object = True
+        if scheme_of(self._place) is None:
+            try:
+                found = os.stat(self._place)
+            except OSError as error:
+                raise InputError(f"{self._place}: cannot be read: {error.strerror}") from error
+            state = found.st_mtime_ns, found.st_size, found.st_ino
+        if state != self._state:
+            self._by_name = _read_index(self._place)
+            self._state = state
+        self._read = time.monotonic()
+
+
+_Place = _Folder | _Prefix | _Index
+
+
+def _place_of(text: str) -> _Place:
+    if scheme_of(text):
+        return _Prefix(text) if text.endswith("/") else _Index(text)
+    path = Path(text.removeprefix("file://")).expanduser().absolute()
+    if path.is_dir():
+        return _Folder(path)
+    if path.is_file():
+        return _Index(str(path))
+    raise UsageError(
+        f"--archives {text}: no such folder or path index; give a folder, a URL that ends in /, or "
+        "a file with a name and a path on each line, separated by a tab"
+    )
+
+
+def _read_index(place: str) -> dict[str, list[str]]:
+    """Return the paths of each file name; relative paths are relative to the index.
+
+    Raises:
+        InputError: The index cannot be read, or a line has no tab or no path.
+    """
+    by_name: dict[str, list[str]] = defaultdict(list)
+    folder = str(Path(place).parent) if scheme_of(place) is None else ""
+    try:
+        with open_members(location_of(place)) as file:
+            lines = file.read(_LONGEST_INDEX).decode().splitlines()
+    except DAMAGE as error:
+        raise InputError(f"{place}: not a path index that can be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, tab, path = line.partition("\t")
+        if not tab:
+            raise InputError(
+                f"{place}, line {number}: not a path index: expected a file name, a tab and a path"
+            )
+        found = _absolute(path.strip(), folder, place)
+        if not found:
+            raise InputError(f"{place}, line {number}: {path.strip()}: not an address")
+        by_name[name].append(found)
+    return dict(by_name)
+
+
+def _absolute(path: str, folder: str, place: str) -> str:
+    """Return a path relative to an index as a place of its own; empty if it cannot be one."""
+    if scheme_of(path):
+        return path
+    return os.path.join(folder, path.removeprefix("file://")) if folder else joined(place, path)
+
+
+def _equal_parts(path: Sequence[str], parts: Sequence[str]) -> int:
+    """Return the number of equal parts at the end of two paths."""
+    count = 0
+    for one, other in zip(reversed(path), reversed(parts), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -1,0 +1,634 @@
+"""A capture as recorded: status, archived headers and body, streamed.
+
+`PageReader` finds the records of a capture in its archive files and checks that each is the one
+that the store means, because files move, change, and share names. A body is never held in memory as
+a whole if it is larger than a megabyte.
+
+A revisit has its own head, and the payload of another capture. If its record has no HTTP head, the
+head of that capture is used.
+"""
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+from arclink.archives.locations import scheme_of, split_file
+from arclink.archives.payloads import (
+    DEFAULT_LIMIT,
+    codings_of,
+    payload_checksum,
+    stream_decoded,
+    stream_without_chunks,
+)
+from arclink.archives.reader import ArchiveFile, RecordParts
+from arclink.archives.records import ArchiveRecord, HttpHeaders
+from arclink.archives.wat import describe, is_described
+from arclink.captures.locate import (
+    REVISIT,
+    capture_shown,
+    holders_of_payload,
+    not_at_hand,
+)
+from arclink.captures.places import ArchivePlaces, RecordedPaths
+from arclink.closing import Closing
+from arclink.errors import (
+    ArclinkError,
+    CaptureError,
+    DataError,
+    InputError,
+    MissingFileError,
+    RecordError,
+)
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
+from arclink.reasons import Reason
+from arclink.store.protocols import Captures
+from arclink.tuples import maker
+from arclink.uris.surts import surt_of
+from arclink.uris.wrapped import Unwrapper
+
+IN_MEMORY = 1 << 20
+"""Maximum bytes of a record that are held in memory; longer bodies are streamed."""
+
+MOST_OPEN = 16
+"""Number of archive files that a reader keeps open."""
+
+_FRESH_SECONDS = 0.001
+"""Seconds for which an open file is not compared with its path: that costs 5 % of a small page."""
+
+_ANY_ARCHIVE = Unwrapper()
+
+
+@contextmanager
+def one_capture(memento: Memento) -> Iterator[None]:
+    """Make a `CaptureError` with a reason of whatever fails while one capture is read.
+
+    So a caller that reads many captures loses this one only, counts it, and reads the next.
+    Errors of the store, and of files that do not belong to the capture, are not changed.
+
+    Raises:
+        CaptureError: The capture cannot be read.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise _unreadable(error, memento.file) from error
+    except DataError as error:
+        raise _lost(memento, str(error), error.reason) from error
+    except MemoryError as error:
+        raise _lost(memento, Reason.PAYLOAD_MEMORY.text, Reason.PAYLOAD_MEMORY) from error
+    except (ArclinkError, OSError):
+        raise
+    except Exception as error:
+        detail = f"{Reason.PAYLOAD_FAILED.text}: {type(error).__name__}: {error}"
+        raise _lost(memento, detail, Reason.PAYLOAD_FAILED) from error
+
+
+def most_bytes(stored: int) -> int:
+    """Return the number of bytes that a capture may become where a client pays for nothing.
+
+    Bodies that are stored uncompressed stay whole, and an attack gets little for its bytes.
+
+    Args:
+        stored: Bytes of its record in the archive file; negative if unknown.
+    """
+    return max(DEFAULT_LIMIT, 2 * stored)
+
+
+def too_long(memento: Memento) -> CaptureError:
+    """Return the error for a capture that may become more bytes than `most_bytes`."""
+    return _lost(memento, Reason.PAYLOAD_TOO_LONG.text, Reason.PAYLOAD_TOO_LONG)
+
+
+def _lost(memento: Memento, detail: str, reason: Reason) -> CaptureError:
+    return CaptureError(f"archive file {memento.file}: {detail}", reason, memento.file)
+
+
+def reason_of(error: CaptureError) -> Reason:
+    """Return the reason under which a capture that cannot be read is counted."""
+    return error.reason or Reason.PAYLOAD_NOT_AT_HAND
+
+
+class RecordHolder(NamedTuple):
+    """An archive file that is open, with the record that was read from it.
+
+    Attributes:
+        path: Path or URL of the file.
+        archive: The file; in use until `PageReader.release`.
+        record: The record; its body may be longer than the bytes in memory.
+        place: Its capture, with the place of the record. This differs from the place of the memento
+            that was asked for if that one is the description of a record in a WAT.
+    """
+
+    path: str
+    archive: ArchiveFile
+    record: ArchiveRecord
+    place: Memento
+
+
+_holder = maker(RecordHolder)
+
+
+class CapturedPage(Closing):
+    """A capture as recorded. Close it, or use ``with``.
+
+    Attributes:
+        memento: The requested capture.
+        shown: The capture whose page this is: ``memento``, or the one that it refers to.
+        status: Three digits of HTTP; ``-`` if the record has no HTTP.
+        headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
+        place: The capture whose record holds the body.
+        head_place: The capture whose record holds status and headers.
+        body_length: Bytes of the body as recorded, with its codings.
+    """
+
+    def __init__(
+        self,
+        memento: Memento,
+        shown: Memento,
+        head: ArchiveRecord,
+        holder: RecordHolder | None,
+        release: Callable[[RecordHolder], None],
+        head_place: Memento | None = None,
+    ) -> None:
+        self.memento = memento
+        self.shown = shown
+        self.status = head.status
+        self.headers: HttpHeaders = head.http_headers
+        self.place = holder.place if holder else shown
+        self._head = head
+        is_whole = holder is not None and holder.record is head
+        self.head_place = head_place or (self.place if is_whole else shown)
+        self._record = holder.record if holder else None
+        self.body_length = self._record.body_length if self._record else 0
+        self._holder = None if self.is_in_memory else holder
+        self._release = release
+        if holder is not None and self._holder is None:
+            release(holder)
+
+    @property
+    def content_type(self) -> str:
+        """The media type as written; empty if it is not known."""
+        return self._head.content_type
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the whole body is in memory, so that nothing must be closed."""
+        return self._record is None or self._record.rest is None
+
+    @property
+    def codings(self) -> list[str]:
+        """Names of the codings of the body that the headers declare, in the order of their use.
+
+        They are the content codings, and transfer codings other than chunks.
+        """
+        return codings_of(self._record)[1] if self._record else []
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the headers declare chunks."""
+        return self._record is not None and codings_of(self._record)[0]
+
+    def recorded(self) -> Iterator[bytes]:
+        """Return the pieces of the body exactly as recorded.
+
+        Raises:
+            CaptureError: The body breaks off (``PAYLOAD_DAMAGED``); after the last piece.
+        """
+        record = self._record
+        if record is None:
+            return iter(())
+        if record.rest is None and len(record.body) >= record.body_length:
+            return iter((record.body,))
+        return self._guarded(self._pieces_of(record))
+
+    def _pieces_of(self, record: ArchiveRecord) -> Iterator[bytes]:
+        size = 0
+        for piece in record.body_pieces():
+            size += len(piece)
+            yield piece
+        if size < record.body_length:
+            raise RecordError(
+                Reason.PAYLOAD_DAMAGED,
+                record.damage or "the record breaks off",
+                self.place.file,
+                self.place.offset,
+            )
+
+    def sent(self) -> Iterator[bytes]:
+        """Return the pieces of the body without chunks, with its codings, as a client saves it.
+
+        Raises:
+            CaptureError: See `recorded`.
+        """
+        if self.is_chunked:
+            return self._guarded(stream_without_chunks(self.recorded()))
+        return self.recorded()
+
+    def decoded(self, limit: int | None = None) -> Iterator[bytes]:
+        """Return the pieces of the body as a browser reads it, without codings.
+
+        Args:
+            limit: Maximum bytes; also between two codings. None: no limit.
+
+        Raises:
+            CaptureError: See `recorded`. A coding cannot be undone (``PAYLOAD_CODING``), or the
+                body is longer than ``limit`` (``PAYLOAD_TOO_LONG``, after that number of bytes).
+        """
+        return self._guarded(stream_decoded(self.sent(), self.codings, limit))
+
+    def _guarded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        with one_capture(self.memento):
+            yield from pieces
+
+    def close(self) -> None:
+        """Release the archive file; long bodies cannot be read after this."""
+        if self._holder is not None:
+            self._release(self._holder)
+            self._holder = None
+
+
+class OpenRecord(Closing):
+    """A record in its parts; its archive file is in use until they are read or it is closed.
+
+    Attributes:
+        parts: The parts of the record.
+    """
+
+    def __init__(self, memento: Memento, parts: RecordParts, release: Callable[[], None]) -> None:
+        self.parts = parts._replace(block=self._released(memento, parts.block))
+        self._release: Callable[[], None] | None = release
+
+    def _released(self, memento: Memento, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            with one_capture(memento):
+                yield from pieces
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        if self._release is not None:
+            self._release()
+            self._release = None
+
+
+class PageReader(Closing):
+    """Reads captures of one store. Use it only in the thread that uses the store.
+
+    Args:
+        store: The store that names the captures.
+        places: Where their archive files are; by default only the recorded paths.
+    """
+
+    def __init__(self, store: Captures, places: ArchivePlaces | None = None) -> None:
+        self.store = store
+        self._recorded = RecordedPaths(store)
+        self._places = places or ArchivePlaces()
+        self._open = _OpenFiles()
+
+    def read(self, memento: Memento) -> CapturedPage:
+        """Return a capture.
+
+        Args:
+            memento: A memento of the store of this reader.
+
+        Raises:
+            CaptureError: Its archive file or its payload is not available, or is damaged; the text
+                names the file.
+        """
+        with one_capture(memento):
+            shown = capture_shown(self.store, memento)
+            own = self.find(shown)
+            if own.record.record_type != REVISIT:
+                head, place = own.record, own.place
+                if shown is not memento and (other := self._own_head(memento)):
+                    head, place = other, memento
+                return CapturedPage(memento, shown, head, own, self.release, place)
+            self.release(own)
+            if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                # The payload of a redirect is not shown, and its revisit often names no capture.
+                return CapturedPage(memento, shown, own.record, None, self.release)
+            holder = self._find_payload(shown, own.record)
+            head = own.record if own.record.http_headers.fields else holder.record
+            return CapturedPage(memento, shown, head, holder, self.release)
+
+    def _own_head(self, revisit: Memento) -> ArchiveRecord | None:
+        """Return the record of a revisit that names another capture, if its head is of the page.
+
+        It is not if the server sent "not modified", or a redirect whose target is not recorded.
+        """
+        if revisit.status[:1] == "3" or revisit.status == "-":
+            return None
+        own = self.find(revisit)
+        self.release(own)
+        return own.record if own.record.http_headers.fields else None
+
+    def record(self, memento: Memento, *, is_checked: bool = False) -> OpenRecord:
+        """Return the record of a memento, decompressed. Close it, or use ``with``.
+
+        Args:
+            memento: A memento of the store of this reader.
+            is_checked: Whether a long record is read to its end first, to see that it is whole.
+
+        Raises:
+            CaptureError: See `read`. Reading the parts of a long record raises it, too.
+        """
+        with one_capture(memento):
+            return self._open_record(memento, memento, is_checked=is_checked)
+
+    def _open_record(
+        self, memento: Memento, place: Memento, *, is_checked: bool = False
+    ) -> OpenRecord:
+        found = self.find(place)
+        try:
+            limit = None if is_checked else DEFAULT_LIMIT
+            place = found.place
+            parts = found.archive.parts_at(place.offset, place.length, limit, found.record)
+        except BaseException:
+            self.release(found)
+            raise
+        return OpenRecord(memento, parts, partial(self.release, found))
+
+    def http_head(self, memento: Memento) -> bytes:
+        """Return the HTTP head of a capture as recorded; empty if its record has none.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        with one_capture(memento):
+            with self.read(memento) as page:
+                place = page.head_place
+            with self._open_record(memento, place) as record:
+                head = b""
+                while len(head) < record.parts.http_length:
+                    head += next(record.parts.block)
+                return head[: record.parts.http_length]
+
+    def evidence(self, file: str, offset: int) -> Memento:
+        """Return the memento of a record, by archive file and offset.
+
+        Args:
+            file: Name of the archive file, as in mementos; from any client.
+            offset: Bytes into the file as stored.
+
+        Raises:
+            CaptureError: No capture of the store has this place, or its file cannot be read.
+        """
+        if not self._recorded.path(file):
+            raise CaptureError(f"the graph has no archive file {file!r}")
+        problem: ArchiveError | None = None
+        for path in self.paths(file):
+            try:
+                record = self._any_record(path, offset)
+            except (InputError, RecordError) as error:
+                problem = problem or error
+                continue
+            uris = [record.uri]
+            wrapped = _ANY_ARCHIVE.unwrap(record.uri)
+            uris += [wrapped.original] if wrapped else []
+            for surt in map(surt_of, uris):
+                for memento in self.store.mementos(surt):
+                    if (memento.file, memento.offset) == (file, offset):
+                        return memento
+        if isinstance(problem, InputError):
+            raise _unreadable(problem, file)
+        raise CaptureError(f"the graph has no capture at byte {offset} of {file!r}")
+
+    def _any_record(self, path: str, offset: int) -> ArchiveRecord:
+        archive = self._open.take(path)
+        try:
+            record = archive.record_at(offset, limit=IN_MEMORY)
+            return describe(record).capture if is_described(record) else record
+        finally:
+            self._open.give_back(path, archive)
+
+    def close(self) -> None:
+        """Close all archive files."""
+        self._open.close()
+
+    def release(self, holder: RecordHolder) -> None:
+        """Return the archive file of a record to the reader."""
+        self._open.give_back(holder.path, holder.archive)
+
+    def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> RecordHolder:
+        """Return the record that holds the payload of a revisit."""
+        problem: CaptureError | None = None
+        for place in holders_of_payload(
+            self.store, memento, revisit.refers_to_uri, revisit.refers_to_timestamp
+        ):
+            try:
+                return self.find(place)
+            except CaptureError as error:
+                problem = problem or error
+        raise problem or not_at_hand(memento, "no capture of the graph holds it")
+
+    def find(self, memento: Memento) -> RecordHolder:
+        """Return the record of a memento, from the first path where it is.
+
+        Raises:
+            CaptureError: It is at no path.
+        """
+        problem: ArchiveError | None = None
+        for path in self.paths(memento.file):
+            try:
+                return self._read_at(path, memento)
+            except (InputError, RecordError) as error:
+                # A damaged record says more than a file that is not there.
+                if problem is None or isinstance(problem, MissingFileError):
+                    problem = error
+        if problem is None:
+            text = (
+                f"archive file {memento.file}: the store does not say where it is; name its "
+                "folder with --archives"
+            )
+            raise CaptureError(text, Reason.PAYLOAD_FILE_MISSING, memento.file)
+        if isinstance(problem, RecordError):
+            raise CaptureError(
+                f"archive file {memento.file}: {problem}", problem.reason, memento.file
+            ) from problem
+        raise _unreadable(problem, memento.file) from problem
+
+    def sources(self, memento: Memento) -> list[Memento]:
+        """Return the captures whose records a memento needs to be read, without its own.
+
+        They are the capture that a "not modified" refers to, and the one with the payload of a
+        revisit. A redirect and an empty page can be read without the latter, which is returned if
+        it is found.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        with one_capture(memento):
+            shown = capture_shown(self.store, memento)
+            sources = [] if shown is memento else [shown]
+            own = self.find(shown)
+            self.release(own)
+            if own.record.record_type != REVISIT:
+                return sources
+            try:
+                holder = self._find_payload(shown, own.record)
+            except CaptureError:
+                if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                    return sources
+                raise
+            self.release(holder)
+            return [*sources, holder.place]
+
+    @contextmanager
+    def archive(self, name: str) -> Iterator[ArchiveFile | None]:
+        """Yield an archive file, open, from the first path at which it is; None if it is nowhere.
+
+        The records of this file may be other ones than the store means: compare each with
+        `is_meant`.
+        """
+        for path in self.paths(name):
+            try:
+                archive = self._open.take(path)
+            except InputError:
+                continue
+            try:
+                yield archive
+            finally:
+                self._open.give_back(path, archive)
+            return
+        yield None
+
+    def paths(self, name: str) -> Iterator[str]:
+        """Yield the paths at which an archive file may be, each once."""
+        recorded = self._recorded.path(name)
+        if recorded:
+            yield recorded
+        yield from (path for path in self._places.paths(name) if path != recorded)
+
+    def _read_at(self, path: str, memento: Memento) -> RecordHolder:
+        archive = self._open.take(path)
+        try:
+            record = archive.record_at(memento.offset, memento.length, IN_MEMORY)
+            described = describe(record) if is_described(record) else None
+            capture = record if described is None else described.capture
+            if not is_meant(capture, memento):
+                raise RecordError(Reason.PAYLOAD_OTHER_RECORD, capture.uri, path, memento.offset)
+        except BaseException:
+            self._open.give_back(path, archive)
+            raise
+        if described is None:
+            return _holder((path, archive, record, memento))
+        self._open.give_back(path, archive)
+        if described.container in ("", memento.file):
+            raise RecordError(
+                Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, memento.offset
+            )
+        # A WAT has no bodies; it names the archive file that it describes.
+        return self.find(
+            memento._replace(file=described.container, offset=described.place, length=-1)
+        )
+
+
+ArchiveError = InputError | RecordError
+
+
+class _OpenFiles:
+    """Archive files that stay open between reads.
+
+    A file that is in use belongs to its user. A local file that was replaced is opened again, at
+    the latest `_FRESH_SECONDS` later; until then the old file is read.
+    """
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[str, ArchiveFile] = OrderedDict()
+        self._states: dict[ArchiveFile, tuple[object, float]] = {}
+
+    def take(self, path: str) -> ArchiveFile:
+        """Return an open file.
+
+        Raises:
+            InputError: It cannot be opened.
+        """
+        now = time.monotonic()
+        archive = self._idle.pop(path, None)
+        if archive is not None:
+            opened_as, checked = self._states[archive]
+            if now < checked + _FRESH_SECONDS:
+                return archive
+            if opened_as == _state_of(path):
+                self._states[archive] = opened_as, now
+                return archive
+            self._close(archive)
+        state = _state_of(path)
+        archive = ArchiveFile(path)
+        self._states[archive] = state, now
+        return archive
+
+    def give_back(self, path: str, archive: ArchiveFile) -> None:
+        """Keep a file open for the next read, or close it if another one of this path is open."""
+        if path in self._idle:
+            self._close(archive)
+            return
+        self._idle[path] = archive
+        if len(self._idle) > MOST_OPEN:
+            self._close(self._idle.popitem(last=False)[1])
+
+    def close(self) -> None:
+        """Close the files that are not in use."""
+        while self._idle:
+            self._close(self._idle.popitem()[1])
+
+    def _close(self, archive: ArchiveFile) -> None:
+        del self._states[archive]
+        archive.close()
+
+
+def _unreadable(problem: InputError, file: str) -> CaptureError:
+    return CaptureError(
+        f"archive file {file}: {problem}; if it was moved, name its folder with --archives",
+        Reason.PAYLOAD_FILE_MISSING,
+        file,
+    )
+
+
+def _state_of(path: str) -> object:
+    """Return a value that changes when a local file is replaced."""
+    file = _local_file(path)
+    if file is None:
+        return None
+    with suppress(OSError):
+        found = os.stat(file)
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return None
+
+
+@lru_cache
+def _local_file(path: str) -> str | None:
+    """Return the file that holds a path, which may be an entry of it; None if it is remote."""
+    entry = split_file(path)
+    file = entry[0] if entry else path
+    return None if scheme_of(file) is not None else file
+
+
+def is_meant(record: ArchiveRecord, memento: Memento) -> bool:
+    """Return whether a record is the one that the store means: by URI and time, or digest."""
+    uri, timestamp = record.uri, record.timestamp
+    if uri == memento.original and timestamp == memento.timestamp:
+        return True
+    wrapped = None if is_of_uri(uri, memento) else _ANY_ARCHIVE.unwrap(uri)
+    if wrapped is not None:
+        uri, timestamp = wrapped.original, wrapped.timestamp
+    if not is_of_uri(uri, memento):
+        return False
+    if timestamp in ("", memento.timestamp):  # the index dates a record without a date
+        return True
+    if ":" in memento.checksum or memento.checksum == NO_CHECKSUM:  # nothing else identifies it
+        return True
+    if record.checksum == memento.checksum:
+        return True
+    with suppress(DataError):
+        return payload_checksum(record) == memento.checksum
+    return False
+
+
+def is_of_uri(uri: str, memento: Memento) -> bool:
+    """Return whether a record's URI is that of a capture, in any of its variants."""
+    return uri == memento.original or surt_of(uri) == surt_of(memento.original)

@@ -1,0 +1,305 @@
+"""The records of a selection in the order of their archive files, and their bytes as gzip members.
+
+A store yields captures by SURT, but archive files are read fastest from beginning to end. So the
+captures are sorted by file and offset first, on disk::
+
+    scan by SURT ──▶ sorted by file and offset ─────────────┬──▶ records, each once
+                 └─▶ revisits, sorted ──▶ their originals ──┘
+
+The head of each revisit is read to find the record that it refers to. If that record is not one of
+the selection, it is an *added original*: it is written once, however many revisits refer to it.
+
+A gzip member with one WARC record is copied byte for byte. Any other record is rewritten, with
+the same payload and the head that `arclink.archives.writing` makes.
+
+Source: ISO 28500:2017 (WARC 1.1), 5 and annex D.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, mkdtemp
+from typing import NamedTuple
+
+from isal import isal_zlib
+
+from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
+from arclink.archives.segments import GZIP
+from arclink.archives.writing import END_OF_RECORD, head_as_warc
+from arclink.captures.read import (
+    PageReader,
+    RecordHolder,
+    is_meant,
+    most_bytes,
+    one_capture,
+    reason_of,
+    too_long,
+)
+from arclink.captures.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
+from arclink.errors import CaptureError, RecordError
+from arclink.files.distinct_lines import DistinctLines
+from arclink.model import Memento
+from arclink.rows.cdx import CAPTURES, REVISIT
+from arclink.rows.relations import format_memento, parse_memento
+
+_BYTES_IN_MEMORY = 8 << 20
+"""Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""
+
+_PIECE = 1 << 20
+_LEVEL = 2
+
+MOST_IN_MEMORY = 200_000
+"""Largest number of captures in memory: about 100 MB."""
+
+_MEMBER, _WITHOUT, _ADDED = b"0", b"1", b"2"
+"""Flags of lines: a capture of the selection; a revisit without original, which has a line with the
+first flag, too; an added original.
+"""
+
+
+class ChosenRecord(NamedTuple):
+    """A record to be written.
+
+    Attributes:
+        captures: The captures that the record holds: one, unless an index lists the record several
+            times.
+        is_added: Whether it is outside the selection, and a revisit refers to it.
+        has_original: Whether the payload is at hand; false for some revisits only.
+    """
+
+    captures: tuple[Memento, ...]
+    is_added: bool
+    has_original: bool
+
+
+class ChosenRecords:
+    """The records of a selection; iterate over it to get them by file and offset, each once.
+
+    Args:
+        mementos: The captures of the selection.
+        reader: Reads revisits, and finds their originals in its store.
+        folder: Folder for temporary files; the caller removes it.
+
+    Attributes:
+        captures: Number of captures of the selection.
+    """
+
+    def __init__(self, mementos: Iterable[Memento], reader: PageReader, folder: Path) -> None:
+        self.captures = 0
+        self._records = _sorter(folder)
+        revisits = _sorter(folder)
+        for memento in mementos:
+            self.captures += 1
+            line = _line_of(memento, _MEMBER)
+            self._records.add(line)
+            if memento.record_type == REVISIT:
+                revisits.add(line)
+        self._add_originals(revisits, reader)
+
+    def __iter__(self) -> Iterator[ChosenRecord]:
+        for _, lines in groupby(self._records, _place_in):
+            parsed = [_parse(line) for line in lines]
+            members = tuple(memento for flag, memento in parsed if flag == _MEMBER)
+            yield ChosenRecord(
+                members or (parsed[0][1],),
+                is_added=not members,
+                has_original=len(parsed) == 1 or all(flag != _WITHOUT for flag, _ in parsed),
+            )
+
+    def _add_originals(self, revisits: Iterable[bytes], reader: PageReader) -> None:
+        for line in revisits:
+            memento = _parse(line)[1]
+            try:
+                originals = reader.sources(memento)
+            except CaptureError:
+                # If the revisit itself cannot be read, it is left out later, with its reason.
+                self._records.add(_line_of(memento, _WITHOUT))
+                continue
+            for original in originals:
+                self._records.add(_line_of(original, _ADDED))
+
+
+def _sorter(folder: Path) -> DistinctLines:
+    return DistinctLines(Path(mkdtemp(dir=folder)), MOST_IN_MEMORY)
+
+
+def _line_of(memento: Memento, flag: bytes) -> bytes:
+    """Return a line that sorts by file and offset, captures of the selection first."""
+    place = f"{memento.file}\t{memento.offset:020d}\t".encode()
+    return b"%b%b\t%b\n" % (place, flag, format_memento(memento))
+
+
+def _place_in(line: bytes) -> list[bytes]:
+    return line.split(b"\t", 2)[:2]
+
+
+def _parse(line: bytes) -> tuple[bytes, Memento]:
+    _, _, flag, row = line[:-1].split(b"\t", 3)
+    return flag, parse_memento(row)
+
+
+# Bytes
+
+
+class TakenRecord(NamedTuple):
+    """A record on its way to a file.
+
+    Attributes:
+        chosen: The captures that it holds.
+        record: The record as it is in its archive file; its body may not be read any more.
+        pieces: Its gzip member; to be read before the next record.
+        rewritten: Why it is rewritten; None if it is copied.
+    """
+
+    chosen: ChosenRecord
+    record: ArchiveRecord
+    pieces: Iterator[bytes]
+    rewritten: Rewritten | None = None
+
+
+def taken_records(
+    chosen: Iterable[ChosenRecord],
+    reader: PageReader,
+    tally: TakeAwayTally,
+    *,
+    is_checked: bool = False,
+    is_limited: bool = False,
+) -> Iterator[TakenRecord]:
+    """Yield the chosen records that can be read, in their order; each archive file is opened once.
+
+    Args:
+        chosen: Records, sorted by file.
+        reader: Reads them.
+        tally: Gets the counts.
+        is_checked: Whether every record is decompressed, so that its CRC is checked.
+        is_limited: Whether a record that is rewritten may have `most_bytes` at most.
+    """
+    for file, records in groupby(chosen, lambda record: record.captures[0].file):
+        with reader.archive(file) as archive:
+            for record in records:
+                try:
+                    with one_capture(record.captures[0]):
+                        member = _member(archive, record.captures[0], is_checked=is_checked)
+                        taken = (
+                            _found(record, reader, is_checked=is_checked, is_limited=is_limited)
+                            if member is None
+                            else TakenRecord(record, member.record, member.pieces)
+                        )
+                except CaptureError as error:
+                    if not record.is_added:
+                        tally.left_out[reason_of(error)] += len(record.captures)
+                    continue
+                _count_taken(taken, tally)
+                yield taken
+
+
+def _found(
+    chosen: ChosenRecord, reader: PageReader, *, is_checked: bool, is_limited: bool
+) -> TakenRecord:
+    """Return a record that cannot be copied from the first file with this name, with its bytes.
+
+    Raises:
+        CaptureError: It cannot be read.
+        RecordError: It is damaged.
+    """
+    memento = chosen.captures[0]
+    holder = reader.find(memento)
+    try:
+        place = holder.place
+        member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
+        if member is not None and member.record.timestamp:
+            return TakenRecord(chosen, member.record, member.pieces)
+        if is_limited and holder.record.body_length > most_bytes(place.length):
+            raise too_long(memento)
+        reason = _reason_of(holder)
+        return TakenRecord(chosen, holder.record, packed(_rewritten(holder, memento)), reason)
+    finally:
+        reader.release(holder)
+
+
+def _member(
+    archive: ArchiveFile | None, memento: Memento, *, is_checked: bool
+) -> StoredMember | None:
+    """Return the gzip member of a memento; None if it must be looked for, or rewritten."""
+    if archive is None:
+        return None
+    try:
+        member = archive.member_at(memento.offset, memento.length, is_checked=is_checked)
+    except RecordError:
+        return None  # the search for another copy of the file will say what is wrong
+    if member is None or not member.record.timestamp:
+        return None
+    if member.record.record_type not in CAPTURES:
+        return None
+    return member if is_meant(member.record, memento) else None
+
+
+def _reason_of(holder: RecordHolder) -> Rewritten:
+    """Return why a record cannot be copied."""
+    compression = holder.archive.compression
+    if "warc-type" not in holder.record.fields:
+        return Rewritten.ARC
+    if holder.record.is_joined:
+        return Rewritten.SEGMENTS
+    if compression is None:
+        return Rewritten.PLAIN
+    if compression is not GZIP:
+        return Rewritten.COMPRESSION
+    if holder.record.damage:
+        return Rewritten.LENGTH
+    return Rewritten.SHARED if holder.record.timestamp else Rewritten.DATE
+
+
+def _rewritten(holder: RecordHolder, memento: Memento) -> Iterator[bytes]:
+    """Yield a record as a WARC record that is not compressed.
+
+    Raises:
+        RecordError: The record breaks off.
+    """
+    place = holder.place
+    parts = holder.archive.parts_at(place.offset, place.length, None, holder.record)
+    yield head_as_warc(parts, memento)
+    yield from parts.block
+    yield END_OF_RECORD
+
+
+def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Return a record as a gzip member; an error of ``pieces`` is raised before the first piece."""
+    packer = isal_zlib.compressobj(_LEVEL, wbits=31)
+    # It is closed, and so removed, with the iterator below.
+    kept = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
+    try:
+        for piece in pieces:
+            kept.write(packer.compress(piece))
+        kept.write(packer.flush())
+    except BaseException:
+        kept.close()
+        raise
+    kept.seek(0)
+
+    def stored() -> Iterator[bytes]:
+        with kept:
+            while piece := kept.read(_PIECE):
+                yield piece
+
+    return stored()
+
+
+def _count_taken(taken: TakenRecord, tally: TakeAwayTally) -> None:
+    if taken.rewritten is None:
+        tally.copied += 1
+        tally.copied_bytes += taken.record.length
+    else:
+        tally.rewritten[taken.rewritten] += 1
+    chosen, memento = taken.chosen, taken.chosen.captures[0]
+    if chosen.is_added:
+        tally.added += 1
+        if len(tally.added_named) < MOST_NAMED:
+            tally.added_named.append(
+                AddedOriginal(memento.original, memento.timestamp, memento.file, memento.offset)
+            )
+        return
+    tally.written += len(chosen.captures)
+    if memento.record_type == REVISIT:
+        tally.revisits += 1
+        tally.without_original += not chosen.has_original

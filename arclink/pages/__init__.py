@@ -1,1 +1,0 @@
-"""Captures as pages: which record holds a capture, and its status, headers, body and text."""

@@ -1,0 +1,422 @@
+"""Answers the queries of a store from its packed rows: the algorithms that every store shares.
+
+A *keeper* has the rows (`BlockAnswers` names what it provides). A payload has a key, bytes that
+name it in the rows of its sightings, and a content has a load and a number.
+"""
+
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain, islice
+
+from arclink.checksums import parse_name
+from arclink.errors import UsageError
+from arclink.model import (
+    ALL_SURTS,
+    ALL_TIME,
+    Checksum,
+    ContentId,
+    Inlink,
+    Kind,
+    Memento,
+    Outlink,
+    Payload,
+    Scope,
+    Sighting,
+    Source,
+    Span,
+    Surt,
+    UriR,
+)
+from arclink.progress import watched
+from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
+from arclink.store.blocks.cuts import CapturesByCut
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.references import checksum_shown, not_modified_since
+from arclink.store.blocks.relations import (
+    Names,
+    Posting,
+    distinct_mementos,
+    in_order,
+    kinds_of,
+    memento_of,
+    mementos_of,
+    pack_head,
+    pages_of,
+    scope_of_fate,
+    sorted_copies,
+    unpack_fate,
+    unpack_head,
+)
+from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.protocols import ContentBlock, WholeStore
+from arclink.tuples import maker
+from arclink.uris.resolution import content_id
+
+AT_ONCE = 128
+"""Number of inlinks whose contents are looked up together, and of checksums in one query."""
+
+FEW_CAPTURES = 500
+"""Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
+
+CACHED_BY_CUT = 4
+
+_inlink = maker(Inlink)
+
+
+Captures = tuple[Sequence[Scope], Iterable[Row]]
+"""The captures of a payload: the possible scopes of its links, and its rows of sightings, by key.
+
+A payload that was not read has no scope. The rows are a list if all of them are in memory.
+"""
+
+
+class BlockAnswers(WholeStore):
+    """The queries of a store; a subclass reads the rows that they need.
+
+    Attributes:
+        names: Numbers for words that many rows repeat.
+    """
+
+    names: Names
+
+    def __init__(self) -> None:
+        self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
+
+    # What a keeper provides
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Answer all queries inside the block from one state of the store (`OpenStore`)."""
+
+    @abstractmethod
+    def months(self) -> Mapping[str, int] | None:
+        """Return the number of captures by month (`OpenStore`)."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[None]:
+        """Read the present state inside the block: caches of an earlier one are cleared first."""
+
+    @abstractmethod
+    def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
+        """Return the rows of a SURT or payload, by key; those of inlinks in any order."""
+
+    @abstractmethod
+    def rows_by_surt(self, prefix: Surt) -> Iterator[tuple[Surt, Iterator[Row]]]:
+        """Yield the captured SURTs with a prefix, sorted, each with its rows of mementos."""
+
+    @abstractmethod
+    def key_of(self, checksum: Checksum) -> bytes:
+        """Return the key of the payload with this checksum; empty if the store has none."""
+
+    @abstractmethod
+    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+        """Return the packed fate of each payload; None if it was never to be read."""
+
+    @abstractmethod
+    def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
+        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its fate.
+
+        Only those that name a capture of another URI.
+        """
+
+    @abstractmethod
+    def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
+        """Return the place of each content; None if the store has no such content."""
+
+    @abstractmethod
+    def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
+        """Return contents by number; None for one that was removed since the number was read."""
+
+    @abstractmethod
+    def block(self, load: int, content: int) -> OutlinkBlock:
+        """Return the block with the links of a content, by its place."""
+
+    def drop_caches(self) -> None:
+        """Clear the caches, because the store has changed."""
+        self._by_cut.clear()
+
+    @abstractmethod
+    def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
+        """Return the scope of the payload that a memento shows; None if it was not read."""
+
+    @abstractmethod
+    def _number(self, content: ContentId) -> Content | None:
+        """Return the place of a content, perhaps from a cache."""
+
+    @abstractmethod
+    def _block_with(self, content: ContentId) -> tuple[OutlinkBlock, int] | None:
+        """Return the block with the links of a content, and its number; None without it."""
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield every block of outlinks with its contents; None for removed ones."""
+
+    @abstractmethod
+    def _count_contents(self) -> int:
+        """Return about how many contents the store has."""
+
+    @abstractmethod
+    def _postings(
+        self, target: Surt, load: int, last: Posting | None
+    ) -> Iterator[tuple[int, Iterator[Posting]]]:
+        """Yield the inlinks of each load from ``load`` on, of it only those after ``last``."""
+
+    @abstractmethod
+    def _captures(self, checksums: Sequence[Checksum]) -> Iterator[Captures]:
+        """Yield the captures of each payload; read them before you take the next ones."""
+
+    @abstractmethod
+    def _refers(self) -> bool:
+        """Return whether some revisits name a capture instead of a checksum."""
+
+    # Mementos and their payloads
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        with self._reading():
+            for item in distinct_mementos(
+                self.rows(Relation.MEMENTOS, surt.encode()), self.names, span
+            ):
+                yield memento_of(surt, item)
+
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        mementos = self._scan_mementos(span, prefix)
+        return watched(mementos, "reading captures", lambda: sum((self.months() or {}).values()))
+
+    def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
+        with self._reading():
+            for surt, rows in self.rows_by_surt(prefix):
+                for item in distinct_mementos(rows, self.names, span):
+                    yield memento_of(surt, item)
+
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        with self._reading():
+            rows = self.rows(Relation.MEMENTOS, surt.encode())
+            items = in_order(rows, lambda row: mementos_of(row, self.names))
+            for item in sorted_copies(items):
+                yield memento_of(surt, item)
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        with self._reading():
+            fate = self.fates([checksum])[0]
+            return None if fate is None else unpack_fate(checksum, fate, self.names)
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        with self._reading():
+            checksum = checksum_shown(self, memento)
+            scope = None if checksum is None else self._scope(checksum, memento)
+            if checksum is None or scope is None:
+                return None
+            content = content_id(checksum, memento.original, scope)
+            # The payload may have been read for other originals only; for this one, it may not
+            # have been available any more.
+            return content if self._number(content) is not None else None
+
+    def pages(self, checksum: Checksum) -> Iterable[Source]:
+        """Return the pages that show a payload, by original."""
+        key = self.key_of(checksum)
+        return pages_of(self.rows(Relation.SIGHTINGS, key)) if key else ()
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        with self._reading():
+            for original, _ in self.pages(checksum):
+                yield original
+
+    # Links
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        with self._reading():
+            found = self._block_with(content)
+            links = found[0].links(found[1]) if found is not None else []
+        yield from links
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        blocks = self._scan_contents()
+        return watched(
+            blocks, "reading links", self._count_contents, lambda block: len(block.contents)
+        )
+
+    def _scan_contents(self) -> Iterator[ContentBlock]:
+        for block, contents in self._blocks():
+            kept = {
+                number: content
+                for number, content in enumerate(contents, block.first)
+                if content is not None
+            }
+            if kept:
+                yield ContentBlock(
+                    list(kept.values()),
+                    block.all_links(),
+                    [block.numbers(number) for number in kept],
+                )
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        with self._reading():
+            begin = (0, None) if after is None else self._posting(target, after)
+            for load, postings in self._postings(target, *begin):
+                while some := list(islice(postings, AT_ONCE)):
+                    contents = self.contents(load, [posting.content for posting in some])
+                    uris = {
+                        form: uri_of_form(target, form)
+                        for form in {posting.form for posting in some}
+                    }
+                    heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
+                    for (form, _, head), content in zip(some, contents, strict=True):
+                        if content is not None:
+                            yield _inlink((uris[form], *heads[head], content))
+
+    def _posting(self, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
+        """Return the load of an inlink, and its stored form."""
+        found = self._number(inlink.content)
+        if found is None:
+            raise UsageError(
+                f"cannot continue after an inlink of {inlink.content}: the store has no such "
+                "content"
+            )
+        load, number = found
+        head = pack_head(inlink.kind, inlink.text, inlink.rel)
+        return load, Posting(uri_form(target, inlink.target), number, head)
+
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        with self._reading():
+            for row in self.rows(Relation.INLINKS, target.encode()):
+                yield from kinds_of(row)
+
+    # The pages that show a content
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        for pages in self.sources([content], span):
+            for original, timestamps in pages:
+                yield from (Sighting(original, timestamp) for timestamp in timestamps)
+
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
+        rest = iter(contents)
+        while some := list(islice(rest, AT_ONCE)):
+            with self._reading():
+                refers = self._refers()
+                checksums = [split_content(content)[0] for content in some]
+                captures = self._captures(checksums)
+                for content, checksum, (scopes, rows) in zip(
+                    some, checksums, captures, strict=True
+                ):
+                    if isinstance(rows, list) and _lines(rows) < FEW_CAPTURES:  # the usual case
+                        pages = _pages_of_content(content, checksum, scopes, rows)
+                        yield iter([*self._within(pages, span, refers)])
+                    else:
+                        pages = self._pages_with(content, checksum, scopes, rows)
+                        yield self._sources(pages, span, refers)
+
+    def _sources(self, pages: Iterable[Source], span: Span, refers: bool) -> Iterator[Source]:
+        with self._reading():
+            yield from self._within(pages, span, refers)
+
+    def _within(self, pages: Iterable[Source], span: Span, refers: bool) -> Iterator[Source]:
+        """Yield pages with their timestamps inside ``span``; pages without any are left out.
+
+        If ``refers`` is true, timestamps of revisits that refer to these captures are added.
+        """
+        for original, timestamps in pages:
+            if refers:
+                timestamps = sorted(
+                    {*timestamps, *not_modified_since(self, self.pages, original, timestamps)}
+                )
+            if timestamps[0] < span.first or timestamps[-1] > span.last:
+                timestamps = [
+                    timestamp for timestamp in timestamps if span.first <= timestamp <= span.last
+                ]
+            if timestamps:
+                yield original, timestamps
+
+    def _pages_with(
+        self,
+        content: ContentId,
+        checksum: Checksum,
+        scopes: Sequence[Scope],
+        rows: Iterable[Row],
+    ) -> Iterator[Source]:
+        """Yield the pages that show one content of a payload.
+
+        If the payload has very many captures, they are sorted once for all its contents.
+        """
+        rest = iter(rows)
+        first: list[Row] = []
+        lines = 0
+        while lines < FEW_CAPTURES and (row := next(rest, None)) is not None:
+            first.append(row)
+            lines += _lines([row])
+        captures: Iterable[Row] = first if lines < FEW_CAPTURES else chain(first, rest)
+        if captures is first or len(scopes) != 1 or scopes[0] is Scope.NONE:
+            yield from _pages_of_content(content, checksum, scopes, captures)
+            return
+        by_cut = self._by_cut.get(checksum)
+        if by_cut is None:
+            by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
+            if len(self._by_cut) > CACHED_BY_CUT:
+                self._by_cut.popitem(last=False)  # its file is deleted after its last reader
+        yield from by_cut.of(split_content(content)[1])
+
+    # Queries of a build
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        rest = iter(wanted)
+        while some := list(islice(rest, AT_ONCE)):
+            with self.snapshot(), self._reading():
+                answers = self._known(some)
+            yield from answers
+
+    def _known(
+        self, wanted: Sequence[tuple[Checksum, Sequence[UriR]]]
+    ) -> list[tuple[Payload | None, Sequence[UriR]]]:
+        fates = self.fates([checksum for checksum, _ in wanted])
+        contents = [
+            [content_id(checksum, original, scope) for original in originals]
+            if (scope := scope_of_fate(fate)) is not None
+            else []
+            for (checksum, originals), fate in zip(wanted, fates, strict=True)
+        ]
+        distinct = list(dict.fromkeys(chain.from_iterable(contents)))
+        numbers = zip(distinct, self.numbers(distinct), strict=True)
+        known = {content for content, number in numbers if number is not None}
+        return [
+            (
+                None if fate is None else unpack_fate(checksum, fate, self.names),
+                [
+                    original
+                    for original, content in zip(originals, ids, strict=True)
+                    if content not in known
+                ]
+                if ids
+                else originals,
+            )
+            for (checksum, originals), fate, ids in zip(wanted, fates, contents, strict=True)
+        ]
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        with self._reading():
+            for name, fate in self.named():
+                checksum, reference = parse_name(name)
+                if checksum != name:
+                    fate = self.fates([checksum])[0]
+                if scope_of_fate(fate) is None:
+                    yield checksum, reference
+
+
+def _lines(rows: Iterable[Row]) -> int:
+    """Return the number of originals in rows of sightings."""
+    return sum(row.values[0].count(b"\n") + 1 for row in rows)
+
+
+def _pages_of_content(
+    content: ContentId, checksum: Checksum, scopes: Sequence[Scope], rows: Iterable[Row]
+) -> Iterator[Source]:
+    """Yield the pages that show a content, from all rows of its payload."""
+    for original, times in pages_of(rows) if scopes else ():
+        for scope in scopes:
+            if content_id(checksum, original, scope) == content:
+                yield original, times
+                break

@@ -1,1 +1,0 @@
-"""Export of captures: WARC and WACZ files, and CDXJ rows or tables that list captures."""
