@@ -68,12 +68,11 @@ def runner_of(
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
-    from arclink.mapreduce.emr import EmrRunner
-    from arclink.mapreduce.hadoop import HadoopRunner
-    from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
     from arclink.network.engine_files import files_of, is_of_engine
     from arclink.network.object_store import is_object_store
 
+    if runner == "spark":
+        from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
     if runner == "spark" and folder is None:
         return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     root = (folder or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
@@ -90,6 +89,12 @@ def runner_of(
     files.entries(files.path_of(root))  # fails now if it does not answer
     if runner == "spark":
         return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
-    kind = EmrRunner if runner == "emr" else HadoopRunner
+    from arclink.mapreduce.hadoop import HadoopRunner
+
+    kind = HadoopRunner
+    if runner == "emr":
+        from arclink.mapreduce.emr import EmrRunner
+
+        kind = EmrRunner
     by_size = CORES.optional(given) is None
     return kind(runner, cores, tasks, conf=conf.resolve(), root=root, by_size=by_size)

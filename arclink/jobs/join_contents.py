@@ -5,6 +5,8 @@ Input: ``pages``, and ``absent`` pointers of extract. Output: ``payloads``, ``ou
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from arclink.extract.further_captures import unread
 from arclink.graph.join import Joiner
@@ -24,22 +26,18 @@ class JoinContents(ArclinkJob):
             place, _, page = line.partition(b"\t")
             yield place, page
 
-    def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the rows of one task, with one `Joiner` for all of its keys."""
-        self._joiner = Joiner()
-        return super().reduce_pairs(pairs, step_num)
-
-    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Yield the rows of the pages under one key, or of payloads that are not at hand."""
-        if key.startswith(ABSENT_KEY):
-            pointers = map(parse_pointer, values)
-            return (row for pointer in pointers for row in unread(pointer, self.counts))
-        return self._joiner.join(key, values)
-
-    def reduce_end(self) -> Iterator[Pair]:
-        """Yield the remaining postings."""
-        yield from self._joiner.flush()
-        self.counts.update(self._joiner.counts)
+        joiner = Joiner()
+        for key, same in groupby(pairs, itemgetter(0)):
+            values = map(itemgetter(1), same)
+            if key.startswith(ABSENT_KEY):  # payloads that are not at hand
+                for pointer in map(parse_pointer, values):
+                    yield from unread(pointer, self.counts)
+            else:
+                yield from joiner.join(key, values)
+        yield from joiner.flush()
+        self.counts.update(joiner.counts)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ window, node and rank, separated by tabs.
     --output-dir RANKS
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mrjob.job import MRJob
@@ -57,7 +57,7 @@ class RankPages(ArclinkJob):
             "are enough",
         )
 
-    def load_args(self, args: list[str]) -> None:
+    def load_args(self, args: Sequence[str]) -> None:
         """Read the options once for all steps."""
         super().load_args(args)
         given = self.options

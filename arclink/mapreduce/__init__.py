@@ -1,4 +1,4 @@
-"""The machinery around mrjob: base class of all jobs, runners for one machine, Hadoop and Spark.
+"""How jobs run: their base class, and runners for one machine, Hadoop, EMR and Spark.
 
 Importing any module of this package first supplies what mrjob needs from newer Pythons
 (`mrjob_compat`).

@@ -1,16 +1,60 @@
-"""Jobs on Amazon EMR: each is a step of a cluster, and files between the stages are in S3."""
+"""Jobs on Amazon EMR: each is a step of a cluster, and files between the stages are in S3.
+
+mrjob's ``emr`` runner is changed to read the counters of a job. mrjob reads them from logs that EMR
+copies to S3, and waits ten minutes for each. Here, a step of EMR copies what Hadoop prints about
+its job to S3 before it ends.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from mrjob.emr import EMRJobRunner
+from mrjob.logs.step import _parse_step_syslog
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError
 from arclink.mapreduce.hadoop import MRJOB, HadoopRunner
 from arclink.mapreduce.runs import Job
 
+LOGGED = (
+    'log=$(mktemp); HADOOP_ROOT_LOGGER=INFO,console "$@" > "$log" 2>&1; status=$?; '
+    'cat "$log" >&2; hadoop fs -put -f "$log" "$0"; exit $status'
+)
+"""Bash script of a step: runs the command in its arguments, and writes what that prints to the
+address ``$0``.
+"""
 
-@dataclass(slots=True)
+PRINTED = "hadoop.txt"
+"""Name of the file with what Hadoop prints about a job, in the folder of the job's scripts."""
+
+
+class LoggedEmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
+    """Runs jobs through Hadoop streaming, as steps of a cluster at EMR."""
+
+    alias = "emr"
+
+    def _streaming_step_hadoop_jar_step(self, step_num: int) -> dict[str, Any]:  # Any: boto3's
+        step: dict[str, Any] = super()._streaming_step_hadoop_jar_step(step_num)
+        return step | {"Args": ["bash", "-c", LOGGED, self._address(), *step["Args"]]}
+
+    def _log_counters(self, log_interpretation: dict[str, Any], step_num: int) -> None:
+        """Add what Hadoop printed about its job, which has the counters."""
+        lines = self._printed().splitlines(keepends=True)
+        log_interpretation["step"] = _parse_step_syslog(lines)
+
+    def _pick_error(self, log_interpretation: dict[str, Any], step_type: str) -> dict[str, Any]:
+        """Return all that Hadoop printed: the error of a task can be anywhere in it."""
+        return {"hadoop_error": {"message": self._printed()}}
+
+    def _printed(self) -> str:
+        return b"".join(self.fs.cat(self._address())).decode(errors="replace")
+
+    def _address(self) -> str:
+        return f"{self._cloud_tmp_dir}{PRINTED}"
+
+
+@dataclass
 class EmrRunner(HadoopRunner):
     """Runs jobs on a cluster at EMR.
 
@@ -36,10 +80,25 @@ class EmrRunner(HadoopRunner):
     ) -> Counts:
         """Run a job as `HadoopRunner` does; the error of a failed one says where its logs are."""
         try:
-            return HadoopRunner.run_job(self, job, inputs, output, settings, options)
+            return super().run_job(job, inputs, output, settings, options)
         except PipelineError as error:
             self.has_failed = True
             raise PipelineError(f"{error}; EMR's logs: {self._scripts()}") from error
+
+    def names_of(self, addresses: Sequence[str]) -> list[str]:
+        """Return names of input files: the folder in place of all its files.
+
+        The arguments of a step of EMR may have 10,240 characters. An empty file among the others
+        would get a map task of its own, so a folder with further files is not named.
+        """
+        names: list[str] = []
+        files = self._files()
+        for folder in dict.fromkeys(address.rpartition("/")[0] for address in addresses):
+            here = [one for one in addresses if one.rpartition("/")[0] == folder]
+            there = files.names_in(files.path_of(folder)) if len(here) > 1 else set()
+            is_whole = there == {one.rpartition("/")[2] for one in here}
+            names += [folder] if is_whole else here
+        return names
 
     def close(self) -> None:
         """End the cluster that a job has started."""
@@ -70,6 +129,4 @@ class EmrRunner(HadoopRunner):
 
     def _client(self) -> Any:  # Any: mrjob has no types
         """Return mrjob's client of EMR, with the settings of the engine."""
-        from arclink.mapreduce.emr_runner import LoggedEmrRunner
-
         return LoggedEmrRunner(conf_paths=[str(self.conf)], cloud_tmp_dir=self._scripts())

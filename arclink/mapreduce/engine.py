@@ -7,16 +7,21 @@ cannot load.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from arclink.counts import Counts
 from arclink.errors import ArclinkError, PipelineError
+from arclink.mapreduce import versions
 from arclink.mapreduce.claims import claim_folder
 from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
-from arclink.mapreduce.runs import JobArguments, JobRunner, labelled, same_versions
+from arclink.mapreduce.runs import Job, JobRunner, labelled
+from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.network.hdfs import webhdfs_address
 from arclink.network.name_nodes import ADDRESS, known_name_nodes
@@ -42,7 +47,65 @@ def addresses_for_tasks(root: str = "") -> list[str]:
     return ["--cmdenv", f"{ADDRESS}={addresses}"] if addresses else []
 
 
-@dataclass(slots=True)
+def options_for_tasks(settings: Mapping[str, object]) -> list[str]:
+    """Return the options of a job on a cluster: its settings, and the versions of packages.
+
+    The input paths are not checked: on a cluster, each check would start a JVM.
+    """
+    expected = json.dumps(versions.versions_here())
+    return [
+        "--settings",
+        json.dumps(settings),
+        "--expects",
+        expected,
+        "--no-check-input-paths",
+        "--no-cat-output",
+    ]
+
+
+_ERROR = re.compile(
+    r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)"
+    r"|\[[^]]*\](Container .* is running .* beyond the .* memory limit\..*)"
+)
+"""The line of a task's log that has the error, or that of YARN about a task that it killed."""
+
+MORE_MEMORY = (
+    "Give tasks larger containers: mapreduce.map.memory.mb and mapreduce.reduce.memory.mb in the "
+    "settings of the engine (--engine-conf)"
+)
+
+_OUR_ERROR = re.compile(r"arclink[.:]")
+
+
+def error_in(text: str) -> str | None:
+    """Return the cause that the log of a failed task names, or None.
+
+    The last error is the cause, but one that only wraps ours is not.
+    """
+    errors = [
+        match[1] or f"{match[2]} {MORE_MEMORY}"
+        for match in map(_ERROR.match, text.splitlines())
+        if match
+    ]
+    ours = [error for error in errors if _OUR_ERROR.match(error)]
+    return next(iter((ours or errors)[-1:]), None)
+
+
+def seconds_of_tasks(counters: Iterable[Mapping[str, Mapping[str, int]]]) -> list[float]:
+    """Return the CPU seconds of the tasks of a job, if its engine counts them.
+
+    Args:
+        counters: Counters of the job's steps: group → name → count.
+    """
+    return [
+        step[group][name] / 1000
+        for step in counters
+        for group, name in (CPU_OF_JVM, CPU_OF_PYTHON)
+        if name in step.get(group, {})
+    ]
+
+
+@dataclass
 class EngineRunner(JobRunner):
     """Base class of runners whose engine has the files between the stages.
 
@@ -57,30 +120,40 @@ class EngineRunner(JobRunner):
     home: str = ""
     _opened: EngineFiles | None = None
 
-    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
-        """Write files of the work folder to the engine if it lacks them; remove the output."""
+    def run(
+        self,
+        job: Job,
+        inputs: Sequence[Path],
+        output: Path,
+        settings: Mapping[str, object],
+        *,
+        are_relations: bool = False,
+    ) -> Counts:
+        """Run a job on the engine, which gets those files of the work folder that it lacks."""
         system, target = self._there(output)
         system.remove(target)
-        options = [*same_versions(), *self.variables()]
-        if are_relations:
-            options.append("--relations-apart")
-        names = self.short_names([self._uploaded(path) for path in inputs])
-        return JobArguments(names, self._address(output), options)
+        options = [*self.variables(), *(["--relations-apart"] if are_relations else [])]
+        names = self.names_of([self._uploaded(path) for path in inputs])
+        return self.run_job(job, names, self._address(output), settings, options)
 
-    def short_names(self, addresses: Sequence[str]) -> list[str]:
-        """Return names of input files: the folder in place of all its files.
+    def run_job(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        """Run a job whose files are on the engine, with further options of its command line.
 
-        The arguments of a step of EMR may have 10,240 characters. An empty file among the others
-        would get a map task of its own, so a folder with further files is not named.
+        Raises:
+            PipelineError: A task failed; the message has the task's error.
         """
-        names: list[str] = []
-        for folder in dict.fromkeys(address.rpartition("/")[0] for address in addresses):
-            here = [one for one in addresses if one.rpartition("/")[0] == folder]
-            files = self._files()
-            there = files.names_in(files.path_of(folder)) if len(here) > 1 else set()
-            is_whole = there == {one.rpartition("/")[2] for one in here}
-            names += [folder] if is_whole else here
-        return names
+        raise NotImplementedError
+
+    def names_of(self, addresses: Sequence[str]) -> list[str]:
+        """Return the names of input files for the engine."""
+        return list(addresses)
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""
@@ -101,7 +174,7 @@ class EngineRunner(JobRunner):
             for entry in system.entries(path)
             if entry.name.startswith("part-") and entry.size
         }
-        return dict(sorted({**there, **JobRunner.sizes(self, folder)}.items()))
+        return dict(sorted({**there, **super().sizes(folder)}.items()))
 
     def checksum(self, path: Path) -> bytes | None:
         """Return the engine's checksum of a part; it depends on the size of its blocks."""
@@ -175,7 +248,7 @@ class EngineRunner(JobRunner):
         """Remove a folder on this machine and on the engine."""
         system, path = self._there(folder)
         system.remove(path)
-        JobRunner.remove(self, folder)
+        super().remove(folder)
 
     @contextmanager
     def visiting(self, stage: str) -> Iterator[None]:

@@ -1,15 +1,29 @@
-"""Jobs on Hadoop, which also has the files between the stages."""
+"""Jobs on Hadoop, which also has the files between the stages: mrjob runs them.
 
+Its ``hadoop`` runner is changed to make folders and write files over HTTP: with ``hadoop fs``, each
+of these operations starts a JVM.
+"""
+
+import io
+import logging
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arclink.counts import Counts
-from arclink.errors import PipelineError, TaskError
-from arclink.mapreduce.engine import EngineRunner
+from mrjob.fs.composite import CompositeFilesystem
+from mrjob.fs.hadoop import HadoopFilesystem
+from mrjob.fs.local import LocalFilesystem
+from mrjob.hadoop import HadoopJobRunner
+from mrjob.step import StepFailedException
+
+from arclink.counts import Counts, from_counters
+from arclink.errors import InputError, PipelineError, TaskError
+from arclink.mapreduce.engine import EngineRunner, error_in, options_for_tasks, seconds_of_tasks
+from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.packed import (
     check_packed,
     send_once,
@@ -29,8 +43,9 @@ from arclink.mapreduce.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
-from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.runs import Job
 from arclink.mapreduce.yarn import end_applications
+from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.network.hdfs import AUTHORITY
 from arclink.network.object_store import is_object_store
 from arclink.shares import BYTES_OF_CORE
@@ -48,7 +63,81 @@ MRJOB = "mrjob"
 """Folder of a build in an object store for mrjob's scripts and settings."""
 
 
-@dataclass(slots=True)
+_OF_CLIENT = re.compile(
+    r"Error Launching job ?: .+|Job job_\S+ failed with state .+|[\w.]+(?:Error|Exception): .+"
+)
+"""What Hadoop's client says about a job that failed without a log of a task."""
+
+_COMMAND = re.compile(r"Command '.*'", re.DOTALL)
+
+
+class HttpFilesystem(HadoopFilesystem):  # type: ignore[misc]  # mrjob has no types
+    """An engine's files over HTTP where the address is known; ``hadoop fs`` elsewhere."""
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder and its parents."""
+        if files := _files(path):
+            files.make_folder(files.path_of(path))
+        else:
+            super().mkdir(path)
+
+    def put(self, src: str, path: str) -> None:
+        """Copy a file of this machine to the engine."""
+        if files := _files(path):
+            with open(src, "rb") as source:
+                files.write(files.path_of(path), source)
+        else:
+            super().put(src, path)
+
+    def rm(self, path_glob: str) -> None:
+        """Remove a file, or a folder with its contents, if it exists."""
+        if files := _files(path_glob):
+            files.remove(files.path_of(path_glob))
+        else:
+            super().rm(path_glob)
+
+
+def _files(path: str) -> EngineFiles | None:
+    """Return the file system of a path.
+
+    None if the HTTP address of HDFS is not known, or if the path is a pattern, which HTTP does not
+    support.
+    """
+    if not is_of_engine(path) or any(special in path for special in "*?[{"):
+        return None
+    try:
+        return files_of(path)
+    except InputError:
+        return None
+
+
+class QuickHadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
+    """Runs jobs through Hadoop streaming, with one JVM per job on this machine."""
+
+    alias = "hadoop"
+    _fs: CompositeFilesystem | None
+
+    @property
+    def fs(self) -> CompositeFilesystem:
+        """The file systems that the runner writes to: the engine's and this machine's."""
+        if self._fs is None:
+            found = CompositeFilesystem()
+            found.add_fs("hadoop", HttpFilesystem(self._opts["hadoop_bin"] or None))
+            found.add_fs("local", LocalFilesystem())
+            self._fs = found
+        return self._fs
+
+    def _wd_mirror(self) -> str | None:
+        """Return the folder from which tasks get the files of a job, or None for this machine.
+
+        Hadoop copies files of this machine itself. It cannot copy those in an object store, because
+        the name of a bucket is no host.
+        """
+        folder: str | None = super()._wd_mirror()
+        return None if folder is not None and is_object_store(folder) else folder
+
+
+@dataclass
 class HadoopRunner(EngineRunner):
     """Runs jobs on Hadoop.
 
@@ -78,7 +167,7 @@ class HadoopRunner(EngineRunner):
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
         self.share_environment()
-        options = [*EngineRunner.variables(self), *self.places()]
+        options = [*super().variables(), *self.places()]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
             name = "webhdfs-ca.pem"
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
@@ -123,12 +212,45 @@ class HadoopRunner(EngineRunner):
     ) -> Counts:
         self.is_interrupted = True
         try:
-            counts = JobRunner.run_job(self, job, inputs, output, settings, options)
+            counts = self.run_by_mrjob(job, inputs, output, settings, options)
         except PipelineError:  # the job is over
             self.is_interrupted = False
             raise
         self.is_interrupted = False
         return counts
+
+    def run_by_mrjob(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        """Run a job by mrjob; arguments and errors are those of `run_job`."""
+        args = ["-r", self.runner, "--conf-path", str(self.conf), "--output-dir", output]
+        args += [*options_for_tasks(settings), *options]
+        log = io.StringIO()
+        handler = logging.StreamHandler(log)
+        logger = logging.getLogger("mrjob")
+        logger.addHandler(handler)
+        logger.propagate = False
+        try:
+            with self.accounted(job.name) as of_tasks:
+                started = job.load()([*args, *inputs])
+                started.options.local_tmp_dir = str(self.scratch)
+                started.options.bootstrap_mrjob = False  # mrjob is installed on the workers already
+                with started.make_runner() as run:
+                    self.adapt(run)
+                    try:
+                        run.run()
+                    except StepFailedException as error:
+                        reason = str(error.reason or error)
+                        raise TaskFailedError(failure_of(log.getvalue(), reason)) from error
+                    of_tasks += seconds_of_tasks(run.counters())
+                    return from_counters(run.counters())
+        finally:
+            logger.removeHandler(handler)
 
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
         """Set the numbers of tasks, unless the settings of the engine do.
@@ -136,7 +258,6 @@ class HadoopRunner(EngineRunner):
         Hadoop's own defaults are one reduce task, whatever the amount of data, and a map task for
         each file, however small it is.
         """
-        JobRunner.adapt(self, run)
         properties = run._opts["jobconf"]
         own = [properties[TAGS]] if properties.get(TAGS) else []
         properties[TAGS] = ",".join([*own, _tag_of(self.root)])
@@ -184,19 +305,31 @@ class HadoopRunner(EngineRunner):
         """End the job that was interrupted in a folder of the engine, and remove the folder."""
         if self.is_interrupted:
             self.end_jobs(folder)
-        EngineRunner.clear(self, folder)
+        super().clear(folder)
 
     def clear_left(self, folder: str) -> None:
         """End the jobs of a killed process in a folder of the engine, and remove the folder."""
         self.end_jobs(folder)
-        EngineRunner.clear(self, folder)
+        super().clear(folder)
 
     def end_jobs(self, folder: str) -> None:
         """End the applications of YARN that work in a folder of the engine."""
-        from arclink.mapreduce.hadoop_runner import QuickHadoopRunner
-
         hadoop = QuickHadoopRunner(conf_paths=[str(self.conf)]).get_hadoop_bin()
         end_applications(hadoop, _tag_of(folder))
+
+
+def failure_of(log: str, reason: str) -> str:
+    """Return the words of mrjob about a failed job, with the cause last.
+
+    Args:
+        log: Its log, in which it copies the logs of tasks.
+        reason: Its error.
+    """
+    said = [match[0] for match in map(_OF_CLIENT.search, log.splitlines()) if match]
+    # mrjob's reason is a command of some thousand characters.
+    short = _COMMAND.sub("the engine's command", reason)
+    cause = error_in(log.partition("Probable cause of failure:")[2]) or [short, *said][-1]
+    return "\n".join(["the job failed", log, reason, cause])
 
 
 def _tag_of(folder: str) -> str:

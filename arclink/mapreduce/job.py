@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -19,7 +18,7 @@ from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
 from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings
-from arclink.mapreduce.properties import LEAST_SPLIT, OF_HADOOP, REDUCES, RELATIONS_APART
+from arclink.mapreduce.properties import LEAST_SPLIT, REDUCES, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
 from arclink.reasons import Reason
@@ -37,10 +36,6 @@ PASS_ON = "cat"
 
 _SHORT = 1 << 10
 """Number of bytes of a line up to which copying it costs less than one more call."""
-
-
-_OPTIONS: dict[type["ArclinkJob"], tuple[ArgumentParser, set[str], set[str]]] = {}
-"""By class of a job: the parser of its options, and the names of options that tasks get."""
 
 
 class LineProtocol:
@@ -113,30 +108,12 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     _spent_before: float
     """CPU seconds of this process before the task."""
 
-    put_apart: Callable[[bytes, bytes], None] | None = None
-    """Takes (relation, row) of the output in place of the task's stream; set by a runner."""
-
     arg_parser: ArgumentParser
-    _passthru_arg_dests: set[str]
-    _file_arg_dests: set[str]
-    _arguments: dict[str, Any] | None = None
+    arguments: Sequence[str]
 
     def configure_args(self) -> None:
-        """Declare the options of the job: those of mrjob, of all jobs, and its own.
-
-        Each task makes a job, and mrjob has some 200 options. So the jobs of one class share them.
-        """
-        known = _OPTIONS.get(type(self))
-        if known is None:
-            super().configure_args()
-            self._add_common_args()
-            self.add_own_args()
-            known = self.arg_parser, self._passthru_arg_dests, self._file_arg_dests
-            _OPTIONS[type(self)] = known
-        parser, self._passthru_arg_dests, self._file_arg_dests = known
-        self.arg_parser = copy(parser)  # mrjob sets what this parser does after an error
-
-    def _add_common_args(self) -> None:
+        """Declare the options of the job: those of mrjob, of all jobs, and its own."""
+        super().configure_args()
         self.add_passthru_arg(
             "--settings",
             default="{}",
@@ -152,6 +129,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             action="store_true",
             help="A folder per relation in the output",
         )
+        self.add_own_args()
 
     @property
     def settings(self) -> Mapping[str, Any]:  # Any: of different types
@@ -176,14 +154,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the pairs that a reduce task makes from its sorted input."""
-        for key, same in groupby(
-            pairs, itemgetter(0)
-        ):  # like mrjob, but without its generators around each key
+        # Like mrjob, but without its generators around each key.
+        for key, same in groupby(pairs, itemgetter(0)):
             yield from self.reduce_group(key, map(itemgetter(1), same))
-
-    def reduce_end(self) -> Iterator[Pair]:
-        """Yield the pairs that a reduce task still holds after its last key."""
-        yield from ()
 
     # Methods that mrjob calls.
 
@@ -209,7 +182,6 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Yield the pairs of one reduce task, then send its counters."""
         self._begin()
         yield from self.reduce_sorted(as_written(pairs))
-        yield from self.reduce_end()
         self.send_counts()
 
     def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
@@ -237,20 +209,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
                 put(line)
                 put(b"\n")
 
-        if self.put_apart is None:
-            return read_lines, write_line
-        if step_type == "reducer" or not self.HAS_REDUCER:
-            return read_lines, self.put_apart
-        put_apart, passed_on = self.put_apart, self.PASSED_ON
-
-        def write_or_pass_on(key: bytes, value: bytes) -> None:
-            relation = passed_on.get(key[:1])
-            if relation is None:
-                put(write(key, value) + b"\n")
-            else:
-                put_apart(relation, value)
-
-        return read_lines, write_or_pass_on
+        return read_lines, write_line
 
     def _begin(self) -> None:
         check_versions(self.options.expects)
@@ -285,7 +244,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.options.runner not in CLUSTERS:
             return conf
         if self.ONE_TASK_PER_FILE:
-            conf[(OF_HADOOP if self.options.runner == "spark" else "") + LEAST_SPLIT] = 1 << 50
+            conf[LEAST_SPLIT] = 1 << 50
         if self.ONE_TASK_PER_KEY:
             conf[REDUCES] = self.settings["tasks"]
         elif not self.HAS_REDUCER and self.options.runner != "spark":
@@ -296,44 +255,46 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Return the Java class that writes the output, or None for Hadoop's own."""
         return RELATIONS_APART if self.options.relations_apart else None
 
-    # Our own runners, used instead of mrjob's.
+    # Engines.
 
-    def _runner_class(self) -> type[MRJobRunner]:
-        if self.options.runner == "spark":
-            from arclink.mapreduce.spark_runner import StreamedSparkRunner
+    def load_args(self, args: Sequence[str]) -> None:
+        """Read the command line, and keep it: tasks of Spark make the same job."""
+        super().load_args(args)
+        self.arguments = args
 
-            return StreamedSparkRunner
-        if self.options.runner == "hadoop":
-            from arclink.mapreduce.hadoop_runner import QuickHadoopRunner
+    def run_job(self) -> None:
+        """Run the job where its options say, when it is started by hand."""
+        if self.options.runner != "spark":
+            super().run_job()
+            return
+        from arclink.mapreduce.spark import run_alone
 
-            return QuickHadoopRunner
-        if self.options.runner == "emr":
-            from arclink.mapreduce.emr_runner import LoggedEmrRunner
-
-            return LoggedEmrRunner
-        if self.options.runner == "local":
-            from arclink.mapreduce.local_runner import OneMachineRunner
-
-            return OneMachineRunner
-        found: type[MRJobRunner] = super()._runner_class()
-        return found
+        self.check_options()
+        run_alone(self)
 
     def make_runner(self) -> MRJobRunner:
         """Return a runner for the options of this job; end with a message if they are wrong."""
+        self.check_options()
+        return super().make_runner()
+
+    def check_options(self) -> None:
+        """End with a message if the settings are wrong."""
         try:
             self.check_settings(self.settings)
         except ValueError as error:
             self.arg_parser.error(f"--settings {self.options.settings[:200]}: {error}")
-        self._arguments = None
-        return super().make_runner()
 
-    def _runner_kwargs(self) -> dict[str, Any]:  # Any: whatever options mrjob's runners take
-        # mrjob asks twice for each runner, the first time for its log.
-        if self._arguments is None:
-            self._arguments = super()._runner_kwargs()
-            if self.options.runner == "local":
-                self._arguments["mrjob_cls"] = type(self)
-        return self._arguments
+    def _runner_class(self) -> type[MRJobRunner]:
+        if self.options.runner == "hadoop":
+            from arclink.mapreduce.hadoop import QuickHadoopRunner
+
+            return QuickHadoopRunner
+        if self.options.runner == "emr":
+            from arclink.mapreduce.emr import LoggedEmrRunner
+
+            return LoggedEmrRunner
+        found: type[MRJobRunner] = super()._runner_class()
+        return found
 
 
 def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:

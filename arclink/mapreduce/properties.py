@@ -39,9 +39,6 @@ MOST_SPLIT = "mapreduce.input.fileinputformat.split.maxsize"
 IGNORES_PLACES = "stream.map.input.ignoreKey"
 """Whether tasks get lines without their places, as from the usual input format."""
 
-OF_ONE_JOB = frozenset({LEAST_SPLIT})
-"""The properties that jobs set (`ArclinkJob.jobconf`); all others are settings of the engine."""
-
 RELATIONS_APART = "arclink.RelationOutputFormat"
 """Class that writes each relation of a job to its own folder."""
 

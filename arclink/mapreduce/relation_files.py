@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from arclink.mapreduce.runs import BUFFER
+from arclink.archives.opener import BUFFER
 from arclink.rows.relations import ROWS
 
 

@@ -1,31 +1,25 @@
-"""Runs of one job on one machine, and the splitting of a job's tagged output into relations.
+"""Runs of one job on this machine, and the relations of its output.
 
 `JobRunner` is also the base class of the runners for clusters.
 """
 
 import errno
-import glob
-import io
 import json
-import logging
 import os
 import re
-import resource
 import shutil
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-import orjson
-
-from arclink.counts import Counts, from_counters
+from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
 from arclink.files.atomic import folder_next_to
-from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
-from arclink.rows.relations import ROWS
+from arclink.mapreduce.local import OUT_OF_SPACE, LocalRun, TaskFailedError, too_few_files
 
 
 class Job(NamedTuple):
@@ -40,31 +34,11 @@ class Job(NamedTuple):
     load: Callable[[], Any]  # Any: mrjob has no types
 
 
-_ERROR = re.compile(
-    r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)"
-    r"|\[[^]]*\](Container .* is running .* beyond the .* memory limit\..*)"
-)
-"""The line of a task's log that has the error, or that of YARN about a task that it killed."""
-
-MORE_MEMORY = (
-    "Give tasks larger containers: mapreduce.map.memory.mb and mapreduce.reduce.memory.mb in the "
-    "settings of the engine (--engine-conf)"
-)
-
-_OF_CLIENT = re.compile(
-    r"Error Launching job ?: .+|Job job_\S+ failed with state .+|[\w.]+(?:Error|Exception): .+"
-)
-"""What Hadoop's client says about a job that failed without a log of a task."""
-
-_COMMAND = re.compile(r"Command '.*'", re.DOTALL)
-
-_OUR_ERROR = re.compile(r"arclink[.:]")
 _REFUSAL = re.compile(r"arclink(: |\.errors\.(TaskError|UsageError)\b)")
 """An error that a task does not get over by another attempt; others may be those of a network."""
 
 FAILED_TASK = "failed-task.txt"
 """File with the full output of a failed task, in the folder of the tasks."""
-
 
 ON_THIS_MACHINE = ("local", "inline")
 """Runners without an engine."""
@@ -72,57 +46,8 @@ ON_THIS_MACHINE = ("local", "inline")
 DRIVER = "driver"
 """Name for the CPU seconds of this machine during jobs that run on an engine."""
 
-BUFFER = 256 * 1024  # bytes; many rows are longer than the default buffer
 
-
-def sort_options() -> list[str]:
-    """Return the options of sort(1): 128 MB of memory, and the number of files to merge at a time.
-
-    With twice the memory, sort takes 25 % more CPU time for data that does not fit, because of page
-    faults. It refuses to merge more files than the limit of open files, less the three standard
-    streams.
-
-    Raises:
-        PipelineError: The limit is too low for any merge.
-    """
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MERGED if limit == resource.RLIM_INFINITY else min(_MERGED, limit - 3)
-    if most < 2:
-        raise too_few_files("sort")
-    return ["-S", "128M", f"--batch-size={most}"]
-
-
-_MERGED = 64
-
-
-def too_few_files(name: str) -> PipelineError:
-    """Return the error for a step that needs more open files than the limit allows."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return PipelineError(
-        f"{name}: this process may have {limit} files open at a time, which is not enough. "
-        "Raise the limit (ulimit -n 1024), and run the same command again"
-    )
-
-
-def same_versions() -> list[str]:
-    """Return the options by which the tasks of a job on a cluster check their versions.
-
-    The input paths are not checked: on a cluster, each check would start a JVM.
-    """
-    from arclink.mapreduce.versions import versions_here
-
-    return ["--expects", orjson.dumps(versions_here()).decode(), "--no-check-input-paths"]
-
-
-class JobArguments(NamedTuple):
-    """The arguments of one run of a job: names of its input and output for the engine, options."""
-
-    inputs: Sequence[str]
-    output: str
-    options: Sequence[str]
-
-
-@dataclass(slots=True)
+@dataclass
 class JobRunner:
     """Runs jobs on this machine.
 
@@ -170,25 +95,20 @@ class JobRunner:
         Raises:
             PipelineError: A task failed; the message has the task's error.
         """
-        command = self.prepare(inputs, output, are_relations=are_relations)
-        counts = self.run_job(job, command.inputs, command.output, settings, command.options)
-        self.tidy(output)
-        return counts
-
-    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
-        """Make a job's input available to its engine; return the engine's arguments for it.
-
-        Arguments and errors are those of `run`.
-        """
-        options = []
-        if are_relations and self.runner == "local":
+        with self.accounted(job.name), TemporaryDirectory(dir=self.scratch) as folder:
             shutil.rmtree(output, ignore_errors=True)
-            options.append("--relations-apart")
-        return JobArguments([glob.escape(str(path)) for path in inputs], str(output), options)
-
-    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
-        """Change the settings of mrjob's runner before it runs a job."""
-        run.watch = self.watch
+            output.mkdir(parents=True)
+            run = LocalRun(
+                # Not orjson: a path of this machine need not be UTF-8.
+                job.load()(["--settings", json.dumps(settings)]),
+                output.absolute(),
+                Path(folder).absolute(),
+                self.cores,
+                are_relations,
+                self.runner != "inline",
+                self.watch,
+            )
+            return run.run(inputs)
 
     @contextmanager
     def for_archives(self, size: int) -> Iterator[None]:
@@ -204,25 +124,6 @@ class JobRunner:
 
     def close(self) -> None:
         """End what this runner keeps for further jobs."""
-
-    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
-        """Return the CPU seconds of the tasks of a job; None if the engine does not count them.
-
-        Args:
-            counters: Counters of the job's steps: group → name → count.
-        """
-        if self.runner in ON_THIS_MACHINE:
-            return None
-        counted = [
-            step[group][name]
-            for step in counters
-            for group, name in (CPU_OF_JVM, CPU_OF_PYTHON)
-            if name in step.get(group, {})
-        ]
-        return sum(counted) / 1000 if counted else None
-
-    def tidy(self, output: Path) -> None:
-        """Remove the files of the engine from the output of a job."""
 
     @property
     def is_on_engine(self) -> bool:
@@ -261,10 +162,7 @@ class JobRunner:
             PipelineError: The job wrote a relation that is not in ``outputs``: the versions of job
                 and stage differ.
         """
-        if self.runner == "local":
-            move_relations(output, outputs, label)
-        else:
-            split_relations(output, outputs, label)
+        move_relations(output, outputs, label)
 
     def move(self, source: Path, target: Path, label: str) -> None:
         """Move the parts in a folder to another folder, with a label in their names."""
@@ -309,60 +207,23 @@ class JobRunner:
         """
         yield
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
-        """Run a job through mrjob, with further command line options.
+    @contextmanager
+    def accounted(self, name: str) -> Iterator[list[float]]:
+        """Run a job in the block: note its CPU seconds, and say what went wrong.
+
+        Yields:
+            A list for the CPU seconds of the tasks, if an engine counts them.
 
         Raises:
-            PipelineError: A task failed; the message has the task's error.
+            PipelineError: A task failed, or the system refused what the job needs.
         """
-        name, job_class = job.name, job.load()
-
-        from mrjob.step import (
-            StepFailedException,  # after the job: arclink.mapreduce.mrjob_compat comes before mrjob
-        )
-
         self.scratch.mkdir(parents=True, exist_ok=True)
-        args = ["-r", self.runner, "--no-cat-output", "--output-dir", output, *options]
-        args += ["--conf-path", str(self.conf)] if self.conf else ["--no-conf"]
-        # Not orjson: a path of this machine need not be UTF-8.
-        args += ["--settings", json.dumps(settings)]
-        log = io.StringIO()
-        handler = logging.StreamHandler(log)
-        logger = logging.getLogger("mrjob")
-        logger.addHandler(handler)
-        logger.propagate = False
         before = self.seconds_here()
-        of_tasks: float | None = None
+        of_tasks: list[float] = []
         try:
-            started = job_class([*args, *inputs])
-            started.options.local_tmp_dir = str(self.scratch)
-            started.options.bootstrap_mrjob = False  # mrjob is installed on the workers already
-            if self.runner == "local":
-                started.options.num_cores = self.cores
-                by_key = [] if job_class.SORT_VALUES else ["-t", "\t", "-k1,1", "-s"]
-                started.options.sort_bin = [
-                    "sort",
-                    *by_key,
-                    *sort_options(),
-                    f"--parallel={self.cores}",
-                ]
-            with started.make_runner() as run:
-                self.adapt(run)
-                run.run()
-                counters = run.counters()
-                of_tasks = self.seconds_of_tasks(counters)
-                return from_counters(counters)
-        except StepFailedException as error:
-            raise self._failure(
-                name, self._cause(log.getvalue(), str(error.reason or error))
-            ) from error
+            yield of_tasks
+        except TaskFailedError as error:
+            raise self._failure(name, str(error)) from error
         except (EOFError, zlib.error) as error:
             raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
@@ -374,35 +235,9 @@ class JobRunner:
                 f"{name}: {error}: check the permissions of {self.scratch}"
             ) from error
         finally:
-            logger.removeHandler(handler)
-            self._add_seconds(name if of_tasks is None else DRIVER, self.seconds_here() - before)
-            self._add_seconds(name, of_tasks or 0.0)
-
-    def _add_seconds(self, name: str, seconds: float) -> None:
-        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
-
-    def _cause(self, log: str, reason: str) -> str:
-        """Return the cause of a failed step in words.
-
-        On an engine, this is what mrjob found in the logs of its tasks, with the error last.
-        """
-        if self.runner in ON_THIS_MACHINE:
-            return reason
-        found = log.partition("Probable cause of failure:")[2]
-        errors = [
-            match[1] or f"{match[2]} {MORE_MEMORY}"
-            for match in map(_ERROR.match, found.splitlines())
-            if match
-        ]
-        ours = [
-            error for error in errors if _OUR_ERROR.match(error)
-        ]  # an error that only wraps ours is not the cause
-        said = [match[0] for match in map(_OF_CLIENT.search, log.splitlines()) if match]
-        # mrjob's reason is a command of some thousand characters.
-        short = _COMMAND.sub("the engine's command", reason)
-        return "\n".join(
-            ["the job failed", log, reason, *((ours or errors or said)[-1:] or [short])]
-        )
+            here = self.seconds_here() - before
+            for key, seconds in ((DRIVER if of_tasks else name, here), (name, sum(of_tasks))):
+                self.seconds[key] = self.seconds.get(key, 0.0) + seconds
 
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a failed task: its first and last line; a file has all lines."""
@@ -420,7 +255,7 @@ class JobRunner:
 
 def is_of_space(error: OSError) -> bool:
     """Return whether the error is a full disk, quota or file."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return error.errno in OUT_OF_SPACE
 
 
 def no_space(name: str, folder: Path) -> PipelineError:
@@ -461,12 +296,9 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
     for folder in outputs.values():
         folder.mkdir(parents=True, exist_ok=True)
     for relation in sorted(written.iterdir()):
-        if relation.is_file() and not relation.stat().st_size:
-            relation.unlink()  # written by mrjob
-            continue
         target = outputs.get(relation.name.encode())
         if target is None:
-            raise _unknown(relation, relation.name.encode())
+            raise unknown_relation(relation, relation.name.encode())
         if target == relation:
             continue
         for part in sorted(relation.iterdir()):
@@ -479,58 +311,11 @@ def labelled(part: str, label: str) -> str:
     return part.replace("part-", f"part-{label}-")
 
 
-def _unknown(where: Path, relation: bytes) -> PipelineError:
+def unknown_relation(where: Path, relation: bytes) -> PipelineError:
+    """Return the error for a relation that a job wrote and its stage does not know."""
     return PipelineError(
         f"{where}: unknown relation {relation[:40]!r}; the stages are of different versions"
     )
-
-
-def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> None:
-    """Split the tagged lines of a job's ``part-*`` files into one folder per relation.
-
-    A block of rows that was one line becomes one line per row. The order within a part is kept. The
-    parts are removed.
-
-    Args:
-        parts: Folder with the job's output.
-        outputs: See `JobRunner.split`.
-        label: See `JobRunner.split`.
-
-    Raises:
-        PipelineError: A line has a relation that is not in ``outputs``.
-    """
-    for folder in outputs.values():
-        folder.mkdir(parents=True, exist_ok=True)
-    for part in sorted(parts.glob("part-*")):
-        with ExitStack() as opened:
-            writers: dict[bytes, Callable[[bytes], int]] = {}
-            lines = opened.enter_context(part.open("rb", buffering=BUFFER))
-            for relation, rows in _by_relation(lines):
-                if relation not in writers:
-                    if relation not in outputs:
-                        raise _unknown(part, relation)
-                    path = outputs[relation] / labelled(part.name, label)
-                    writers[relation] = opened.enter_context(
-                        path.open("wb", buffering=BUFFER)
-                    ).write
-                writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
-        part.unlink()
-
-
-def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
-
-    Rows of one relation are usually adjacent.
-    """
-    while some := lines.readlines(BUFFER):
-        relation = some[0].partition(b"\t")[0]
-        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
-        if rows.count(tag) == len(some):
-            yield relation, rows.replace(tag, b"\n")[1:]
-        else:
-            for line in some:
-                relation, _, row = line.partition(b"\t")
-                yield relation, row
 
 
 def parts_of(folder: Path) -> list[Path]:

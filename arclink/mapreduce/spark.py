@@ -5,17 +5,29 @@ Files between the stages are in the work folder, at one path on all workers, or 
 
 import os
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from arclink.errors import PipelineError
-from arclink.mapreduce.engine import EngineRunner, addresses_for_tasks
+from arclink.archives.opener import BUFFER
+from arclink.counts import Counts, from_counters
+from arclink.errors import ArclinkError, PipelineError
+from arclink.mapreduce.engine import (
+    EngineRunner,
+    addresses_for_tasks,
+    options_for_tasks,
+    seconds_of_tasks,
+)
+from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP
-from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.mapreduce.runs import Job, JobRunner, labelled, parts_of, unknown_relation
 from arclink.mapreduce.spark_application import SparkApplication
 from arclink.network.hdfs import AUTHORITY
+from arclink.rows.relations import ROWS
 
 PARTS = "part-*"
 LOG = "spark.log"
@@ -25,6 +37,7 @@ SPECIAL = frozenset(",*?[]{}\\")
 """Characters that a path must not have."""
 
 
+@dataclass
 class _ApplicationRunner(JobRunner):
     """What both runners for Spark share.
 
@@ -32,71 +45,130 @@ class _ApplicationRunner(JobRunner):
         application: Runs the jobs.
     """
 
-    __slots__ = ()
+    application: SparkApplication = field(init=False)
 
-    application: SparkApplication
+    def __post_init__(self) -> None:
+        self.application = SparkApplication(self.scratch / LOG)
 
-    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
-        """Have mrjob's runner send its job to the application."""
-        JobRunner.adapt(self, run)
-        run.use(self.application)
+    def run_job(
+        self,
+        job: Job,
+        inputs: Sequence[str],
+        output: str,
+        settings: Mapping[str, object],
+        options: Sequence[str],
+    ) -> Counts:
+        """Run a job with addresses for its files, and with further options.
+
+        Raises:
+            PipelineError: A task failed; the message has the task's error.
+        """
+        args = [
+            "-r",
+            "spark",
+            "--conf-path",
+            str(self.conf),
+            *options_for_tasks(settings),
+            *options,
+        ]
+        with self.accounted(job.name) as of_tasks:
+            counters = self.application.run(job.load()(args), ",".join(inputs), output)
+            of_tasks += seconds_of_tasks(counters)
+            return from_counters(counters)
+
+    def variables(self) -> list[str]:
+        """Return the options by which tasks get the variables that they need to read files."""
+        return [*addresses_for_tasks(), *_variables(AUTHORITY)]
 
     def seconds_here(self) -> float:
         """Return the CPU seconds of this process, its ended children and the application."""
-        return JobRunner.seconds_here(self) + self.application.seconds()
+        return super().seconds_here() + self.application.seconds()
 
     def close(self) -> None:
         """End the application."""
         self.application.close()
 
 
-@dataclass(slots=True)
+@dataclass
 class SparkRunner(_ApplicationRunner):
     """Runs jobs on Spark, with the files between the stages in the work folder."""
 
-    application: SparkApplication = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.application = SparkApplication(self.scratch / LOG)
-
-    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
-        """Remove an existing output folder, because Spark does not write to one.
+    def run(
+        self,
+        job: Job,
+        inputs: Sequence[Path],
+        output: Path,
+        settings: Mapping[str, object],
+        *,
+        are_relations: bool = False,
+    ) -> Counts:
+        """Run a job; Spark does not write to a folder that exists.
 
         Raises:
             PipelineError: A path has a character that Spark treats as a pattern.
         """
+        address = _address(output)
         shutil.rmtree(output, ignore_errors=True)
-        options = [*same_versions(), *addresses_for_tasks(), *_variables(AUTHORITY)]
-        return JobArguments(_names(inputs), _address(output), options)
-
-    def tidy(self, output: Path) -> None:
-        """Remove the files of Hadoop's file systems: a success marker, and a checksum per part."""
-        for note in (*output.glob("_*"), *output.glob(".*.crc")):
+        counts = self.run_job(job, _names(inputs), address, settings, self.variables())
+        for note in (*output.glob("_*"), *output.glob(".*.crc")):  # success, and checksums of parts
             note.unlink()
+        return counts
+
+    def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+        """Split the tagged lines of a job's parts into one folder per relation.
+
+        A block of rows that was one line becomes one line per row. The order within a part is kept.
+
+        Raises:
+            PipelineError: A line has a relation that is not in ``outputs``.
+        """
+        for folder in outputs.values():
+            folder.mkdir(parents=True, exist_ok=True)
+        for part in parts_of(output):
+            with ExitStack() as opened:
+                writers: dict[bytes, Callable[[bytes], int]] = {}
+                lines = opened.enter_context(part.open("rb", buffering=BUFFER))
+                for relation, rows in _by_relation(lines):
+                    if relation not in writers:
+                        if relation not in outputs:
+                            raise unknown_relation(part, relation)
+                        path = outputs[relation] / labelled(part.name, label)
+                        file = opened.enter_context(path.open("wb", buffering=BUFFER))
+                        writers[relation] = file.write
+                    writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
+            part.unlink()
 
 
-@dataclass(slots=True)
+@dataclass
 class SparkEngineRunner(_ApplicationRunner, EngineRunner):
     """Runs jobs on Spark, with the files between the stages in HDFS or an object store."""
 
-    application: SparkApplication = field(init=False)
-
     def __post_init__(self) -> None:
-        self.application = SparkApplication(self.scratch / LOG)
-
-    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
-        """Set how tasks commit their output, and have the job sent to the application."""
-        _ApplicationRunner.adapt(self, run)
-        for name, value in self.committing().items():
-            run._opts["jobconf"].setdefault(OF_HADOOP + name, value)
+        defaults = {OF_HADOOP + name: value for name, value in self.committing().items()}
+        self.application = SparkApplication(self.scratch / LOG, defaults)
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""
         return [*EngineRunner.variables(self), *_variables(AUTHORITY)]
 
-    def short_names(self, addresses: Sequence[str]) -> list[str]:
-        """Return all names: they go to the application in a message, whose length has no limit."""
-        return list(addresses)
+
+def run_alone(job: Any) -> None:  # Any: mrjob has no types
+    """Run a job that was started by hand in an application of its own; print its counters."""
+    given = job.options
+    if not given.output_dir:
+        job.arg_parser.error("-r spark needs --output-dir, a new folder")
+    names = [name if "://" in name else f"file://{Path(name).absolute()}" for name in given.args]
+    if type(job).__module__ == "__main__" and (main := sys.modules["__main__"].__spec__):
+        job = getattr(import_module(main.name), type(job).__name__)(job.arguments)
+    application = SparkApplication(None)
+    try:
+        counters = application.run(job, ",".join(names), given.output_dir)
+    except (ArclinkError, TaskFailedError) as error:
+        sys.exit(f"arclink: {str(error).splitlines()[-1]}")
+    finally:
+        application.close()
+    for reason, count in sorted(from_counters(counters).items()):
+        print(f"{reason.group}: {reason.name} {count}", file=sys.stderr)
 
 
 def _variables(*names: str) -> list[str]:
@@ -137,3 +209,19 @@ def _address(path: Path) -> str:
             "folder with --work (--folder, for one stage)"
         )
     return f"file://{path.absolute()}"
+
+
+def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
+
+    Rows of one relation are usually adjacent.
+    """
+    while some := lines.readlines(BUFFER):
+        relation = some[0].partition(b"\t")[0]
+        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
+        if rows.count(tag) == len(some):
+            yield relation, rows.replace(tag, b"\n")[1:]
+        else:
+            for line in some:
+                relation, _, row = line.partition(b"\t")
+                yield relation, row

@@ -1,127 +1,190 @@
-"""One Spark application for all jobs of a build: its start, its jobs, its end.
+"""One Spark application for all jobs of a build: its settings, its start, its jobs, its end.
 
 An application of its own for each job would start the driver's JVM and all executors each time,
-which takes longer than a small job itself.
+which takes longer than a small job itself. The driver is this process; its JVM is a child, which
+ends when this process does, even if that is killed.
 """
 
-import json
+import gc
 import os
 import signal
-import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import BinaryIO, NamedTuple
+from typing import Any
 from weakref import finalize
 
-SERVER = Path(__file__).with_name("spark_server.py")
-
-SHORT_NAMES = "/tmp"
-"""Folder for the socket: its path may have 103 bytes, and other temporary folders may be longer."""
+from arclink.errors import UsageError
+from arclink.mapreduce.engine import error_in
+from arclink.mapreduce.local import TaskFailedError
+from arclink.mapreduce.properties import OF_HADOOP, REDUCES
+from arclink.mapreduce.spark_jobs import Counters, jobconf_of, run_steps
 
 PATIENCE = 60
 """Seconds that an application may take to end."""
 
+KNOWN = ("spark_master", "spark_submit_bin", "python_bin", "libjars", "cmdenv", "jobconf")
+"""The options of mrjob's settings for Spark that are used, from a file or the command line."""
 
-class SparkJob(NamedTuple):
-    """A job for an application.
+UNUSED = {"bootstrap_mrjob", "cleanup"}
+"""Options that settings may have because mrjob's own runner needs them."""
 
-    Attributes:
-        arguments: Arguments of mrjob's harness.
-        properties: Hadoop properties of this job only.
+
+def settings_of(job: Any, defaults: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return Spark's properties for a job, and environment variables of its driver.
+
+    Args:
+        job: The job, whose options name files of mrjob's settings.
+        defaults: Properties that the settings may change.
+
+    Raises:
+        UsageError: The settings have an option that is not known.
     """
+    from mrjob import conf
 
-    arguments: Sequence[str]
-    properties: Mapping[str, str]
+    found = conf.load_opts_from_mrjob_confs("spark", job.options.conf_paths)
+    given = {name: getattr(job.options, name) for name in KNOWN if name != "jobconf"}
+    combiners = {
+        "cmdenv": conf.combine_envs,
+        "jobconf": conf.combine_dicts,
+        "libjars": conf.combine_path_lists,
+        "python_bin": conf.combine_cmds,
+        "spark_submit_bin": conf.combine_cmds,
+    }
+    options = conf.combine_opts(combiners, *(one for _, one in found), given)
+    if unknown := sorted({name for name in options if options[name]} - {*KNOWN, *UNUSED}):
+        paths = ", ".join(str(path) for path, _ in found)
+        raise UsageError(
+            f"{paths}: not known for Spark: {', '.join(unknown)}; known: {', '.join(KNOWN)}. "
+            "Properties of Spark may be in `jobconf`"
+        )
+    properties = {**defaults, "spark.master": options.get("spark_master") or "local[*]"}
+    for name, value in (options.get("jobconf") or {}).items():
+        properties[name if name.startswith("spark.") else OF_HADOOP + name] = str(value)
+    for name, value in jobconf_of(job).items():
+        if name.startswith("spark."):
+            properties[name] = str(value)
+    if jars := options.get("libjars"):
+        properties["spark.jars"] = ",".join(jars)
+    for name, value in (options.get("cmdenv") or {}).items():
+        properties[f"spark.executorEnv.{name}"] = str(value)
+    python = (options.get("python_bin") or [sys.executable])[0]
+    environment = {"PYSPARK_PYTHON": python, "PYSPARK_SUBMIT_ARGS": "pyspark-shell"}
+    if submit := options.get("spark_submit_bin"):
+        home = Path(submit[0]).absolute().parents[1]
+        if (home / "jars").is_dir():  # not the script that the package pyspark installs
+            environment["SPARK_HOME"] = str(home)
+    return properties, environment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Running:
     """An application that runs.
 
     Attributes:
-        submit: The ``spark-submit`` command, without a program.
-        process: Ends with the application.
-        connection: Jobs go there.
-        answers: Answers come from there.
-        end: Ends the application, at the latest with this Python process.
+        properties: Its properties.
+        gateway: Connection to its JVM.
+        context: Spark's context.
     """
 
-    submit: Sequence[str]
-    process: "subprocess.Popen[bytes]"
-    connection: socket.socket
-    answers: BinaryIO
-    end: Callable[[], object]
+    properties: Mapping[str, str]
+    gateway: Any  # Any: pyspark has no types
+    context: Any
 
-    def takes(self, job: SparkJob) -> bool:
-        """Send a job; return whether the program takes it, which it does not if it has ended."""
-        if self.process.poll() is None:
-            with suppress(OSError):
-                self.connection.sendall(json.dumps(job._asdict()).encode() + b"\n")
-                return bool(self.answers.readline())
-        return False
+    def takes_jobs(self) -> bool:
+        """Return whether a job can run: Spark may have stopped, or the JVM may be gone."""
+        try:
+            return not self.context._jsc.sc().isStopped()
+        except Exception:
+            return False
 
-    def answer(self) -> bytes:
-        """Return the program's answer to the job that it took; empty if the program ended."""
-        with suppress(OSError):
-            return self.answers.readline()
-        return b""
+    def end(self) -> None:
+        """End the application, and wait for its JVM, which ends with its standard input."""
+        from pyspark import SparkContext
+
+        process = self.gateway.proc
+        with suppress(Exception):  # the JVM may be gone
+            self.context._jsc.stop()
+        self.context._jsc = None
+        self.context.stop()  # what is left of it in this process
+        with suppress(Exception):
+            self.gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        _end_process(process)
 
 
-@dataclass(slots=True, weakref_slot=True)
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@dataclass
 class SparkApplication:
     """Runs jobs in one application as long as they need the same settings of Spark.
 
     Attributes:
-        log: File with what Spark said during the last job.
+        log: File with what Spark said during the last job; None for standard error.
+        defaults: Properties that the settings of a job may change.
     """
 
-    log: Path
+    log: Path | None
+    defaults: Mapping[str, str] = field(default_factory=dict)
     _running: _Running | None = field(default=None, init=False)
+    _end: Callable[[], object] | None = field(default=None, init=False)  # at the latest with this
 
-    def run(
-        self, submit: Sequence[str], environment: Mapping[str, str], job: SparkJob
-    ) -> str | None:
+    def run(self, job: Any, inputs: str, output: str) -> list[Counters]:
         """Run a job, in a new application if none runs or its settings differ.
 
-        Args:
-            submit: The ``spark-submit`` command, without a program.
-            environment: Environment variables of the application.
-            job: The job.
+        Arguments are those of `run_steps`.
 
-        Returns:
-            The error of a failed job; None for a successful one.
+        Raises:
+            TaskFailedError: The job failed, or the application ended.
         """
-        if self._running and self._running.submit != submit:
-            self.close()
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        self.log.write_bytes(b"")  # Spark appends to it
-        answer = b""
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            self.log.write_bytes(b"")  # Spark appends to it
+        running = self._started(job)
         try:
-            running = self._taker(submit, environment, job)
-            if running is None:
-                return "arclink: the Spark application ended before its first job"
-            answer = running.answer()
-        finally:
-            if not answer:  # also if this process was interrupted
+            with _hadoop_properties(running.context, job):
+                counters = run_steps(running.context, job, inputs, output)
+        except Exception:
+            said = traceback.format_exc()
+            if not running.takes_jobs():
                 self.close()
-        if not answer:
-            return "arclink: the Spark application ended during the job"
-        error: str | None = json.loads(answer)["error"]
-        return error
+                said = f"{said}\narclink: the Spark application ended during the job"
+            cause = error_in(said) or said.splitlines()[-1]
+            raise TaskFailedError(f"the job failed\n{said}\n{cause}") from None
+        except BaseException:  # Ctrl-C
+            self.close()
+            raise
+        # Spark removes the files of a shuffle when its own objects for it are collected, which
+        # takes up to half an hour without a request.
+        gc.collect()
+        with suppress(Exception):
+            running.context._jvm.System.gc()
+        return counters
 
     def seconds(self) -> float:
         """Return the CPU seconds of the running application on this machine, without executors.
 
         0 on systems that do not show them as Linux does.
         """
-        if self._running is None or self._running.process.poll() is not None:
+        if self._running is None or self._running.gateway.proc.poll() is not None:
             return 0.0  # those of a process that ended are in the sum of this process's children
         try:
-            status = Path(f"/proc/{self._running.process.pid}/stat").read_text()
+            status = Path(f"/proc/{self._running.gateway.proc.pid}/stat").read_text()
         except OSError:
             return 0.0
         ticks = status.rpartition(")")[2].split()[11:15]
@@ -129,77 +192,84 @@ class SparkApplication:
 
     def close(self) -> None:
         """End the application, if one runs, and wait for its end."""
-        if self._running is not None:
-            self._running.end()
-            self._running = None
+        if self._end is not None:
+            self._end()
+            self._running = self._end = None
 
-    def _taker(
-        self, submit: Sequence[str], environment: Mapping[str, str], job: SparkJob
-    ) -> _Running | None:
-        """Return an application that takes a job: the running one, or else a new one.
+    def _started(self, job: Any) -> _Running:
+        """Return an application that takes the job: the running one, or else a new one."""
+        properties, environment = settings_of(job, self.defaults)
+        running = self._running
+        if running and running.properties == properties and running.takes_jobs():
+            return running
+        self.close()
+        with _environment(environment):
+            running = self._start(properties, environment.get("SPARK_HOME"))
+        self._running, self._end = running, finalize(self, running.end)
+        return running
 
-        None if the new one does not take it either. An application may end between two jobs, and a
-        large process takes a while to end: only what it says shows that it has not.
-        """
-        if self._running:
-            if self._running.takes(job):
-                return self._running
-            self.close()
-        self._running = self._start(submit, environment)
-        return self._running if self._running and self._running.takes(job) else None
+    def _start(self, properties: dict[str, str], home: str | None) -> _Running:
+        try:
+            import pyspark
+        except ImportError:  # Spark has a copy
+            sys.path += [f"{home}/python", *map(str, Path(f"{home}/python/lib").glob("py4j-*.zip"))]
+            import pyspark
+        from pyspark.java_gateway import launch_gateway
 
-    def _start(self, submit: Sequence[str], environment: Mapping[str, str]) -> _Running | None:
-        """Start an application; return None if its process ends before its program begins."""
-        with (
-            TemporaryDirectory(prefix="arclink-spark-", dir=SHORT_NAMES) as folder,
-            socket.socket(socket.AF_UNIX) as listening,
-            self.log.open("ab") as log,
-        ):
-            address = f"{folder}/jobs"
-            listening.bind(address)
-            listening.listen()
-            process = subprocess.Popen(
-                [*submit, str(SERVER), address],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C ends this process, which then ends that one
-            )
-            try:
-                accepted = _accepted(listening, process)
-            except BaseException:
-                _kill(process)
+        conf = pyspark.SparkConf(loadDefaults=False)
+        conf.setAll(list(properties.items()))
+        kept = signal.getsignal(signal.SIGINT)
+        try:
+            with open(self.log or "/dev/stderr", "ab") as log:
+                # Ctrl-C ends this process, which then ends that one.
+                how = {"stdout": log, "stderr": log, "start_new_session": True}
+                gateway = launch_gateway(conf, how)
+        except Exception as error:
+            cause = "arclink: the Spark application ended before its first job"
+            raise TaskFailedError(f"the job failed\n{error}\n{cause}") from error
+        try:
+            context = pyspark.SparkContext(conf=conf, gateway=gateway)
+        except BaseException as error:
+            pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
+            _end_process(gateway.proc)
+            if not isinstance(error, Exception):
                 raise
-        if accepted is None:
-            return None
-        end = finalize(self, _end, process, accepted)
-        return _Running(submit, process, accepted, accepted.makefile("rb"), end)
+            cause = error_in(str(error)) or str(error).splitlines()[-1]
+            raise TaskFailedError(f"the job failed\n{error}\n{cause}") from error
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, kept)  # pyspark's handler needs an application that runs
+        return _Running(properties, gateway, context)
 
 
-def _accepted(listening: socket.socket, process: "subprocess.Popen[bytes]") -> socket.socket | None:
-    """Return the connection of a process, or None if the process ends without one."""
-    listening.settimeout(1)
-    while process.poll() is None:
-        with suppress(TimeoutError):
-            connection, _ = listening.accept()
-            connection.settimeout(None)
-            return connection
-    return None
-
-
-def _end(process: "subprocess.Popen[bytes]", connection: socket.socket) -> None:
-    """End an application: it ends when its connection does."""
-    with suppress(OSError), connection:
-        connection.shutdown(socket.SHUT_RDWR)
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables of this process in the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        _kill(process)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a process and its children."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+@contextmanager
+def _hadoop_properties(context: Any, job: Any) -> Iterator[None]:
+    """Set the Hadoop properties of a job, such as the sizes of splits, and remove them after it."""
+    own = {
+        name: str(value)
+        for name, value in jobconf_of(job).items()
+        if not name.startswith("spark.") and name != REDUCES
+    }
+    properties = context._jsc.hadoopConfiguration()
+    for name, value in own.items():
+        properties.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # there may be no JVM any more
+            for name in own:
+                properties.unset(name)

@@ -25,7 +25,6 @@ from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.damage import Damage, damage_in, known_damage
 from arclink.pipeline.inputs import batches_of
-from arclink.pipeline.known import KnownRelation, known_relation
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
@@ -134,7 +133,6 @@ def build(
         )
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
-    known_payloads = known_relation(store, work / "known", run)
     # Files of this call are read from the path given now, even if the store recorded another path.
     archives = list({**known, **{file.name: file for file in files}}.values())
     try:
@@ -154,7 +152,6 @@ def build(
                     folder,
                     step,
                     progress.counts,
-                    known_payloads,
                 )
             progress.stored()
             known.update({file.name: file for file in batch})
@@ -166,7 +163,6 @@ def build(
         progress.end()
     report.seconds = run.seconds
     run.remove(work / "rows")
-    run.remove(work / "known")
     shutil.rmtree(work, ignore_errors=True)
     return report
 
@@ -260,7 +256,6 @@ def _run_batch(
     folder: Path,
     step: Callable[[str], None],
     counted: Callable[[Counts], None],
-    known: KnownRelation | None,
 ) -> tuple[Counts, list[Damage]]:
     """Run one batch through all stages; return its counts and its damaged files."""
     run.remove(folder)
@@ -285,7 +280,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch, known))
+    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
     step("join")
     add(stages.join(folder, run))
     step("invert")

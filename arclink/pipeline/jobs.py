@@ -30,12 +30,6 @@ def _filter() -> type:
     return FilterCaptures
 
 
-def _match() -> type:
-    from arclink.jobs.match_known import MatchKnown
-
-    return MatchKnown
-
-
 def _extract() -> type:
     from arclink.jobs.extract_links import ExtractLinks
 
@@ -79,7 +73,6 @@ JOBS = {
         Job("share", _share),
         Job("index", _index),
         Job("filter", _filter),
-        Job("match", _match),
         Job("extract", _extract),
         Job("find", _find),
         Job("awaited", _awaited),

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from arclink.counts import Counts
 from arclink.extract.further_captures import RECORDED
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.mapreduce.runs import JobRunner
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.known import KnownRelation, known_relation
 from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -87,7 +86,6 @@ def extract(
     settings: BuildSettings,
     run: JobRunner,
     batch: Sequence[KnownFile] = (),
-    known: KnownRelation | None = None,
 ) -> Counts:
     """Write pages, further mementos and ``graph/payloads`` from pointers and mementos.
 
@@ -104,16 +102,13 @@ def extract(
         settings: Settings of the build.
         run: Runs the jobs.
         batch: The files that most pointers name; ``archives`` if not given.
-        known: The payloads that the store knows, if the build has written them for tasks already.
     """
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     for name in ("pages", "absent"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     if run.parts(folder / "pointers"):
-        if known is None:
-            known = known_relation(store, folder / "known", run)
-        rounds = _Rounds(folder, batch or archives, archives, store, known, settings, run)
+        rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
         done = rounds.run_first()
         counts += done.counts
         further = rounds.find_awaited()
@@ -194,7 +189,6 @@ class _Rounds:
         batch: The files that most pointers name; distributed to reading tasks by size.
         archives: All archive files that pointers may name.
         store: Asked for the payloads that it knows.
-        known: These payloads as a relation, if tasks cannot open the store; None on one machine.
         settings: Settings of the build.
         run: Runs the jobs.
         number: Number of earlier rounds and searches.
@@ -206,7 +200,6 @@ class _Rounds:
     batch: Sequence[KnownFile]
     archives: Sequence[KnownFile]
     store: KnownPayloads
-    known: KnownRelation | None
     settings: BuildSettings
     run: JobRunner
     number: int = 0
@@ -248,17 +241,15 @@ class _Rounds:
         if next(self.store.files(), None) is None or not (parts := self.run.parts(digested)):
             return {}
         target = self.folder / "awaited"
-        if self.run.is_on_engine:
-            rows = self.known.parts() if self.known else []
-            url = self.store.shared_url
-            if url is None and not rows:  # the store knows no payload
-                return {}
-            output, own = self.folder / "found-awaited", {"store": url}
-            self.run.run(JOBS["awaited"], [*parts, *rows], output, own, are_relations=True)
+        if self._tasks_ask:
+            output, own = self.folder / "found-awaited", {"store": self.store.shared_url}
+            self.run.run(JOBS["awaited"], parts, output, own, are_relations=True)
             self.run.split(output, {POINTERS: target}, "awaited")
             return self.run.sizes(target)
         target.mkdir()
-        write_pointers(awaited_contents(_mementos_in(parts), self.store), target / "part-00000")
+        self.run.fetch(digested)
+        mementos = _mementos_in(parts_of(digested))
+        write_pointers(awaited_contents(mementos, self.store), target / "part-00000")
         return self.run.sizes(target)
 
     def find_further(self, others: PartSizes) -> _Found:
@@ -332,16 +323,22 @@ class _Rounds:
         self.named = [rest] if rest.stat().st_size else []
         return {found: found.stat().st_size} if found.stat().st_size else {}
 
+    @property
+    def _tasks_ask(self) -> bool:
+        """Whether tasks ask the store what it knows; otherwise only the driver can open it."""
+        return self.run.is_on_engine and self.store.shared_url is not None
+
     def _choose(self, pointers: Path) -> _Choice:
         """Choose among pointers about which the store was not asked yet.
 
-        On one machine, the driver asks, because tasks cannot open its store. On an engine, the
-        tasks that read the pointers ask if they can; otherwise tasks join the pointers with the
-        payloads that the store knows.
+        On an engine, the tasks that read the pointers ask if they can open the store, or if it has
+        nothing to say. Otherwise the driver asks.
         """
-        if not self.run.is_on_engine:
+        is_empty = next(self.store.files(), None) is None
+        if not self._tasks_ask and not (is_empty and self.run.is_on_engine):
             target = self.folder / f"chosen-{self.number}"
-            chosen = choose(read_pointers(self.run.parts(pointers)), self.store, target)
+            self.run.fetch(pointers)
+            chosen = choose(read_pointers(parts_of(pointers)), self.store, target)
             if chosen.waiting.stat().st_size:
                 self.waiting.append(chosen.waiting)
             if chosen.named.stat().st_size:
@@ -350,10 +347,6 @@ class _Rounds:
                 chosen.absent.rename(self.folder / f"absent/part-chosen-{self.number}")
             sizes = {part: part.stat().st_size for part in chosen.parts}
             return _Choice(Counts(chosen.counts), sizes, None)
-        if self.known and self.known.update():
-            matched = self.folder / f"matched-{self.number}"
-            counts = self.known.match(pointers, matched)
-            return _Choice(counts, self.run.sizes(matched), None)
         return _Choice(Counts(), self.run.sizes(pointers), self.store.shared_url)
 
     def _read(self, pointers: PartSizes, url: str | None, tasks: int, counts: Counts) -> _Round:

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from arclink.closing import Closing
 from arclink.model import (
@@ -380,35 +380,6 @@ class Scans(Answers, Protocol):
 
     def verify(self) -> Iterator[Violation]:
         """Yield every broken invariant of the store. Reads the whole store, in order."""
-
-
-class PayloadMark(NamedTuple):
-    """A state of a store on one machine: its greatest numbers of payloads and of contents."""
-
-    payload: int = 0
-    content: int = 0
-
-
-@runtime_checkable
-class ListsPayloads(Protocol):
-    """Lists of the payloads that a store on one machine knows, for tasks on other machines."""
-
-    def payload_mark(self) -> PayloadMark:
-        """Return the present state, from which the next list may begin."""
-
-    def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
-        """Yield the payloads and contents that were added after a state, in no special order.
-
-        Reads the store in its own order. Payloads whose links are not known, or came from a poor
-        source, come with the originals of their captures; others with the originals that lack their
-        content. Payloads that only got contents since the state come without the latter.
-
-        Args:
-            mark: The state; with its default values, all payloads are listed.
-
-        Yields:
-            Lines of `arclink.rows.known`.
-        """
 
 
 class KnownPayloads(Protocol):

@@ -31,7 +31,6 @@ from arclink.rows.relations import parse_inlinks, parse_outlinks
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
-from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
 from tests.engines.builds import (
@@ -263,11 +262,11 @@ def test_rows_of_cdx_files_do_not_pass_through_the_driver(
     assert [entry.name for entry in system.entries(work)] == ["graph"]
 
 
-def test_tasks_join_what_a_store_on_this_machine_knows(
+def test_the_driver_asks_what_a_store_on_this_machine_knows(
     hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second batch, after a takedown, gives the store of a build here; the driver asks about no
-    pointer, and reads none.
+    """The second batch, after a takedown, gives the store of a build here; the driver reads the
+    pointers, and no pages.
     """
     archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "hadoop.db"
     begin_stores(archive, local, store)
@@ -276,21 +275,13 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
             what = Forgotten(Surt("example,kalvik2010)/lists"), ALL_TIME)
             assert opened.forget(Takedown(what, "", "2026-01-01T00:00:00Z")).payloads
     expected = build(archive, local)
-    asked: list[Checksum] = []
     fetched: Counter[str] = Counter()
     fetch = HadoopRunner.fetch
-
-    def no_contents(
-        store: SqliteStore, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        asked.extend(checksum for checksum, _ in wanted)
-        yield from ()
 
     def noted_fetch(run: HadoopRunner, folder: Path) -> None:
         fetch(run, folder)
         fetched[folder.name] += sum(part.stat().st_size for part in parts_of(folder))
 
-    monkeypatch.setattr(SqliteStore, "known_contents", no_contents)
     monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
     address = hadoop.put(sorted(archive.glob("*.warc*")), "/known/archive")
     options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop.conf]
@@ -298,8 +289,8 @@ def test_tasks_join_what_a_store_on_this_machine_knows(
     assert said == expected
     assert any(Reason.PAYLOAD_KNOWN.text in line for line in said)
     assert answers(store) == answers(local)
-    assert asked == []
-    assert not {"pointers", "matched"} & fetched.keys()
+    assert fetched["pointers"]
+    assert not {"pages", "postings"} & fetched.keys()
     system, work = WebHdfs.of("hdfs:///known/work")
     assert [entry.name for entry in system.entries(work)] == ["graph"]
 

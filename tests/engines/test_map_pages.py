@@ -54,7 +54,6 @@ def test_pages_are_mapped_on_spark(spark: Spark, pointers: list[str], tmp_path: 
     asked = options(
         "-r", "spark", "--conf-path", str(spark.conf), "--output-dir", f"file://{output}"
     )
-    with MapPages([*asked, *pointers]).make_runner() as made:
-        made.run()
+    MapPages([*asked, *pointers]).run_job()
     lines = [line for path in output.glob("part-*") for line in path.read_text().splitlines()]
     assert titles(lines) == here(pointers, tmp_path / "here")

@@ -42,7 +42,7 @@ from tests.engines.builds import (
     write_poisoned_archive,
 )
 from tests.engines.conftest import ROOT, Spark
-from tests.engines.two_steps import CountCounts, OnMrjobsRunner
+from tests.engines.two_steps import CountCounts
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.mapreduce.contract import extract_settings, without_blocks
 
@@ -76,7 +76,9 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
     assert 0 < seconds["extract"] < seconds["driver"], "JVMs of this machine are the driver's"
 
 
-def test_tasks_of_spark_join_what_the_store_knows(spark: Spark, tmp_path: Path) -> None:
+def test_a_second_build_on_spark_does_not_read_what_the_store_knows(
+    spark: Spark, tmp_path: Path
+) -> None:
     archive, local, store = tmp_path / "archive", tmp_path / "local.db", tmp_path / "spark.db"
     begin_stores(archive, local, store)
     expected = build(archive, local)
@@ -95,12 +97,12 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path
 
 
 def spark_processes(*texts: bytes) -> set[int]:
-    """Return the programs and executors of applications that this process started.
+    """Return the drivers' JVMs and executors of applications that this process started.
 
     Args:
         texts: Only processes whose command lines have all of these.
     """
-    names = (b"spark_server.py", b"CoarseGrainedExecutorBackend")
+    names = (b"deploy.SparkSubmit", b"CoarseGrainedExecutorBackend")
     below = processes_below(os.getpid()).items()
     return {
         process
@@ -130,7 +132,7 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
             return spark_processes()
 
         first = sort()
-        assert len(first) >= 3, "a program and two executors, at least"
+        assert len(first) >= 3, "a JVM of the driver and two executors, at least"
         with monkeypatch.context() as patch:
             patch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
             with pytest.raises(
@@ -141,7 +143,7 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
                 sort()
         assert sort() == first
 
-        for names in ([], [b"org.apache.spark"]):  # of all, and of all but the program in Python
+        for names in ([], [b"deploy.SparkSubmit"]):  # of all, and of the driver's JVM only
             started = spark_processes(*names)
             assert started
             signal_all(started, signal.SIGSTOP)  # as if it took them a while to end
@@ -237,9 +239,7 @@ def run(job_class: type[ArclinkJob], path: Path, output: Path, spark: Spark) -> 
         "--cmdenv",
         f"PYTHONPATH={ROOT}",
     ]
-    job = job_class([*options, "--output-dir", str(output), str(path)])
-    with job.make_runner() as made:
-        made.run()
+    job_class([*options, "--output-dir", str(output), str(path)]).run_job()
     return sorted(line for part in parts_of(output) for line in part.read_bytes().splitlines())
 
 
@@ -248,11 +248,7 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     path = tmp_path / "lines"
     path.write_bytes(b"a\nb\nc\na\nb\nc\nd\ne\n")
-    counts = [b"a\t2", b"b\t2", b"c\t2", b"d\t1", b"e\t1"]
     assert run(CountCounts, path, tmp_path / "ours", spark) == [b"1\t2", b"2\t3"]
-    assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, (
-        "mrjob has mended this: arclink/mapreduce/spark_runner.py may go"
-    )
 
 
 def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) -> None:
@@ -266,9 +262,7 @@ def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) 
         "--output-dir",
         str(tmp_path / "ranks"),
     ]
-    job = RankPages([*given, *options_of(Level.HOST, "month"), *parts])
-    with job.make_runner() as made:
-        made.run()
+    RankPages([*given, *options_of(Level.HOST, "month"), *parts]).run_job()
     assert_near(
         ranks_in(
             line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()

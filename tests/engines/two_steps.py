@@ -1,11 +1,7 @@
-"""A job of two steps with different jobconf.
-
-mrjob's own Spark runner returns the output of its first step, with exit code 0.
-"""
+"""A job of two steps with different jobconf."""
 
 from collections.abc import Iterable, Iterator
 
-from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
 from arclink.mapreduce.job import ArclinkJob, Pair
@@ -28,16 +24,6 @@ class CountCounts(ArclinkJob):
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         yield key, str(sum(map(int, values))).encode()
-
-
-class OnMrjobsRunner(CountCounts):
-    """The same on mrjob's own runner."""
-
-    def _runner_class(self) -> type[MRJobRunner]:
-        from mrjob.spark.runner import SparkMRJobRunner
-
-        found: type[MRJobRunner] = SparkMRJobRunner
-        return found
 
 
 if __name__ == "__main__":

@@ -9,9 +9,13 @@ from arclink.jobs.rank_pages import RankPages
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
 @pytest.mark.parametrize(
-    ("level", "by"), [(Level.URI, "month"), (Level.DOMAIN, "2009,20091103/2010-01")]
+    ("runner", "level", "by"),
+    [
+        ("inline", Level.URI, "month"),
+        ("inline", Level.DOMAIN, "2009,20091103/2010-01"),
+        pytest.param("local", Level.URI, "month", marks=pytest.mark.long),
+    ],
 )
 def test_the_job_ranks_as_the_analysis_does(
     runner: str, level: Level, by: str, tmp_path: Path

@@ -29,7 +29,8 @@ class CountLetters(ArclinkJob):
         self.counts[Reason.ROW_HEADER] += 1
         yield key, str(sum(map(int, values))).encode()
 
-    def reduce_end(self) -> Iterator[Pair]:
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        yield from super().reduce_sorted(pairs)
         yield b"end", b""
 
 

@@ -11,7 +11,7 @@ from arclink.errors import InputError, StoreError
 from arclink.mapreduce import hadoop as mapreduce_hadoop
 from arclink.mapreduce.emr import EmrRunner
 from arclink.mapreduce.hadoop import HadoopRunner
-from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.runs import Job
 from tests.mapreduce.files_in_memory import Files
 
 HOME = "hdfs:///user/me/arclink/links.db"
@@ -97,7 +97,7 @@ def test_an_interrupted_build_ends_its_job_and_removes_its_files(
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(JobRunner, "run_job", interrupted)
+    monkeypatch.setattr(HadoopRunner, "run_by_mrjob", interrupted)
     roots: list[str] = []
 
     def build() -> None:

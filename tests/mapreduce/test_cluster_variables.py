@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
 from arclink.network.hdfs import AUTHORITY, WebHdfs
 from arclink.network.name_nodes import ADDRESS
+from arclink.pipeline.jobs import JOBS
 
 
 @pytest.fixture(autouse=True)
@@ -26,21 +28,25 @@ def variables(options: list[str]) -> dict[str, str]:
 
 def test_certificates_travel_with_the_jobs_of_hadoop(tmp_path: Path) -> None:
     runner = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
-    options = list(runner.prepare([], tmp_path / "out", are_relations=False).options)
+    options = list(runner.variables())
     assert options[options.index("--files") + 1] == "/etc/ca.pem#webhdfs-ca.pem"
     assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "webhdfs-ca.pem"}
 
 
 def test_workers_of_spark_have_certificates_at_the_same_path(tmp_path: Path) -> None:
     runner = SparkRunner("spark", 2, tmp_path / "tasks")
-    options = list(runner.prepare([], tmp_path / "out", are_relations=False).options)
+    options = list(runner.variables())
     assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
 
 
-def test_tasks_of_spark_know_the_hdfs_of_their_files(tmp_path: Path) -> None:
+def test_tasks_of_spark_know_the_hdfs_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runner = SparkEngineRunner("spark", 2, tmp_path / "tasks", root="hdfs:///work")
-    given = runner.prepare([], tmp_path / "out", are_relations=True)
-    options = list(given.options)
+    given: list[Any] = []
+    monkeypatch.setattr(SparkEngineRunner, "run_job", lambda _, *words: given.extend(words))
+    runner.run(JOBS["invert"], [], tmp_path / "out", {}, are_relations=True)
+    _, _, output, _, options = given
     assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
     assert "--relations-apart" in options
-    assert given.output == "hdfs:///work/out"
+    assert output == "hdfs:///work/out"

@@ -13,8 +13,8 @@ import pytest
 
 from arclink.errors import UsageError
 from arclink.mapreduce.check_environment import MARK
-from arclink.mapreduce.emr import EmrRunner
-from arclink.mapreduce.emr_runner import LoggedEmrRunner
+from arclink.mapreduce.emr import EmrRunner, LoggedEmrRunner
+from arclink.mapreduce.engine import options_for_tasks
 from arclink.mapreduce.environment import pack_environment
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.packed import check_packed, setup_of
@@ -132,17 +132,20 @@ def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
             path = folder / relation / f"part-{part:05d}"
             parts.append(path)
             files.files[files.path_of(run._address(path))] = b"rows"
-    given = run.prepare(parts, folder / "inverted", are_relations=True)
+    given: list[Any] = []
+    monkeypatch.setattr(EmrRunner, "run_job", lambda _, *words: given.extend(words))
+    run.run(JOBS["invert"], parts, folder / "inverted", {}, are_relations=True)
+    _, inputs, output, _, options = given
     names = ("mementos", "postings")
-    assert sorted(given.inputs) == [f"{home}/batch-000000/{name}" for name in names]
+    assert sorted(inputs) == [f"{home}/batch-000000/{name}" for name in names]
 
     archive = pack(tmp_path / "arclink-environment.tar.gz", versions_here())
     (tmp_path / "relations.jar").write_bytes(b"jar")
     text = (ROOT / "conf/emr.conf").read_text().replace("/PATH/TO/", f"{tmp_path}/")
     conf = tmp_path / "emr.conf"
     conf.write_text(text.replace("arclink-environment.tar.gz#", f"{archive}#"))
-    words = ["-r", "emr", "--conf-path", str(conf), "--output-dir", given.output, *given.options]
-    words += ["--cloud-tmp-dir", f"{home}/mrjob/", *given.inputs]
+    words = ["-r", "emr", "--conf-path", str(conf), "--output-dir", output, *options]
+    words += [*options_for_tasks({}), "--cloud-tmp-dir", f"{home}/mrjob/", *inputs]
     monkeypatch.setattr(LoggedEmrRunner, "get_hadoop_version", lambda run: "3.4.1")
     monkeypatch.setattr(LoggedEmrRunner, "get_image_version", lambda run: "7.13.0")
     runner = JOBS["invert"].load()(words).make_runner()
@@ -153,13 +156,13 @@ def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
 
 def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
     files = Folders()
-    run = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
+    run = EmrRunner("emr", 2, tmp_path / "tasks", root="hdfs:///work")
     run._opened = files
     addresses = [f"hdfs:///work/rows/part-{number}" for number in range(3)]
     for address in addresses:
         files.files[files.path_of(address)] = b"rows"
-    assert run.short_names(addresses[:2]) == addresses[:2]
-    assert run.short_names(addresses) == ["hdfs:///work/rows"]
+    assert run.names_of(addresses[:2]) == addresses[:2]
+    assert run.names_of(addresses) == ["hdfs:///work/rows"]
 
 
 def test_hdfs_passes_over_hidden_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,58 +1,77 @@
 """The application of Spark's jobs, without Spark (tests/engines has the tests with it)."""
 
-import os
-import sys
-from contextlib import closing
 from pathlib import Path
 
-from arclink.mapreduce.spark_application import SparkApplication, SparkJob
-from arclink.mapreduce.spark_runner import divided
+import orjson
+import pytest
+
+from arclink.errors import PipelineError, UsageError
+from arclink.jobs.extract_links import ExtractLinks
+from arclink.jobs.invert_links import InvertLinks
+from arclink.mapreduce.spark import SparkRunner
+from arclink.mapreduce.spark_application import settings_of
+from arclink.mapreduce.spark_jobs import ByTask, LastCounts
+from arclink.pipeline.jobs import JOBS
 
 
+def settings(folder: Path, **options: object) -> Path:
+    path = folder / "mrjob.conf"
+    path.write_bytes(orjson.dumps({"runners": {"spark": options}}))
+    return path
+
+
+# pyspark does not close the standard input of a program that ends.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_an_application_that_does_not_begin_is_an_error_of_its_job(tmp_path: Path) -> None:
-    application = SparkApplication(tmp_path / "tasks/spark.log")
-    submit = ["sh", "-c", "echo no Java here >&2; exit 1"]
-    error = application.run(submit, os.environ, SparkJob([], {}))
-    assert error == "arclink: the Spark application ended before its first job"
-    assert application.log.read_text() == "no Java here\n"
-    assert application.seconds() == 0
-    application.close()
+    pytest.importorskip("pyspark")
+    submit = tmp_path / "spark/bin/spark-submit"
+    submit.parent.mkdir(parents=True)
+    (tmp_path / "spark/jars").mkdir()
+    submit.write_text("#!/bin/sh\necho no Java here >&2\nexit 1\n")
+    submit.chmod(0o755)
+    conf = settings(tmp_path, spark_submit_bin=str(submit))
+    run = SparkRunner("spark", 1, tmp_path / "tasks", conf=conf)
+    said = "^invert: the job failed: arclink: the Spark application ended before its first job"
+    with pytest.raises(PipelineError, match=said):
+        run.run(JOBS["invert"], [], tmp_path / "out", {})
+    assert (tmp_path / "tasks/spark.log").read_text() == "no Java here\n"
+    assert run.application.seconds() == 0
+    run.close()
 
 
-PROGRAM = """
-import json, os, socket, sys
-
-with socket.socket(socket.AF_UNIX) as connection:
-    connection.connect(sys.argv[-1])
-    with connection.makefile("rb") as requests:
-        request = json.loads(requests.readline())
-        connection.sendall(b"\\n")
-        if request["arguments"] == ["ends"]:
-            sys.exit()
-        connection.sendall(json.dumps({"error": str(os.getpid())}).encode() + b"\\n")
-        requests.readline()
-"""
-"""An application that ends after one job, when it sees the next one."""
-
-
-def test_a_job_that_an_application_does_not_take_runs_in_another(tmp_path: Path) -> None:
-    application = SparkApplication(tmp_path / "spark.log")
-
-    def run(*arguments: str) -> str | None:
-        submit = [sys.executable, "-c", PROGRAM]
-        return application.run(submit, os.environ, SparkJob(arguments, {}))
-
-    with closing(application):
-        processes = [run(), run(), run()]
-        assert all(process and process.isdecimal() for process in processes)
-        assert len(set(processes)) == 3
-        assert run("ends") == "arclink: the Spark application ended during the job"
-        assert run() not in processes
+def test_settings_of_one_job_do_not_make_another_application(tmp_path: Path) -> None:
+    given = {"spark.speculation": "false", "spark.hadoop.a": 1}
+    conf = settings(
+        tmp_path, spark_master="yarn", libjars=["/a.jar", "/b.jar"], jobconf=given, cleanup=["ALL"]
+    )
+    words = ["-r", "spark", "--conf-path", str(conf), "--cmdenv", "A=b"]
+    extract = ExtractLinks([*words, "--settings", '{"archives": "/archive", "tasks": 7}'])
+    properties, _ = settings_of(extract, {"spark.hadoop.a": "2", "spark.hadoop.b": "3"})
+    assert properties == {
+        "spark.master": "yarn",
+        "spark.jars": "/a.jar,/b.jar",
+        "spark.speculation": "false",
+        "spark.hadoop.a": "1",
+        "spark.hadoop.b": "3",
+        "spark.executorEnv.A": "b",
+    }
+    other, _ = settings_of(InvertLinks(words), {"spark.hadoop.a": "2", "spark.hadoop.b": "3"})
+    assert other == properties
+    changed, _ = settings_of(InvertLinks([*words, "-D", "spark.speculation=true"]), {})
+    assert changed["spark.speculation"] == "true"
 
 
-def test_settings_of_one_job_do_not_make_another_application() -> None:
-    shared = ["--conf", "spark.speculation=false", "--master", "yarn", "--files", "ca.pem"]
-    one, _ = divided(["spark-submit", *shared[:-1], "job.py,ca.pem"], "job.py")
-    names = ["--conf", "stream.num.map.output.key.fields=2"]
-    two, _ = divided(["spark-submit", *names, *shared], "other.py")
-    assert one == two == ["spark-submit", *shared]
+def test_an_option_that_is_not_known_is_named(tmp_path: Path) -> None:
+    conf = settings(tmp_path, spark_deploy_mode="cluster")
+    with pytest.raises(UsageError, match=r"mrjob.conf: not known for Spark: spark_deploy_mode; "):
+        settings_of(InvertLinks(["-r", "spark", "--conf-path", str(conf)]), {})
+
+
+def test_a_task_that_ran_twice_counts_once() -> None:
+    first: ByTask = {(0, "mapper", 1): {"rows": {"ROW_KEPT": 2}}}
+    second: ByTask = {
+        (0, "mapper", 1): {"rows": {"ROW_KEPT": 3}},
+        (0, "reducer", 1): {"rows": {"A": 1}},
+    }
+    adding = LastCounts()
+    assert adding.addInPlace(adding.addInPlace(adding.zero(first), first), second) == second

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.mapreduce.spark_harness import _key_of
+from arclink.mapreduce.spark_jobs import key_number
 from arclink.mapreduce.task_keys import task_key, task_of
 
 
@@ -20,7 +20,7 @@ def hash_of_hadoop(key: bytes) -> int:
 def test_as_many_tasks_as_numbers_get_one_each(tasks: int) -> None:
     keys = [task_key(number) for number in range(tasks)]
     assert len({hash_of_hadoop(key) % tasks for key in keys}) == tasks
-    assert len({_key_of(key + b"\tvalue") % tasks for key in keys}) == tasks
+    assert len({key_number(key + b"\tvalue") % tasks for key in keys}) == tasks
     assert keys == sorted(keys)
 
 

@@ -17,8 +17,6 @@ from arclink.rows.pointers import PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.location import open_store
-from arclink.store.protocols import PayloadMark
-from arclink.store.sqlite.store import SqliteStore
 from tests.archives.made_archives import http, warc
 from tests.pipeline.batch_orders import (
     ALONE,
@@ -66,10 +64,7 @@ def test_a_revisit_finds_the_payload_that_was_digested_when_it_was_read(
         }
 
 
-@pytest.mark.parametrize("are_rows", [False, True], ids=["by question", "by row"])
-def test_tasks_find_the_mementos_of_earlier_batches(
-    are_rows: bool, folder: Path, tmp_path: Path
-) -> None:
+def test_tasks_find_the_mementos_of_earlier_batches(folder: Path, tmp_path: Path) -> None:
     """As the driver does for a store on this machine."""
     digest = f"WARC-Payload-Digest: {DIGEST}"
     (folder / "b.warc").write_bytes(
@@ -98,15 +93,8 @@ def test_tasks_find_the_mementos_of_earlier_batches(
     )
     with open_store(str(path)) as store:
         expected = [format_pointer(one) for one in awaited_contents(digested, store)]
-        assert isinstance(store, SqliteStore)
-        rows_of_store = list(store.payloads_since(PayloadMark()))
-    inputs = [part]
-    if are_rows:
-        (known := tmp_path / "known").write_bytes(b"".join(row + b"\n" for row in rows_of_store))
-        inputs.append(known)
     run = JobRunner("inline", 1, tmp_path / "tasks")
-    asked = None if are_rows else str(path)
-    run.run(JOBS["awaited"], inputs, tmp_path / "out", {"store": asked})
+    run.run(JOBS["awaited"], [part], tmp_path / "out", {"store": str(path)})
     rows = [row for one in parts_of(tmp_path / "out") for row in one.read_bytes().splitlines()]
     assert rows == [b"pointers\t" + row for row in expected]
     (pointer,) = map(parse_pointer, expected)

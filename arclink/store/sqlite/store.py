@@ -16,37 +16,29 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from arclink.checksums import is_of_page
 from arclink.errors import SealError, StoreError
 from arclink.model import (
     Batch,
     Checksum,
     ContentId,
     Memento,
-    Payload,
     Scope,
     Surt,
-    UriR,
 )
-from arclink.rows.known import CONTENT, NOTHING, ORIGINAL, format_known, format_state
-from arclink.rows.link_sources import LinkSource, source_of
-from arclink.rows.pointers import NO_FILE
-from arclink.store.blocks.answers import AT_ONCE, BlockAnswers, Captures
+from arclink.store.blocks.answers import BlockAnswers, Captures
 from arclink.store.blocks.byte_layouts import (
     join_content,
     pack_checksum,
     split_content,
     unpack_checksum,
-    unpack_few,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
@@ -54,12 +46,10 @@ from arclink.store.blocks.relations import (
     Posting,
     end_of_prefix,
     number_field,
-    pages_of,
     postings_of,
     rows_of,
     scope_of_fate,
     surt_field,
-    unpack_fate,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
@@ -67,7 +57,6 @@ from arclink.store.key_rules import needs_these_keys, united_settings, with_key_
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
-    PayloadMark,
     Removed,
     StoreState,
     StoreStats,
@@ -89,7 +78,6 @@ from arclink.store.takedown_lists import (
     listed,
     missing_in,
 )
-from arclink.uris.resolution import content_id
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
@@ -123,39 +111,6 @@ def _with_room(known: Known) -> Known:
     if len(known) > CACHED_CONTENTS:
         known.clear()
     return known
-
-
-class _Listed(NamedTuple):
-    """A payload in the answer of `SqliteStore.payloads_since`.
-
-    Attributes:
-        number: In the table of payloads.
-        state: See `arclink.rows.known.format_state`.
-        offset: Of the record that it was read from.
-        cuts: Of its contents that are listed.
-        final_scope: Its scope if its links are those of the page; else None.
-        is_new: Whether it is listed with all its contents.
-    """
-
-    number: int
-    checksum: Checksum
-    state: str
-    offset: int
-    cuts: Set[bytes]
-    final_scope: Scope | None
-    is_new: bool
-
-    @property
-    def needs_originals(self) -> bool:
-        """Whether some of its originals may be needed: if all have one content, none is."""
-        return self.final_scope is None or (self.is_new and self.final_scope is not Scope.NONE)
-
-    def needs(self, original: UriR) -> bool:
-        """Return whether links may still be read for an original."""
-        if self.final_scope is None:
-            return True
-        content = content_id(self.checksum, original, self.final_scope)
-        return split_content(content)[1] not in self.cuts
 
 
 class SqliteStore(BlockAnswers):
@@ -411,58 +366,6 @@ class SqliteStore(BlockAnswers):
         for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
             for packed, fate in self._connection.execute(query, bounds).fetchall():
                 yield unpack_checksum(packed), fate
-
-    def payload_mark(self) -> PayloadMark:
-        with translated(self.path):
-            return PayloadMark(
-                last_number(self._connection, "payloads"),
-                last_number(self._connection, "contents"),
-            )
-
-    def payloads_since(self, mark: PayloadMark) -> Iterator[bytes]:
-        with translated(self.path):
-            payloads = self._listed_since(mark)
-            while some := list(islice(payloads, AT_ONCE)):
-                for one in some:
-                    contents = [CONTENT + cut.hex() for cut in one.cuts]
-                    for item in contents or [NOTHING]:
-                        yield format_known(one.checksum, item, one.state, one.offset)
-                listed = [one for one in some if one.needs_originals]
-                ranges = (rows_of(number_field(one.number)) for one in listed)
-                captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
-                for one, rows in zip(listed, captures, strict=True):
-                    for original, _ in pages_of(rows):
-                        if one.needs(original):
-                            item = ORIGINAL + original
-                            yield format_known(one.checksum, item, one.state, one.offset)
-
-    def _listed_since(self, mark: PayloadMark) -> Iterator[_Listed]:
-        """Yield the payloads of `payloads_since`."""
-        # By scope, file and reason: the columns, and the scope if the links are those of the page.
-        states: dict[tuple[int, int, int], tuple[str, Scope | None]] = {}
-        rows = chain(
-            self._connection.execute(_NEW_PAYLOADS, (mark.payload,)),
-            self._connection.execute(_NEW_CONTENTS, (mark.content, mark.payload)),
-        )
-        for (number, packed, fate), contents in groupby(rows, itemgetter(0, 1, 2)):
-            checksum = unpack_checksum(packed)
-            if not is_of_page(checksum):
-                continue
-            scope, _, file, offset, reason, *_ = unpack_few(fate or _NO_FATE)
-            found = states.get((scope, file, reason))
-            if found is None:
-                payload = (
-                    unpack_fate(checksum, fate, self.names)
-                    if fate
-                    else Payload(checksum, None, "-", NO_FILE, 0, "-")
-                )
-                is_final = source_of(payload) is LinkSource.PAGE
-                found = format_state(payload), payload.scope if is_final else None
-                states[scope, file, reason] = found
-            state, final_scope = found
-            cuts = {cut for *_, cut in contents if cut is not None}
-            is_new = number > mark.payload
-            yield _Listed(number, checksum, state, offset, cuts, final_scope, is_new)
 
     # Writes of a build
 
@@ -754,7 +657,6 @@ _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))
 _NAMES = (pack_checksum("named:"), pack_checksum("named;"))
 _NAMED = "SELECT checksum, fate FROM payloads WHERE checksum >= ? AND checksum < ?"
 _UNREAD = f"{_NAMED} AND fate IS NOT NULL"  # the others name a capture of their own original
-_NO_FATE = bytes(5)
 _KEPT = """
 SELECT count(*), coalesce(sum(payloads), 0), coalesce(sum(links), 0),
        coalesce(min(nullif(first, '')), ''), coalesce(max(last), '')
@@ -764,14 +666,6 @@ _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? L
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
-"""
-_NEW_PAYLOADS = """
-SELECT payloads.number, checksum, fate, cut FROM payloads LEFT JOIN contents ON contents.payload = payloads.number
-WHERE payloads.number > ? ORDER BY payloads.number
-"""
-_NEW_CONTENTS = """
-SELECT payload, checksum, fate, cut FROM contents JOIN payloads ON payloads.number = contents.payload
-WHERE contents.number > ? AND payload <= ? ORDER BY payload
 """
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"

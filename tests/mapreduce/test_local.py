@@ -11,37 +11,40 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mrjob.step import StepFailedException
 
 from arclink.counts import Counts, from_counters
+from arclink.errors import PipelineError
 from arclink.mapreduce.job import ArclinkJob, Pair
-from arclink.mapreduce.local_runner import _ranges
+from arclink.mapreduce.local import _ranges
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.reasons import Reason
 from tests.mapreduce.letter_job import CountLetters, OneManifestOneTask
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(
     job_class: type[ArclinkJob], runner: str, inputs: Sequence[Path], folder: Path
 ) -> tuple[list[bytes], Counts]:
-    job = job_class(
-        [
-            "-r",
-            runner,
-            "--no-conf",
-            "--no-cat-output",
-            "--output-dir",
-            str(folder),
-            *map(str, inputs),
-        ]
-    )
-    job.options.local_tmp_dir = str(folder.parent)
-    with job.make_runner() as made:
-        made.run()
-        counts = from_counters(made.counters())
-    lines = [
+    job = Job("letters", lambda: job_class)
+    counts = JobRunner(runner, 2, folder.parent / "tasks").run(job, inputs, folder, {})
+    return lines_in(folder), counts
+
+
+def lines_in(folder: Path) -> list[bytes]:
+    return [
         line for part in sorted(folder.glob("part-*")) for line in part.read_bytes().splitlines()
     ]
-    return lines, counts
+
+
+def run_by_mrjob(runner: str, inputs: Sequence[Path], folder: Path) -> tuple[list[bytes], Counts]:
+    words = ["-r", runner, "--no-conf", "--no-cat-output", "--output-dir", str(folder)]
+    job = CountLetters([*words, *map(str, inputs)])
+    job.options.local_tmp_dir = str(folder.parent)
+    job.options.bootstrap_mrjob = False
+    with job.make_runner() as made:
+        made.run()
+        return lines_in(folder), from_counters(made.counters())
 
 
 @pytest.fixture
@@ -53,13 +56,18 @@ def words(tmp_path: Path) -> list[Path]:
     return [plain, members]
 
 
-def test_local_and_inline_agree(words: list[Path], tmp_path: Path) -> None:
+def test_all_runners_of_one_machine_agree(
+    words: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the tasks of mrjob's runner import the job
     local, local_counts = run(CountLetters, "local", words, tmp_path / "local")
-    inline, inline_counts = run(CountLetters, "inline", words, tmp_path / "inline")
-    assert sorted(line for line in local if line != b"end\t") == sorted(
-        line for line in inline if line != b"end\t"
-    )
-    assert local_counts == inline_counts
+    for others, counts in (
+        run(CountLetters, "inline", words, tmp_path / "inline"),
+        run_by_mrjob("inline", words, tmp_path / "mrjobs-inline"),
+        run_by_mrjob("local", words, tmp_path / "mrjobs-local"),
+    ):
+        assert sorted(set(others)) == sorted(set(local))
+        assert counts == local_counts
     expected = Counter(chr(97 + number % 26) for number in range(3000))
     expected["z"] += 50
     assert {
@@ -110,7 +118,7 @@ class CutsItsInput(CountLetters):
 def test_rows_that_are_gone_when_a_task_reads_them_are_an_error(tmp_path: Path) -> None:
     CutsItsInput.path = tmp_path / "in"
     CutsItsInput.path.write_bytes(b"a\nb\nc\n")
-    with pytest.raises(StepFailedException, match="in became shorter while it was read"):
+    with pytest.raises(PipelineError, match="in became shorter while it was read"):
         run(CutsItsInput, "local", [CutsItsInput.path], tmp_path / "out")
 
 
@@ -124,7 +132,7 @@ def test_rows_that_are_gone_when_a_task_reads_them_are_an_error(tmp_path: Path) 
 def test_a_task_that_fails_says_why(line: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_bytes(b"a\n" + line + b"\n")
-    with pytest.raises(StepFailedException, match=message):
+    with pytest.raises(PipelineError, match=message):
         run(CountLetters, "local", [path], tmp_path / "out")
 
 
