@@ -206,7 +206,7 @@ class Links(Iterable[Member]):
             )
             for link in self
         ]
-        return frame_of(rows, columns, times=("first", "last"))
+        return _frame_of(rows, columns, times=("first", "last"))
 
     def _all(self) -> Iterator[Member]:
         for answer in self.answers():
@@ -251,7 +251,7 @@ class Anchors(list[Anchor]):
             (*one[:4], *one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp)
             for one in self
         ]
-        return frame_of(rows, columns, times=("first", "last"))
+        return _frame_of(rows, columns, times=("first", "last"))
 
 
 class LinkGraph(Closing):
@@ -282,7 +282,7 @@ class LinkGraph(Closing):
     ) -> None:
         self.store = store
         self._where = where
-        self._at = "" if at is None else text_of_time(at)
+        self._at = "" if at is None else _text_of_time(at)
         self._archives = tuple(archives)
         self._reader = PageReader(store, ArchivePlaces(self._archives))
 
@@ -377,7 +377,7 @@ class LinkGraph(Closing):
         """
         if self._at and (from_ or to):
             raise ConflictError("at", self._at, AT_OR_SPAN)
-        span = span_asked(text_of_time(from_), text_of_time(to) or self._at)
+        span = span_asked(_text_of_time(from_), _text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
@@ -391,10 +391,10 @@ class LinkGraph(Closing):
                 the graph, or else the newest capture.
 
         Raises:
-            BadParameterError: ``uri`` is not a URI, or ``at`` is not a time. CaptureError: There is
-            no such capture, or its archive file or payload is not available.
+            BadParameterError: ``uri`` is not a URI, or ``at`` is not a time.
+            CaptureError: There is no such capture, or its archive file or payload is not available.
         """
-        return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
+        return self._reader.read(find_capture(self.store, uri, _text_of_time(at or self._at)))
 
     def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
         """Return every capture of the graph with its bytes, each once; read one before the next.
@@ -409,8 +409,8 @@ class LinkGraph(Closing):
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
                 there is no place for rank tables.
-            GoneError: The rank table of the token was removed. UsageError: The graph shows one time
-            only (`at`).
+            GoneError: The rank table of the token was removed.
+            UsageError: The graph shows one time only (`at`).
         """
         from arclink.analysis.slice_cache import cache_of
         from arclink.captures.queries import StreamQuery
@@ -482,7 +482,7 @@ class LinkGraph(Closing):
                 (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
                 for source, target, mementos, first, last in links_of(picture.links)
             ]
-        return frame_of(
+        return _frame_of(
             rows, ("source", "target", "mementos", "first", "last"), times=("first", "last")
         )
 
@@ -624,7 +624,7 @@ def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         yield from ((written, _written(one)) for one in values if one not in ("", None))
 
 
-def text_of_time(time: Time) -> str:
+def _text_of_time(time: Time) -> str:
     """Return a time as text for a parameter.
 
     >>> text_of_time(date(2010, 2, 12)), text_of_time("201002")
@@ -633,7 +633,7 @@ def text_of_time(time: Time) -> str:
     return time if isinstance(time, str) else time.isoformat()
 
 
-def frame_of(
+def _frame_of(
     rows: Iterable[Sequence[object]], columns: Sequence[str], times: Sequence[str] = ()
 ) -> "pd.DataFrame":
     """Return a pandas frame of ``rows``; columns in ``times`` have 14 digits and become UTC.
@@ -651,4 +651,4 @@ def frame_of(
 def _written(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return text_of_time(value) if isinstance(value, date) else str(value)
+    return _text_of_time(value) if isinstance(value, date) else str(value)

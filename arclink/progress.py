@@ -14,7 +14,7 @@ from typing import Protocol, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
-SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_LINES = 30.0
 """Pause between two lines where there is no terminal."""
 
 _EVERY = 256
@@ -88,7 +88,7 @@ class TerminalLine:
 
 
 class PlainLines:
-    """A line for each piece of news, and one every `SECONDS_BETWEEN_LINES` without any."""
+    """A line for each piece of news, and one every `_SECONDS_BETWEEN_LINES` without any."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -96,7 +96,7 @@ class PlainLines:
 
     def show(self, line: Line, *, is_news: bool = False) -> None:
         now = time.monotonic()
-        if is_news or now - self._shown > SECONDS_BETWEEN_LINES:
+        if is_news or now - self._shown > _SECONDS_BETWEEN_LINES:
             self._shown = now
             print(line(), file=self._stream, flush=True)
 
@@ -145,7 +145,7 @@ class _Watch:
 
     def _line(self) -> str:
         passed = time.monotonic() - self._begun
-        return progress_line(self._work, self._done, self._total, passed)
+        return _progress_line(self._work, self._done, self._total, passed)
 
 
 _watch: _Watch | None = None
@@ -228,7 +228,7 @@ def _counted(
         clear()
 
 
-def progress_line(work: str, done: int, total: int, seconds: float) -> str:
+def _progress_line(work: str, done: int, total: int, seconds: float) -> str:
     """Return a line about some work, with the time left if it can be estimated.
 
     >>> progress_line("reading links", 500, 2000, 10)

@@ -623,9 +623,8 @@ class Reason(Enum):
         "([Wayback](reference/fetching.md#original-or-rewritten-pages)).",
     )
 
-    __hash__ = (
-        object.__hash__
-    )  # faster than Enum's hash in Python, which runs per row and link; members are singletons
+    # Faster than Enum's hash in Python, which runs per row and link; members are singletons.
+    __hash__ = object.__hash__
 
     @property
     def group(self) -> str:

@@ -144,10 +144,11 @@ class Bench:
         self, command: Sequence[str], *, repeat: int | None = None, group: Path | None = None
     ) -> Figure:
         """Measure a command that can be run again and again; it finds this tree's modules."""
+        # A start would be measured with all it compiles.
         environment = {
             "PYTHONPATH": str(ROOT),
             "PYTHONDONTWRITEBYTECODE": "",
-        }  # a start would be measured with all it compiles
+        }
         figures = [
             measure(command, environment=environment, group=group)
             for _ in range(repeat or self.repeat)

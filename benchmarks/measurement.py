@@ -97,9 +97,8 @@ def _spawn(
     folder: Path | None,
     group: Path | None,
 ) -> int:
-    pid = (
-        os.fork()
-    )  # not posix_spawn: a child that shares this process's memory until exec starts with its peak
+    # Not posix_spawn: a child that shares this process's memory until exec starts with its peak.
+    pid = os.fork()
     if pid:
         return pid
     try:

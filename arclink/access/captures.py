@@ -82,7 +82,7 @@ FIELDS: Mapping[str, Callable[[Memento], str]] = {
 }
 """Fields by their names in pywb and Common Crawl, first those of a CDX row, in its order."""
 
-ALIASES = {
+_ALIASES = {
     "original": "url",
     "mimetype": "mime",
     "statuscode": "status",
@@ -94,7 +94,7 @@ ALIASES = {
 
 _IN_CDXJ = [(name, FIELDS[name]) for name in _IN_CDX[2:] if name not in _UNKNOWN]
 _LATER = [*FIELDS.items()][len(_IN_CDX) :]
-_NAMES = {name: name for name in FIELDS} | ALIASES
+_NAMES = {name: name for name in FIELDS} | _ALIASES
 
 
 class RowOutput(NamedTuple):
@@ -163,16 +163,16 @@ def _with_milliseconds(form: Form[Timestamp]) -> Form[Timestamp]:
     return Form(allowed, schema, lambda text: form.read(_seconds(text)))
 
 
-CDX_FROM = replace(FROM, form=_with_milliseconds(SINCE))
-CDX_TO = replace(TO, form=_with_milliseconds(UNTIL))
+_CDX_FROM = replace(FROM, form=_with_milliseconds(SINCE))
+_CDX_TO = replace(TO, form=_with_milliseconds(UNTIL))
 
-OF_CAPTURES = replace(
+_OF_CAPTURES = replace(
     MATCH_TYPE,
     about="Captures of this URI (exact), of all URIs that begin like it (prefix: their SURTs begin "
     "with its SURT), of its host, or of its host and all subdomains (domain). "
     "Also written as url=PREFIX* and url=*.HOST.",
 )
-CLOSEST = Parameter(
+_CLOSEST = Parameter(
     "closest",
     "Sort by the distance from this time.",
     Form(
@@ -182,13 +182,13 @@ CLOSEST = Parameter(
     ),
     fields=(),
 )
-SORT = Parameter(
+_SORT = Parameter(
     "sort",
     "By SURT and time; the newest first; or the nearest to closest first.",
     named({name: name for name in ("default", "reverse", "closest")}),
     default="default",
 )
-CAPTURE_FILTER = Parameter(
+_CAPTURE_FILTER = Parameter(
     "filter",
     "Only captures that pass: [!][=~]field:value, contains, = is, ~ matches a regular "
     "expression (RE2) from its beginning, ! does not.",
@@ -221,7 +221,7 @@ ROWS = Parameter(
     ),
     default=str(MOST_ROWS),
 )
-SKIP = Parameter(
+_SKIP = Parameter(
     "offset", "Skip this number of rows.", whole_number(MOST_READ, least=0), default="0"
 )
 PAGE = Parameter(
@@ -230,13 +230,13 @@ PAGE = Parameter(
     whole_number(MOST_READ // ROWS_OF_PAGE, least=0),
     otherwise="no pages",
 )
-PAGE_SIZE = Parameter(
+_PAGE_SIZE = Parameter(
     "pageSize",
     "No effect: all pages have the same number of rows.",
     whole_number(MOST_READ, least=1),
     otherwise="no effect",
 )
-SHOW_NUM_PAGES = switch(
+_SHOW_NUM_PAGES = switch(
     "showNumPages", "Answer with the number of pages, as JSON.", field="counts_pages"
 )
 
@@ -248,7 +248,7 @@ def _collapse(text: str) -> Collapse:
     return Collapse(_NAMES[name], length)
 
 
-COLLAPSE = Parameter(
+_COLLAPSE = Parameter(
     "collapse",
     "Leave out rows whose field, or its first N characters, equals that of the row before.",
     matching(
@@ -258,7 +258,7 @@ COLLAPSE = Parameter(
     ),
     is_list=True,
 )
-COLLAPSE_TIME = Parameter(
+_COLLAPSE_TIME = Parameter(
     "collapseTime",
     "Leave out rows whose first N digits of the time and whose status equal those of the row "
     "before.",
@@ -266,14 +266,14 @@ COLLAPSE_TIME = Parameter(
     otherwise="none is left out",
 )
 GZIP = switch("gzip", "No effect: a proxy compresses answers (Accept-Encoding).")
-ALLOW_FUZZY = switch("allowFuzzy", "No effect: no rule finds other URIs.")
-RESOLVE_REVISITS = Parameter(
+_ALLOW_FUZZY = switch("allowFuzzy", "No effect: no rule finds other URIs.")
+_RESOLVE_REVISITS = Parameter(
     "resolveRevisits",
     "Only false: rows of revisits name their own records, and /web resolves them.",
     named({"false": False}),
     default="false",
 )
-FIELD_LIST = Parameter(
+_FIELD_LIST = Parameter(
     "fl",
     "Only these fields.",
     named(_NAMES),
@@ -290,7 +290,7 @@ RESUME_KEY = Parameter(
     "Position to continue from: a value in the previous answer to the same query.",
     Form("a key of an answer to the same query", {"type": "string"}, str),
 )
-SHOW_RESUME_KEY = switch(
+_SHOW_RESUME_KEY = switch(
     "showResumeKey",
     "Write the key after the last row and an empty line, if there are more rows.",
     field="shows_key",
@@ -298,26 +298,26 @@ SHOW_RESUME_KEY = switch(
 
 CAPTURE_PARAMETERS = (
     URI,
-    OF_CAPTURES,
-    CDX_FROM,
-    CDX_TO,
-    CLOSEST,
-    SORT,
-    CAPTURE_FILTER,
-    COLLAPSE,
-    COLLAPSE_TIME,
+    _OF_CAPTURES,
+    _CDX_FROM,
+    _CDX_TO,
+    _CLOSEST,
+    _SORT,
+    _CAPTURE_FILTER,
+    _COLLAPSE,
+    _COLLAPSE_TIME,
     ROWS,
-    SKIP,
+    _SKIP,
     PAGE,
-    PAGE_SIZE,
-    SHOW_NUM_PAGES,
-    FIELD_LIST,
+    _PAGE_SIZE,
+    _SHOW_NUM_PAGES,
+    _FIELD_LIST,
     OUTPUT,
     RESUME_KEY,
-    SHOW_RESUME_KEY,
+    _SHOW_RESUME_KEY,
     GZIP,
-    ALLOW_FUZZY,
-    RESOLVE_REVISITS,
+    _ALLOW_FUZZY,
+    _RESOLVE_REVISITS,
 )
 
 
@@ -375,19 +375,19 @@ class CaptureQuery(DeclaredQuery):
     def of(cls, given: Given, **otherwise: Any) -> Self:
         links = _links(given)
         values = cls.values(given, otherwise)
-        closest, sort = CLOSEST.optional(given), SORT.required(given)
+        closest, sort = _CLOSEST.optional(given), _SORT.required(given)
         if sort == "closest" and closest is None:
-            raise ConflictError(SORT.name, sort, "cannot be closest without closest=TIME")
+            raise ConflictError(_SORT.name, sort, "cannot be closest without closest=TIME")
         is_sorted = sort != "default" or closest is not None
         if closest is not None and links.is_range:
             raise ConflictError(
-                CLOSEST.name,
-                given.text(CLOSEST),
+                _CLOSEST.name,
+                given.text(_CLOSEST),
                 f"cannot be used with {MATCH_TYPE.name}={links.match_type.value}",
             )
-        for without_effect in (PAGE_SIZE, GZIP, ALLOW_FUZZY, RESOLVE_REVISITS):
+        for without_effect in (_PAGE_SIZE, GZIP, _ALLOW_FUZZY, _RESOLVE_REVISITS):
             without_effect.optional(given)  # only its value is checked
-        limit, page, skipped = values["limit"], PAGE.optional(given), SKIP.required(given)
+        limit, page, skipped = values["limit"], PAGE.optional(given), _SKIP.required(given)
         if limit < 0 and (is_sorted or page is not None or skipped):
             raise ConflictError(
                 ROWS.name, given.text(ROWS), "cannot be used with sort, closest, page or offset"
@@ -401,13 +401,13 @@ class CaptureQuery(DeclaredQuery):
                 key,
                 "cannot be used with sort, closest, page, offset or a negative limit",
             )
-        of_time = COLLAPSE_TIME.optional(given)
-        collapses: list[tuple[Collapse, ...]] = [(one,) for one in COLLAPSE.many(given)]
+        of_time = _COLLAPSE_TIME.optional(given)
+        collapses: list[tuple[Collapse, ...]] = [(one,) for one in _COLLAPSE.many(given)]
         if of_time is not None:
             collapses.append((Collapse("timestamp", of_time), Collapse("status", 0)))
         return cls(
             links=links,
-            span=span_of(given, CDX_FROM, CDX_TO),
+            span=span_of(given, _CDX_FROM, _CDX_TO),
             closest=closest if sort != "reverse" else None,
             is_reversed=sort == "reverse",
             collapses=tuple(collapses),
@@ -419,7 +419,7 @@ class CaptureQuery(DeclaredQuery):
     def passes(self, memento: Memento) -> bool:
         """Return whether a capture passes all filters."""
         return all(
-            one.passes(FIELDS[ALIASES.get(one.name, one.name)](memento)) for one in self.filters
+            one.passes(FIELDS[_ALIASES.get(one.name, one.name)](memento)) for one in self.filters
         )
 
     def collapser(self) -> Collapser:

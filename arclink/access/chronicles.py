@@ -20,10 +20,10 @@ from arclink.access.tallies import Extent, Period, sighted_inlinks
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store.protocols import Answers
 
-MOST_CAPTURES = 5_000
+_MOST_CAPTURES = 5_000
 """Largest number of mementos to read, oldest first; newer ones are left out."""
-MOST_DAYS = 200
-MOST_MONTHS = 400
+_MOST_DAYS = 200
+_MOST_MONTHS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Chronicle:
 
     Attributes:
         mementos: Counts of the mementos of all time, whatever range was queried.
-        captures: Oldest first, up to `MOST_CAPTURES`.
+        captures: Oldest first, up to `_MOST_CAPTURES`.
         inlinks: Number of distinct links to the page that were seen, by unit; only units with at
             least one.
         outlinks: The largest number of links that one capture of the page shows, by unit; only
@@ -120,10 +120,10 @@ def unit_for(first: Timestamp, last: Timestamp) -> Period:
     >>> unit_for(Timestamp("20091101000000"), Timestamp("20100328000000"))
     <Period.DAY: 8>
     """
-    if (_day(last) - _day(first)).days < MOST_DAYS:
+    if (_day(last) - _day(first)).days < _MOST_DAYS:
         return Period.DAY
     months = 12 * (_day(last).year - _day(first).year) + _day(last).month - _day(first).month
-    return Period.MONTH if months < MOST_MONTHS else Period.YEAR
+    return Period.MONTH if months < _MOST_MONTHS else Period.YEAR
 
 
 def units_between(first: Timestamp, last: Timestamp, unit: Period) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _captures(reading: Reading, rows: int) -> Iterator[Captured]:
     contents.
     """
     counts: dict[ContentId, int | None] = {}
-    for memento in islice(reading.store.mementos(reading.query.surt), MOST_CAPTURES):
+    for memento in islice(reading.store.mementos(reading.query.surt), _MOST_CAPTURES):
         content = reading.content_of(memento)
         if content is not None and content not in counts:
             links = list(islice(reading.store.outlinks(content), max(rows, 0) + 1))

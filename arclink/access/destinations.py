@@ -3,7 +3,7 @@
 A target that was captured later was not necessarily absent before: an archive has what it happened
 to collect. So there are three answers, none of which means "did not exist": captured then, captured
 only later, and never captured. A crawl takes days, and reads a page before the pages that it links
-to. So a target that was captured up to `CRAWL` after the time also counts as captured then.
+to. So a target that was captured up to `_CRAWL` after the time also counts as captured then.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from arclink.store.protocols import Answers
 MOST_MEMENTOS = 1_000
 """Number of mementos of one target that are read to find the one in force."""
 
-CRAWL = timedelta(days=30)
+_CRAWL = timedelta(days=30)
 
 _SCHEMES = ("http:", "https:")
 
@@ -76,7 +76,7 @@ def destinations_of(
 
 
 def _destination(store: Answers, surt: Surt, members: list[Member], at: Timestamp) -> Destination:
-    then = list(islice(store.mementos(surt, Span(last=_after(at, CRAWL))), MOST_MEMENTOS))
+    then = list(islice(store.mementos(surt, Span(last=_after(at, _CRAWL))), MOST_MEMENTOS))
     oldest = then[0] if then else next(store.mementos(surt), None)
     capture = next((one for one in reversed(then) if one.timestamp <= at), oldest)
     return Destination(

@@ -8,9 +8,9 @@ from arclink.access.kinds import NAVIGATION
 from arclink.model import Surt, UriR
 from arclink.store.protocols import Answers
 
-MOST_TRIED = 200
+_MOST_TRIED = 200
 """Largest number of SURTs of captured pages to read."""
-OF_HOST = 8
+_OF_HOST = 8
 """Number of SURTs to read per host, if there are enough hosts."""
 _MEMENTOS = 5
 _COUNTED = 1_000
@@ -27,7 +27,7 @@ def example_pages(store: Answers, most: int) -> list[UriR]:
     """Return pages that a person would read: captured with status 200 as HTML, and read by ArcLink.
 
     First comes the page with the most links to it of each host, sorted by that number of links.
-    Further pages follow, also by number of links. At most `MOST_TRIED` pages are read. Only links
+    Further pages follow, also by number of links. At most `_MOST_TRIED` pages are read. Only links
     that a reader can follow count.
 
     Args:
@@ -37,9 +37,9 @@ def example_pages(store: Answers, most: int) -> list[UriR]:
     Raises:
         StoreError: The store cannot be reached.
     """
-    found = list(_pages(store, OF_HOST))
+    found = list(_pages(store, _OF_HOST))
     if len(found) < most:  # few hosts: look at more pages of each
-        found = list(_pages(store, MOST_TRIED))
+        found = list(_pages(store, _MOST_TRIED))
     found.sort(key=lambda page: (-page.links, page.uri))
     best = list({page.host: page for page in reversed(found)}.values())[::-1]
     best.sort(key=found.index)
@@ -60,7 +60,7 @@ def any_example(store: Answers) -> UriR | None:
     for surt in islice(store.captured_surts(Surt("")), 1):
         for memento in store.mementos(surt):
             return memento.original
-    for surt in islice(store.surts(Surt("")), MOST_TRIED):
+    for surt in islice(store.surts(Surt("")), _MOST_TRIED):
         for inlink in store.inlinks(surt):
             return inlink.target
     return None
@@ -70,8 +70,10 @@ def _pages(store: Answers, of_host: int) -> Iterator[_Page]:
     """Yield the pages among the first ``of_host`` SURTs of each host, in SURT order."""
     after: Surt | None = None
     tried = 0
-    while tried < MOST_TRIED:
-        some = list(islice(store.captured_surts(Surt(""), after), min(of_host, MOST_TRIED - tried)))
+    while tried < _MOST_TRIED:
+        some = list(
+            islice(store.captured_surts(Surt(""), after), min(of_host, _MOST_TRIED - tried))
+        )
         if not some:
             return
         host = some[0].partition(")")[0]

@@ -69,13 +69,13 @@ def _of_all_methods(store: Answers, surt: Surt, span: Span) -> Iterator[Memento]
 def _in_parts(store: Answers, mementos: Iterator[Memento]) -> Iterator[Explanation]:
     while True:
         with store.snapshot():
-            some = [explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
+            some = [_explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
         if not some:
             return
         yield from some
 
 
-def explain_memento(store: Answers, memento: Memento) -> Explanation:
+def _explain_memento(store: Answers, memento: Memento) -> Explanation:
     """Return the explanation of one memento."""
     explanation = _explained(store, memento)
     if (
@@ -99,13 +99,13 @@ def _explained(store: Answers, memento: Memento) -> Explanation:
     if memento.reason != "-":
         return Explanation(memento, _reason(memento.reason), None, None, ())
     content = store.content_of(memento)
-    # # A revisit that is only "not modified" shows the payload of another capture, which its
+    # A revisit that is only "not modified" shows the payload of another capture, which its
     # content names.
     payload = store.payload(checksum_of(content) if content else memento.checksum)
     if payload is None:
         return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND, None, None, ())
     if content is None:
-        # # Read, but not for this URI: its links resolve differently, and the payload was not
+        # Read, but not for this URI: its links resolve differently, and the payload was not
         # available again.
         why = _reason(payload.reason)
         return Explanation(

@@ -18,17 +18,17 @@ from arclink.model import Kind, UriR
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 
-OF_END: Final = ("uri", "surt", "host")
+_OF_END: Final = ("uri", "surt", "host")
 """Fields of the other end of a link."""
-OF_LINK: Final = ("kind", "text", "rel")
+_OF_LINK: Final = ("kind", "text", "rel")
 """Fields of the link itself."""
 
 LONGEST: Final = 1_000
 MOST: Final = 20
 
-PATTERN: Final = rf"!?[=~]?({'|'.join((*OF_END, *OF_LINK))}):[^\x00-\x1f]{{0,{LONGEST}}}"
+PATTERN: Final = rf"!?[=~]?({'|'.join((*_OF_END, *_OF_LINK))}):[^\x00-\x1f]{{0,{LONGEST}}}"
 ALLOWED: Final = (
-    f"[!][=~]field:value, with a field of {', '.join((*OF_END, *OF_LINK))} and a value of at "
+    f"[!][=~]field:value, with a field of {', '.join((*_OF_END, *_OF_LINK))} and a value of at "
     f"most {LONGEST:,} characters"
 )
 

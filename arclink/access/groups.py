@@ -126,9 +126,8 @@ def group_inlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
         inlinks = (
             inlink for inlink in inlinks if query.wants_link(inlink.kind, inlink.text, inlink.rel)
         )
-    members: dict[
-        MemberKey, list[tuple[Sequence[Timestamp], UriR]]
-    ] = {}  # when each is shown, and the target that it has then
+    # When each is shown, and the target that it has then.
+    members: dict[MemberKey, list[tuple[Sequence[Timestamp], UriR]]] = {}
     rows = characters = 0
     for (target, kind, text, rel, _), sources in reading.with_sources(inlinks):
         for source, timestamps in sources:

@@ -213,7 +213,7 @@ class Kinds:
         return ", ".join(self.words)
 
 
-NO_KINDS: Final = Kinds(frozenset())
+_NO_KINDS: Final = Kinds(frozenset())
 ALL_KINDS: Final = Kinds(frozenset(_GROUP_OF), has_unnamed=True)
 NAVIGATION: Final = Kinds.in_group(KindGroup.NAVIGATION)
 """The links that a reader can follow: the default wherever the graph is analysed or drawn."""
@@ -238,7 +238,7 @@ def parse_kinds(word: str) -> Kinds:
 
 def union_of(several: Iterable[Kinds]) -> Kinds:
     """Return the kinds that belong to any of several sets."""
-    union = NO_KINDS
+    union = _NO_KINDS
     for kinds in several:
         union |= kinds
     return union

@@ -123,6 +123,5 @@ def by_page(members: Iterable[Member]) -> Iterator[tuple[UriR, Surt, Iterator[Me
         yield page, _surt_of(page), of_page
 
 
-_surt_of = lru_cache(maxsize=1 << 14)(
-    surt_of
-)  # the pages of a site link to the same menu targets with several texts
+# The pages of a site link to the same menu targets with several texts.
+_surt_of = lru_cache(maxsize=1 << 14)(surt_of)

@@ -30,9 +30,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.declarations import (
-    BadParameterError as BadParameterError,
-)  # what most modules know it by
+from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
 from arclink.access.kinds import ALL_KINDS, Kinds, union_of

@@ -14,7 +14,7 @@ from arclink.access.reader import Reading
 from arclink.access.store_order import links_after
 from arclink.model import Surt
 
-ROWS_OF_SURT = 20
+_ROWS_OF_SURT = 20
 """The cost of looking up one SURT, in rows."""
 
 
@@ -32,7 +32,7 @@ def links_in_range_after(
     """
     for surt, start in _surts_from(position, direction, reading):
         of_surt = reading.of_surt(surt)
-        cost = ROWS_OF_SURT + of_surt.captures() if direction is Direction.OUT else 1
+        cost = _ROWS_OF_SURT + of_surt.captures() if direction is Direction.OUT else 1
         for member, here, following in links_after(start, of_surt):
             yield member, InRange(surt, here), cost
             cost = following

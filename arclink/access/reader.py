@@ -29,7 +29,7 @@ CACHED = 10_000
 KEPT_MEMENTOS = 1_000
 """Largest number of cached mementos of the queried URI; a URI with more is read again when needed.
 """
-KEPT_SOURCES = 1_000
+_KEPT_SOURCES = 1_000
 """Largest number of pages of a content that are cached for its next link."""
 AT_ONCE = 128
 """Number of inlinks whose pages are looked up together."""
@@ -138,9 +138,9 @@ class Reading:
             ]
             of_each = self.pages([content for content, _ in by_content])
             for (content, same), pages in zip(by_content, of_each, strict=True):
-                kept = list(islice(pages, KEPT_SOURCES + 1))
+                kept = list(islice(pages, _KEPT_SOURCES + 1))
                 for inlink in same:  # two links of a page to one target are adjacent
-                    yield inlink, kept if len(kept) <= KEPT_SOURCES else self._sources(content)
+                    yield inlink, kept if len(kept) <= _KEPT_SOURCES else self._sources(content)
 
     def pages(self, contents: Iterable[ContentId]) -> Iterator[Iterator[Source]]:
         """Yield, for each content, the pages that show it; read each before the next.
@@ -162,7 +162,7 @@ class Reading:
 
     def content_of(self, memento: Memento) -> ContentId | None:
         """Return the content that ``memento`` shows; None if it was not read."""
-        # # The payload that a revisit without its own payload refers to may depend on its
+        # The payload that a revisit without its own payload refers to may depend on its
         # timestamp.
         when = memento.timestamp if is_reference(memento.checksum) else None
         key = (memento.checksum, memento.original, memento.reason == "-", when)

@@ -24,9 +24,8 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb")
     'a\ufffd[2Jb'
     """
-    if (
-        text.isprintable() or _NOT_PRINTABLE.search(text) is None
-    ):  # isprintable() is faster, and stricter
+    # isprintable() is faster, and stricter.
+    if text.isprintable() or _NOT_PRINTABLE.search(text) is None:
         return text
     return _NOT_PRINTABLE.sub(_REPLACEMENT, text.translate(_WHITE_SPACE))
 

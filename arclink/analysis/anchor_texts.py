@@ -33,10 +33,12 @@ from arclink.uris.surts import surt_of
 class AnchorTextQuery:
     """A query for the texts of links to a target.
 
-    links: The time and the kinds; its URI and SURT are those of ``target``.
-    is_external: Leave out links from within the target: from its host or domain, at that level; for
-        a URI, from its host.
-    windows: The windows in which terms are counted; one time may be in several windows, or in none.
+    Attributes:
+        links: The time and the kinds; its URI and SURT are those of ``target``.
+        is_external: Leave out links from within the target: from its host or domain, at that level;
+            for a URI, from its host.
+        windows: The windows in which terms are counted; one time may be in several windows, or in
+            none.
     """
 
     target: Target
@@ -70,11 +72,12 @@ class WeighedTerm(NamedTuple):
 class TextCounts:
     """Counts of what was read for an answer.
 
-    links: Number of links of contents.
-    inner: Number of links from within the target that were left out.
-    targets: Number of SURTs of the target that a link led to.
-    captured: Number of those with a memento.
-    textless: Number of links without text, which were left out.
+    Attributes:
+        links: Number of links of contents.
+        inner: Number of links from within the target that were left out.
+        targets: Number of SURTs of the target that a link led to.
+        captured: Number of those with a memento.
+        textless: Number of links without text, which were left out.
     """
 
     links: int = 0

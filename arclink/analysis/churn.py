@@ -21,12 +21,13 @@ from arclink.model import Surt, Timestamp
 class Churn:
     """Sums over comparisons of two captures.
 
-    pages: Number of distinct pages that were compared.
-    comparisons: Number of pairs of captures.
-    seconds: Sum of the times between the two captures, in seconds.
-    before: Number of links of the earlier captures.
-    added: Number of links that only the later capture has.
-    removed: Number of links that only the earlier capture has.
+    Attributes:
+        pages: Number of distinct pages that were compared.
+        comparisons: Number of pairs of captures.
+        seconds: Sum of the times between the two captures, in seconds.
+        before: Number of links of the earlier captures.
+        added: Number of links that only the later capture has.
+        removed: Number of links that only the earlier capture has.
     """
 
     pages: int = 0

@@ -62,9 +62,10 @@ class Term(Enum):
 class Frequencies:
     """Numbers of documents by term.
 
-    documents: Number of all documents: targets of links with any text.
-    hashes: Hashes of the terms, sorted, distinct.
-    counts: Number of documents with each term, at least 1.
+    Attributes:
+        documents: Number of all documents: targets of links with any text.
+        hashes: Hashes of the terms, sorted, distinct.
+        counts: Number of documents with each term, at least 1.
     """
 
     documents: int
@@ -146,9 +147,8 @@ def _run_lengths(blocks: Iterable[Hashes]) -> tuple[Hashes, Counts]:
     found = [np.unique(block, return_counts=True) for block in blocks]
     values = np.concatenate([np.empty(0, np.uint64), *(values for values, _ in found)])
     counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
-    starts = np.flatnonzero(
-        np.diff(values, prepend=~values[:1])
-    )  # a value may continue in the next block
+    # A value may continue in the next block.
+    starts = np.flatnonzero(np.diff(values, prepend=~values[:1]))
     return values[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 

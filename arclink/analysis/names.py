@@ -157,7 +157,6 @@ class Numbering:
 
     def of(self, hashes: Hashes) -> Numbers:
         """Return the numbers of names that were collected, by their hashes."""
-        distinct, places = np.unique(
-            hashes, return_inverse=True
-        )  # sorted, so that adjacent hashes are looked up together
+        # Sorted, so that adjacent hashes are looked up together.
+        distinct, places = np.unique(hashes, return_inverse=True)
         return self._numbers[np.searchsorted(self._sorted, distinct)][places]

@@ -18,7 +18,7 @@ from arclink.access.members import Validity
 from arclink.model import ContentId, Memento, Outlink, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 
-KEPT_CONTENTS = 256
+_KEPT_CONTENTS = 256
 """Largest number of contents whose targets are cached; most captures repeat an earlier content."""
 
 Targets = frozenset[str]
@@ -87,7 +87,7 @@ class TargetsOf:
     def __init__(self, store: Answers, name_of: Callable[[Outlink], str]) -> None:
         self._store = store
         self._name_of = name_of
-        self._of_content = lru_cache(maxsize=KEPT_CONTENTS)(self._read)
+        self._of_content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read)
 
     def of(self, contents: tuple[ContentId, ...]) -> Targets:
         """Return the distinct targets of the links of these contents."""

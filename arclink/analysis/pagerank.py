@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-DIGITS = 10
+_DIGITS = 10
 """Digits by which ranks are compared; nodes with equal digits are ordered by name.
 
 Later digits are rounding errors.
@@ -190,7 +190,7 @@ def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
     found = [
         Ranked(
             int(one.nodes[place]),
-            place_among(told, told[place]),
+            _place_among(told, told[place]),
             float(ranks[place]),
             bool(one.captured[place]),
         )
@@ -212,18 +212,18 @@ def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
         return None
     told = _told(ranks)
     return Ranked(
-        node, place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])
+        node, _place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])
     )
 
 
-def place_among(told: Floats, value: float) -> int:
+def _place_among(told: Floats, value: float) -> int:
     """Return the place of a rank: the number of greater ranks, plus one."""
     return int((told > value).sum()) + 1
 
 
 def _told(ranks: Floats) -> Floats:
     """Return the ranks without the digits that are rounding."""
-    magnitude = 10.0 ** (DIGITS - 1 - np.floor(np.log10(ranks)))
+    magnitude = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(ranks)))
     return np.round(ranks * magnitude) / magnitude
 
 

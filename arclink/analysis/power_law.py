@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from arclink.analysis.scipy_extra import analysis_extra
 
-LEAST_TAIL = 50
+_LEAST_TAIL = 50
 """Smallest number of values for a fit; fewer have no significance (Clauset et al., 3.2)."""
 
-EXPONENTS = (1.01, 8.0)
+_EXPONENTS = (1.01, 8.0)
 """The range in which exponents are searched."""
 
 Counts = npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
     tails = np.cumsum(counts[::-1])[::-1]
     for place in range(len(values) - 1):  # any law fits a single value
         tail = int(tails[place])
-        if tail < LEAST_TAIL:
+        if tail < _LEAST_TAIL:
             break
         least = int(values[place])
         exponent = _likeliest(least, float((counts[place:] * np.log(values[place:])).sum() / tail))
@@ -73,7 +73,7 @@ def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
             1 - zeta(exponent, values[place:]) / whole,
         )
         there = np.cumsum(counts[place:]) / tail
-        # # Over all whole numbers, the distance is greatest at a value that occurs, or directly
+        # Over all whole numbers, the distance is greatest at a value that occurs, or directly
         # before one.
         distance = float(max(np.abs(there - up_to).max(), np.abs(there[:-1] - below[1:]).max()))
         if best is None or distance < best.distance:
@@ -88,7 +88,7 @@ def _likeliest(least: int, mean_log: float) -> float:
 
     found = minimize_scalar(
         lambda exponent: float(np.log(zeta(exponent, least))) + exponent * mean_log,
-        bounds=EXPONENTS,
+        bounds=_EXPONENTS,
         method="bounded",
         options={"xatol": 1e-9},
     )

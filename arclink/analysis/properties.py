@@ -170,7 +170,7 @@ def strong_components(matrix: "csr_matrix") -> npt.NDArray[np.int32]:
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import connected_components
 
-    # # The values of edges are not used: one number serves for all of them.
+    # The values of edges are not used: one number serves for all of them.
     ones = np.broadcast_to(np.float64(1), matrix.nnz)
     bare = csr_matrix(
         (ones, np.array(matrix.indices), np.array(matrix.indptr)), shape=matrix.shape, copy=False

@@ -45,13 +45,13 @@ COLUMNS = (
 )
 """Columns of the table; ``docs/reference/analysis.md`` explains each."""
 
-DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
+_DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""
 
 _PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
 """Names of the parts of the bow-tie, as users see them."""
 
-MOST_POINTS = 400
+_MOST_POINTS = 400
 """Largest number of points of a degree distribution in a chart."""
 
 _STYLE = """
@@ -72,7 +72,7 @@ tr.whole { font-weight: 600 }
 """
 
 
-def as_row(found: Properties) -> dict[str, object]:
+def _as_row(found: Properties) -> dict[str, object]:
     """Return the properties of one window as a row of the table; unknown values are None."""
     row: dict[str, object] = {
         "window": found.window,
@@ -110,7 +110,7 @@ def as_csv(found: Sequence[Properties]) -> str:
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
     for one in found:
-        row = as_row(one)
+        row = _as_row(one)
         writer.writerow(["" if row[column] is None else row[column] for column in COLUMNS])
     return buffer.getvalue()
 
@@ -122,7 +122,7 @@ def degrees_as_csv(found: Sequence[Properties]) -> str:
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(DEGREE_COLUMNS)
+    writer.writerow(_DEGREE_COLUMNS)
     for one in found:
         for direction, degrees in (("in", one.inward), ("out", one.outward)):
             pairs = zip(degrees.values.tolist(), degrees.counts.tolist(), strict=True)
@@ -208,7 +208,7 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         f"{f'{names[0]} to {names[-1]}' if names else 'all time'}; a node is a "
         f"{slices.level.value}, "
         f"links of a node to itself do not count. {escape(kinds_line(slices.kinds))}</p>",
-        *no_links_of_kinds(slices, whole),
+        *_no_links_of_kinds(slices, whole),
         '<div class="facts">'
         + "".join(f"<div><b>{number}</b><span>{text}</span></div>" for number, text in facts)
         + "</div>",
@@ -230,7 +230,7 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     )
 
 
-def no_links_of_kinds(slices: Slices, whole: Properties) -> Sequence[str]:
+def _no_links_of_kinds(slices: Slices, whole: Properties) -> Sequence[str]:
     """Return a paragraph if there are links, but none of the kinds that count; else nothing."""
     if whole.edges or not slices.other_kinds:
         return []
@@ -283,7 +283,7 @@ def _degrees_of(title: str, degrees: Degrees) -> str:
     if not len(values):
         return ""
     shares = counts[::-1].cumsum()[::-1] / nodes
-    drawn = range(0, len(values), max(1, len(values) // MOST_POINTS))
+    drawn = range(0, len(values), max(1, len(values) // _MOST_POINTS))
     series = [Points(title, [(float(values[place]), float(shares[place])) for place in drawn])]
     law = degrees.law
     if law:

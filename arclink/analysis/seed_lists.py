@@ -78,14 +78,14 @@ class SeedQuery:
         Raises:
             BadParameterError: A value is not allowed, or stale pages have no time.
         """
-        since = SINCE.required(given) if kind is SeedKind.STALE else LINKED_SINCE.optional(given)
+        since = SINCE.required(given) if kind is SeedKind.STALE else _LINKED_SINCE.optional(given)
         options = SliceOptions(
             Windows(None, (Window("since", Span(first=since)),)) if since else Windows(),
             kinds=KINDS_TO_FOLLOW.value(given),
             redirects=REDIRECT.required(given),
         )
         first = since or ALL_TIME.first
-        return cls(kind, first, options, MIN_HOSTS.required(given), MOST_SEEDS.required(given))
+        return cls(kind, first, options, _MIN_HOSTS.required(given), MOST_SEEDS.required(given))
 
 
 class Seed(NamedTuple):
@@ -251,7 +251,7 @@ def write_seeds(found: SeedList) -> Iterator[bytes]:
         yield f"{printable_uri(seed.uri)}\n".encode()
 
 
-def write_browsertrix(found: SeedList) -> Iterator[bytes]:
+def _write_browsertrix(found: SeedList) -> Iterator[bytes]:
     """Yield a configuration of Browsertrix Crawler (YAML) that captures these pages only."""
     yield b"seeds:\n" if found.seeds else b"seeds: []\n"
     for seed in found.seeds:
@@ -272,7 +272,7 @@ def _as_rows(name: str) -> Callable[[SeedList], Iterator[bytes]]:
 
 SEED_FORMATS: Mapping[str, SeedFormat] = {
     "seeds": SeedFormat("text/plain", write_seeds),
-    "browsertrix": SeedFormat("application/yaml", write_browsertrix),
+    "browsertrix": SeedFormat("application/yaml", _write_browsertrix),
     **{
         name: SeedFormat(next(iter(form.media_types), "text/plain"), _as_rows(name))
         for name, form in ROW_FORMATS.items()
@@ -294,14 +294,14 @@ SINCE = Parameter(
     is_required=True,
     metavar="TIME",
 )
-LINKED_SINCE = Parameter(
+_LINKED_SINCE = Parameter(
     "since",
     "Only links in captures from this time on.",
     FROM.form,
     metavar="TIME",
     otherwise="all time",
 )
-MIN_HOSTS = Parameter(
+_MIN_HOSTS = Parameter(
     "min-hosts",
     "Only pages to which at least this number of hosts link.",
     whole_number(999_999_999, least=1),
@@ -316,6 +316,6 @@ MOST_SEEDS = Parameter(
     metavar="N",
 )
 
-_REST: tuple[AnyParameter, ...] = (*COMMON_TO_FOLLOW, MIN_HOSTS, MOST_SEEDS, SEED_FORMAT)
-GAPS_PARAMETERS: tuple[AnyParameter, ...] = (LINKED_SINCE, *_REST)
+_REST: tuple[AnyParameter, ...] = (*COMMON_TO_FOLLOW, _MIN_HOSTS, MOST_SEEDS, SEED_FORMAT)
+GAPS_PARAMETERS: tuple[AnyParameter, ...] = (_LINKED_SINCE, *_REST)
 STALE_PARAMETERS: tuple[AnyParameter, ...] = (SINCE, *_REST)

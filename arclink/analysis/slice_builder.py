@@ -64,9 +64,8 @@ def build_slices(
         )
     windows = [WHOLE, *options.windows.between(Timestamp(sums.first), Timestamp(sums.last))]
     work = folder / "work"
-    for salt in range(
-        100
-    ):  # about one in ten thousand graphs of 20 million nodes needs a second salt
+    # About one in ten thousand graphs of 20 million nodes needs a second salt.
+    for salt in range(100):
         work.mkdir(parents=True)
         try:
             collected = _Collector(options, windows, work, salt)
@@ -400,7 +399,7 @@ def _expanded(collected: _Collector, numbering: Numbering) -> Iterator[Sequence[
             wide = width[begin:end]
             source = np.repeat(np.arange(begin, end), wide)
             place = np.arange(len(source)) - np.repeat(np.cumsum(wide) - wide, wide) + start[source]
-            # # Mixing the hashes of page and link distinguishes links of several pages of one node.
+            # Mixing the hashes of page and link distinguishes links of several pages of one node.
             link = links[place] ^ (pages[source] * np.uint64(0x9E3779B97F4A7C15))
             yield (
                 in_window[source],

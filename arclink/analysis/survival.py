@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Z_95 = 1.959963984540054
+_Z_95 = 1.959963984540054
 """95 % of the normal distribution is between -Z and Z."""
 
 Counts = NDArray[np.int64]
@@ -56,7 +56,7 @@ def kaplan_meier(deaths: Counts, censored: Counts) -> SurvivalCurve:
         share = np.cumprod(np.where(at_risk > 0, 1 - deaths / at_risk, 1.0), dtype=np.float64)
         terms = np.where(deaths > 0, deaths / (at_risk * (at_risk - deaths)), 0.0)
         spread = np.sqrt(np.cumsum(terms)) / np.log(share)  # negative, because log S is
-        low, high = (share ** np.exp(sign * Z_95 * spread) for sign in (-1, 1))
+        low, high = (share ** np.exp(sign * _Z_95 * spread) for sign in (-1, 1))
     certain = (share == 0) | (share == 1)
     low, high = (np.where(certain, np.nan, end) for end in (low, high))
     return SurvivalCurve(at_risk, deaths, share, low, high)

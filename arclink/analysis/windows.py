@@ -10,11 +10,11 @@ from arclink.errors import UsageError
 from arclink.model import ALL_TIME, Span, Timestamp
 from arclink.timestamps import TimestampError, first_of, last_of, pad_high, pad_low
 
-MOST_WINDOWS = 5_000
+_MOST_WINDOWS = 5_000
 """Largest number of windows of a graph: about thirteen years of days."""
 
 
-MOST_NAMES = 12
+_MOST_NAMES = 12
 """Largest number of names of windows in one sentence."""
 
 
@@ -119,15 +119,15 @@ class Windows:
         Listed windows keep their order. Periods in between without mementos are included.
 
         Raises:
-            UsageError: There are more than `MOST_WINDOWS`, or no listed window meets that range.
+            UsageError: There are more than `_MOST_WINDOWS`, or no listed window meets that range.
         """
         if self.period is None:
             self.refuse_outside(first, last)
             return list(self.listed)
         digits = list(_periods(self.period, first, last))
-        if len(digits) > MOST_WINDOWS:
+        if len(digits) > _MOST_WINDOWS:
             raise UsageError(
-                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures "
+                f"more than {_MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures "
                 f"are from {first} to {last}. Use a longer period (--by month, --by year), or list "
                 "windows (--by 2009-11,2010-01/2010-03)"
             )
@@ -143,14 +143,14 @@ def some_of(names: Sequence[str]) -> str:
     >>> some_of(["2009-11", "2009-12"])
     '2009-11, 2009-12'
     """
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more windows" if more > 0 else "")
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more windows" if more > 0 else "")
 
 
 def _periods(period: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:
     """Yield the digits of each period from ``first`` to ``last``, at most one too many."""
     now = first[: period.value]
-    for _ in range(MOST_WINDOWS + 1):
+    for _ in range(_MOST_WINDOWS + 1):
         if now > last[: period.value]:
             return
         yield now

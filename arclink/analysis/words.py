@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _UNSPACED = r"(?:[\p{Script=Han}\p{Script=Hiragana}\p{Line_Break=SA}]\p{M}*+)"
 
-# # Rules WB5 to WB13b. By rule WB4, marks and joiners belong to the letter before: _WITH. All
+# Rules WB5 to WB13b. By rule WB4, marks and joiners belong to the letter before: _WITH. All
 # quantifiers are possessive (++, *+).
 _WITH = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
 _HEBREW = rf"\p{{WB=Hebrew_Letter}}{_WITH}"

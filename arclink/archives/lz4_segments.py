@@ -8,7 +8,7 @@ Source: LZ4 Frame Format Description 1.6.
 from arclink.archives.segments import Compression, GzipSegment, Stored
 from arclink.archives.zstd_segments import skip_frames
 
-LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
 
 
 class _Inflater:
@@ -65,6 +65,6 @@ def _first_unpacked(stored: Stored, offset: int, count: int) -> bytes:
 
 def lz4_compression(stored: Stored) -> Compression | None:
     """Return the compression of a file that begins with an LZ4 frame; None for any other file."""
-    if stored.read(0, len(LZ4_MAGIC)) != LZ4_MAGIC:
+    if stored.read(0, len(_LZ4_MAGIC)) != _LZ4_MAGIC:
         return None
-    return Compression("LZ4", LZ4_MAGIC, "LZ4 frame", Lz4Segment, _first_unpacked, skip_frames)
+    return Compression("LZ4", _LZ4_MAGIC, "LZ4 frame", Lz4Segment, _first_unpacked, skip_frames)

@@ -397,9 +397,8 @@ def undo_coding(body: bytes, coding: str, limit: int) -> tuple[bytes, bool, bool
         return body, True, False
     decoder = _DECODERS.get(coding)
     undone = (decoder(body, limit) if decoder else None) or _undo_by_magic(body, limit)
-    if (undone is None or not undone[1]) and _looks_like_text(
-        body
-    ):  # brotli can decode the beginning of almost any text
+    # Brotli can decode the beginning of almost any text.
+    if (undone is None or not undone[1]) and _looks_like_text(body):
         return body[:limit], True, len(body) > limit
     return undone
 

@@ -717,9 +717,8 @@ class ArchiveFile(Closing):
                 _strip_blank(segment, start, end) - start, end, segment.damage, not segment.damage
             )
         end = start + declared
-        next_bytes = segment.view(
-            end - 1, _BYTES_AFTER_BLOCK + 1
-        )  # with the byte before, which shows whether the block is whole
+        # With the byte before, which shows whether the block is whole.
+        next_bytes = segment.view(end - 1, _BYTES_AFTER_BLOCK + 1)
         if next_bytes and not segment.damage:
             rest = next_bytes[1:].lstrip(_BLANK)
             if len(next_bytes) <= _BYTES_AFTER_BLOCK if not rest else is_record_start(rest):

@@ -109,8 +109,7 @@ def _end_of(stored: Stored, offset: int, length: int) -> int | None:
             found = len(block)
         if found >= 0:
             return offset + found if block.endswith(trailer, 0, found) else None
-        offset += (
-            len(block) - len(trailer) - len(GZIP_MAGIC) + 1
-        )  # each position is checked once, together with the bytes before it
+        # Each position is checked once, together with the bytes before it.
+        offset += len(block) - len(trailer) - len(GZIP_MAGIC) + 1
         step = _STEP
     return None

@@ -340,9 +340,8 @@ def parse_head(data: bytes) -> Head | None:
     if line is None:
         return None
     mime = line["rest"].split(b" ")
-    if (
-        len(mime) < 4
-    ):  # 5 columns: the rest is one mime type with blanks; 10 columns: the first of the rest
+    # 5 columns: the rest is one mime type with blanks; 10 columns: the first of the rest.
+    if len(mime) < 4:
         mime = [line["rest"]]
     fields = {
         "warc-date": line["date"].decode("latin-1"),
@@ -583,27 +582,27 @@ def _parse_http(
 ) -> tuple[str, tuple[tuple[str, str], ...], int] | None:
     """Return status, header fields and position of the body; None if there is no status line.
 
-    The block from ``begin`` to ``stop`` must begin with the status line (`find_status_line`).
+    The block from ``begin`` to ``stop`` must begin with the status line (`_find_status_line`).
     Interim responses before the final one are skipped (RFC 9110, 15.2).
     """
     plain = plain_http_head(data, begin, stop)
     if plain is not None:
         return plain
     block = data[begin:stop]
-    found = find_status_line(block)
+    found = _find_status_line(block)
     if found is None:
         return None
     while True:
         status, first = found
         end = _HEAD_END.search(block, first)
         last, start = (end.start(), end.end()) if end else (len(block), len(block))
-        found = find_status_line(block, start) if status.startswith("1") else None
+        found = _find_status_line(block, start) if status.startswith("1") else None
         if found is None:
             fields = _fields_in(_lines(block[first:last])[1:])
             return status, tuple(fields), begin + start
 
 
-def find_status_line(block: bytes, start: int = 0) -> tuple[str, int] | None:
+def _find_status_line(block: bytes, start: int = 0) -> tuple[str, int] | None:
     r"""Return the status of the HTTP head at a position, and where its status line begins.
 
     The status is ``-`` if it is not a number. None if no head begins there, as in HTTP/0.9; without

@@ -281,7 +281,7 @@ class Compression:
         magic: First bytes of each member.
         member: Word for a member.
         open: Returns the segment at an offset; takes the arguments of `GzipSegment`.
-        first: Returns the first bytes of a possible member (`first_inflated`).
+        first: Returns the first bytes of a possible member (`_first_inflated`).
         skip: Returns the next offset, at or after an offset, where a member may begin: some formats
             have other data between members.
     """
@@ -312,7 +312,7 @@ def find_members(
         offset += len(block) - len(magic) + 1
 
 
-def first_inflated(stored: Stored, offset: int, count: int) -> bytes:
+def _first_inflated(stored: Stored, offset: int, count: int) -> bytes:
     """Return the first bytes of a possible gzip member; empty if it is not a readable member."""
     try:
         return zlib.decompressobj(wbits=31).decompress(stored.read(offset, count), count)
@@ -338,5 +338,5 @@ def whole_member(data: bytes, most: int) -> bytes | None:
 
 
 GZIP = Compression(
-    "gzip", GZIP_MAGIC, "gzip member", GzipSegment, first_inflated, lambda _, offset: offset
+    "gzip", GZIP_MAGIC, "gzip member", GzipSegment, _first_inflated, lambda _, offset: offset
 )

@@ -34,7 +34,7 @@ from arclink.reasons import Reason
 Json = Mapping[str, object]
 """A JSON object; the types of its members are checked where they are used."""
 
-LONGEST_JSON = 64 << 20
+_LONGEST_JSON = 64 << 20
 """Maximum bytes of one WAT record that are read; a page of 200,000 links has about 30 MB."""
 
 MOST_VALUES = 2_000_000
@@ -87,7 +87,7 @@ def describe(record: ArchiveRecord) -> Described:
     http = object_in(payload, "HTTP-Response-Metadata")
     head = object_in(envelope, "WARC-Header-Metadata")
     fields = (
-        {name.lower(): text for name, text in texts_in(head)}
+        {name.lower(): text for name, text in _texts_in(head)}
         if head
         else _arc_fields(object_in(envelope, "ARC-Header-Metadata"))
     )
@@ -98,18 +98,17 @@ def describe(record: ArchiveRecord) -> Described:
         fields["warc-payload-digest"] = _digest(payload, http, record_type)
     status = text_in(object_in(http, "Response-Message"), "Status")
     request = object_in(object_in(payload, "HTTP-Request-Metadata"), "Request-Message")
+    # Without a length, the length is unknown: a missing body cannot be digested.
     capture = record._replace(
         record_type=record_type,
         uri=uri,
         status=status if re.fullmatch("[0-9]{3}", status) else "-",
-        http_headers=HttpHeaders(tuple(texts_in(object_in(http, "Headers")))),
+        http_headers=HttpHeaders(tuple(_texts_in(object_in(http, "Headers")))),
         fields=fields,
         body=f"{text_in(request, 'Method')} {text_in(request, 'Path')}".encode()
         if request
         else b"",
-        body_length=_number(
-            text_in(http, "Entity-Length"), 1
-        ),  # unknown: a missing body cannot be digested
+        body_length=_number(text_in(http, "Entity-Length"), 1),
         rest=None,
         damage="a WAT has no payload",
     )
@@ -145,7 +144,7 @@ def _arc_fields(head: Json) -> dict[str, str]:
 
 
 def _read_json(record: ArchiveRecord) -> Json:
-    text = record.read_body(LONGEST_JSON)
+    text = record.read_body(_LONGEST_JSON)
     values = text.count(b",") + text.count(b"[") + text.count(b"{")
     if values > MOST_VALUES:  # tiny values take up to 100 times their size in memory
         detail = f"the JSON of a WAT record has {values:,} values; at most {MOST_VALUES:,} are read"
@@ -177,10 +176,10 @@ def objects_in(json: Json, name: str) -> list[Json]:
 
 def text_in(json: Json, name: str) -> str:
     """Return a text, or a number as text; the first if there are several, empty if none."""
-    return next((text for found, text in texts_in({name: json.get(name)}) if found), "")
+    return next((text for found, text in _texts_in({name: json.get(name)}) if found), "")
 
 
-def texts_in(json: Json) -> Iterator[tuple[str, str]]:
+def _texts_in(json: Json) -> Iterator[tuple[str, str]]:
     """Yield names and texts; a header that occurs several times gives one pair per value."""
     for name, value in json.items():
         for one in value if isinstance(value, list) else [value]:

@@ -42,7 +42,7 @@ _URI = re.compile(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
 
 def warc_record(fields: Mapping[str, str], block: bytes) -> bytes:
     """Return a new record; its length is added to ``fields``."""
-    return warc_head({**fields, _LENGTH: str(len(block))}) + block + END_OF_RECORD
+    return _warc_head({**fields, _LENGTH: str(len(block))}) + block + END_OF_RECORD
 
 
 def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
@@ -77,7 +77,7 @@ def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
     return warc_record(known, request.encode("utf-8", "replace"))
 
 
-def warc_head(fields: Mapping[str, str]) -> bytes:
+def _warc_head(fields: Mapping[str, str]) -> bytes:
     r"""Return the head of a record of WARC 1.1, with the empty line after it.
 
     A line end in a value becomes a blank, and half of a surrogate pair a question mark.
@@ -104,7 +104,7 @@ def head_as_warc(
     """
     further = further or {}
     if not parts.is_warc:
-        return warc_head({**_fields_of_arc(parts, memento), **further})
+        return _warc_head({**_fields_of_arc(parts, memento), **further})
     changed: dict[str, str] = {}
     if not parts.is_length_right:
         changed[_LENGTH] = str(parts.block_length)

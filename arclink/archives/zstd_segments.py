@@ -16,7 +16,7 @@ from arclink.archives.records import is_record_start
 from arclink.archives.segments import Compression, GzipSegment, Stored
 from arclink.errors import InputError
 
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 _DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _SKIPPABLE = b"\x2a\x4d\x18"
@@ -104,9 +104,9 @@ class ZstdSegment(GzipSegment):
 
         It does if the frame can be read and does not begin with a record.
         """
-        if self._stored.read(offset, len(ZSTD_MAGIC)) != ZSTD_MAGIC:
+        if self._stored.read(offset, len(_ZSTD_MAGIC)) != _ZSTD_MAGIC:
             return False
-        start = first_unpacked(self._stored, offset, _LOOK, self._dictionary)
+        start = _first_unpacked(self._stored, offset, _LOOK, self._dictionary)
         return bool(start) and not is_record_start(start.lstrip(_BLANK))
 
     def _salvage(self, damage: str) -> bytes:
@@ -131,7 +131,7 @@ def skip_frames(stored: Stored, offset: int) -> int:
     return offset
 
 
-def first_unpacked(
+def _first_unpacked(
     stored: Stored, offset: int, count: int, dictionary: zstandard.ZstdCompressionDict | None
 ) -> bytes:
     """Return the first bytes of a possible frame, after skippable ones; empty if unreadable."""
@@ -158,15 +158,15 @@ def zstd_compression(path: str, stored: Stored) -> Compression | None:
         InputError: Its dictionary is damaged, or too large.
     """
     magic = stored.read(0, 4)
-    if magic not in (ZSTD_MAGIC, _DICTIONARY_MAGIC):
+    if magic not in (_ZSTD_MAGIC, _DICTIONARY_MAGIC):
         return None
     dictionary = _read_dictionary(path, stored) if magic == _DICTIONARY_MAGIC else None
     return Compression(
         "Zstandard",
-        ZSTD_MAGIC,
+        _ZSTD_MAGIC,
         "Zstandard frame",
         partial(ZstdSegment, dictionary=dictionary),
-        partial(first_unpacked, dictionary=dictionary),
+        partial(_first_unpacked, dictionary=dictionary),
         skip_frames,
     )
 
@@ -177,14 +177,13 @@ def _read_dictionary(path: str, stored: Stored) -> zstandard.ZstdCompressionDict
         if size > _LARGEST_DICTIONARY:
             raise zstandard.ZstdError(f"it has {size:,} bytes")
         data = stored.read(8, size)
-        if data.startswith(ZSTD_MAGIC):
+        if data.startswith(_ZSTD_MAGIC):
             data = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompress(
                 data, max_output_size=_LARGEST_DICTIONARY
             )
         dictionary = zstandard.ZstdCompressionDict(data, dict_type=zstandard.DICT_TYPE_FULLDICT)
-        zstandard.ZstdDecompressor(
-            dict_data=dictionary
-        ).decompressobj()  # checks the dictionary, which happens on first use
+        # Checks the dictionary, which happens on first use.
+        zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
         return dictionary
     except zstandard.ZstdError as error:
         raise InputError(

@@ -35,7 +35,7 @@ from arclink.rows.cdx import (
     parse_row,
 )
 
-LINES_OF_BLOCK = 1_024
+_LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
 
 HTML_MIMES = frozenset({"text/html", "application/xhtml+xml", "application/xhtml"})
@@ -198,7 +198,7 @@ def compressed_index(lines: Iterable[bytes], name: str, finding: list[bytes]) ->
     finding.append(_META % name.encode())
     offset = 0
     waiting = iter(lines)
-    while rows := list(islice(waiting, LINES_OF_BLOCK)):
+    while rows := list(islice(waiting, _LINES_OF_BLOCK)):
         block = isal_zlib.compress(b"".join(rows), 2, 31)
         start = rows[0].split(b"{", 1)[0].strip()
         place = orjson.dumps({"offset": offset, "length": len(block)})

@@ -77,12 +77,12 @@ def find_capture(store: Scans, text: str, at: str = "") -> Memento:
         CaptureError: The graph has no such capture.
     """
     if text.lower().startswith(_ALGORITHMS):
-        return capture_of_checksum(store, normal_checksum(text))
-    return capture_in_force(store, text, AT.read(at) if at else ALL_TIME.last)
+        return _capture_of_checksum(store, normal_checksum(text))
+    return _capture_in_force(store, text, AT.read(at) if at else ALL_TIME.last)
 
 
 @of_one_state
-def capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
+def _capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
     """Return the newest capture of a URI that is not newer than ``at``.
 
     Of several variants of the URI at the same time, the one that is written as asked is preferred.
@@ -113,7 +113,7 @@ def capture_at(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None
     if not same:
         return None
     found = _preferred(store, same, uri)
-    return None if found.original != uri and redirects_to_itself(store, found) else found
+    return None if found.original != uri and _redirects_to_itself(store, found) else found
 
 
 @of_one_state
@@ -127,7 +127,7 @@ def capture_near(store: Answers, uri: str, timestamp: Timestamp) -> Memento | No
     first: Memento | None = None
     for _, same in groupby(by_distance(store, surt, timestamp), attrgetter("timestamp")):
         found = _preferred(store, list(same), uri)
-        if not redirects_to_itself(store, found):
+        if not _redirects_to_itself(store, found):
             return found
         first = first or found
     return first
@@ -141,7 +141,7 @@ def _preferred(store: Answers, same: list[Memento], uri: str) -> Memento:
         same,
         key=lambda memento: (
             memento.original != uri,
-            redirects_to_itself(store, memento),
+            _redirects_to_itself(store, memento),
             memento.record_type == REVISIT,
             is_reference(memento.checksum),
         ),
@@ -174,7 +174,7 @@ def neighbours_of(store: Answers, memento: Memento) -> Neighbours:
     )
 
 
-def redirects_to_itself(store: Answers, memento: Memento) -> bool:
+def _redirects_to_itself(store: Answers, memento: Memento) -> bool:
     """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
     if not memento.status.startswith("3"):
         return False
@@ -198,7 +198,7 @@ def capture_shown(store: Captures, memento: Memento) -> Memento:
         candidates: Iterable[Memento] = backwards(store, memento.surt, memento.timestamp)
         why = "it says that nothing was modified, and the capture before is missing"
     else:
-        candidates = captures_named(store, uri, when)
+        candidates = _captures_named(store, uri, when)
         why = f"it names the capture of {uri} at {when}, which is missing"
     for earlier in candidates:
         is_same_page = earlier.original == uri or uri != memento.original
@@ -207,7 +207,7 @@ def capture_shown(store: Captures, memento: Memento) -> Memento:
     raise not_at_hand(memento, why)
 
 
-def captures_named(store: Captures, uri: str, when: Timestamp) -> list[Memento]:
+def _captures_named(store: Captures, uri: str, when: Timestamp) -> list[Memento]:
     """Return the captures that a revisit names: of this URI first, then of its variants.
 
     Scheme, port and ``www`` do not matter, as crawlers do not write them in one way.
@@ -257,7 +257,7 @@ def _possible_holders(
     named: list[Memento] = []
     if refers_to_timestamp:
         uri = refers_to_uri or memento.original
-        named = captures_named(store, uri, Timestamp(refers_to_timestamp))
+        named = _captures_named(store, uri, Timestamp(refers_to_timestamp))
     if checksum != NO_CHECKSUM:
         # Most captures that are named have the checksum, and are found most easily.
         yield from (other for other in named if other.checksum == checksum)
@@ -279,7 +279,7 @@ def captures_of(store: Captures, checksum: Checksum) -> Iterator[Memento]:
                 yield memento
 
 
-def capture_of_checksum(store: Scans, checksum: Checksum) -> Memento:
+def _capture_of_checksum(store: Scans, checksum: Checksum) -> Memento:
     """Return a capture that shows the payload with a checksum.
 
     Payloads that a build does not read, such as images, are found by a scan of the whole store.

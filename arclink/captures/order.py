@@ -25,10 +25,10 @@ from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.protocols import Scans
 from arclink.tuples import maker
 
-Keyed = tuple[str, Memento]
+_Keyed = tuple[str, Memento]
 """A capture, after its key."""
 
-Captures = Generator[Keyed, None, None]
+Captures = Generator[_Keyed, None, None]
 """Captures in an order; close it if it is not read to its end."""
 
 _TAB = "\t"

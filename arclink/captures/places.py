@@ -29,7 +29,7 @@ from arclink.errors import InputError, UsageError
 from arclink.network.addresses import joined
 from arclink.store.protocols import Captures
 
-FRESH_SECONDS = 10.0
+_FRESH_SECONDS = 10.0
 """Seconds for which a list of files is not read again, although it lacks a name."""
 
 _LONGEST_INDEX = 1 << 30
@@ -76,7 +76,7 @@ class RecordedPaths:
 
     def path(self, name: str) -> str:
         """Return the path of a file; empty if the store does not say."""
-        if name not in self._by_name and time.monotonic() > self._read + FRESH_SECONDS:
+        if name not in self._by_name and time.monotonic() > self._read + _FRESH_SECONDS:
             self._by_name = {file.name: file.path for file in self._store.files()}
             self._read = time.monotonic()
         return self._by_name.get(name, "")
@@ -93,7 +93,7 @@ class _Folder:
     def paths(self, name: str) -> Iterator[str]:
         wacz = split_file(name)
         parts = (wacz[0] if wacz else name).split("/")
-        if parts[-1] not in self._by_name and time.monotonic() > self._read + FRESH_SECONDS:
+        if parts[-1] not in self._by_name and time.monotonic() > self._read + _FRESH_SECONDS:
             self._search()
         found = self._by_name.get(parts[-1], [])
         # If two files share a name, their folders distinguish them.
@@ -140,7 +140,7 @@ class _Index:
         self._read = float("-inf")
 
     def paths(self, name: str) -> Iterator[str]:
-        if time.monotonic() > self._read + FRESH_SECONDS:
+        if time.monotonic() > self._read + _FRESH_SECONDS:
             self._refresh()
         wacz = split_file(name)
         file = wacz[0] if wacz else name

@@ -28,7 +28,7 @@ from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_po
 from arclink.rows.relations import format_memento, parse_memento
 from arclink.store.protocols import KnownFile
 
-CAPTURES_PER_FILE = 10_000
+_CAPTURES_PER_FILE = 10_000
 """Number of captures in one file of pointers, which is the input of one task."""
 
 PageFunction = Callable[[CapturedPage], object]
@@ -36,7 +36,7 @@ PageFunction = Callable[[CapturedPage], object]
 
 
 def write_pointers(
-    stream: CaptureStream, folder: Path, at_once: int = CAPTURES_PER_FILE
+    stream: CaptureStream, folder: Path, at_once: int = _CAPTURES_PER_FILE
 ) -> Iterator[int]:
     """Write pointers to the captures of a stream to ``part-00000`` and so on.
 

@@ -26,8 +26,8 @@ from arclink.access.times import FROM, TO, span_of
 from arclink.model import ALL_TIME, Span, Surt
 from arclink.uris.hosts import host_of
 
-LEAST_FILE_SIZE = 1_000_000
-LARGEST_FILE_SIZE = 10**12
+_LEAST_FILE_SIZE = 1_000_000
+_LARGEST_FILE_SIZE = 10**12
 
 MOST_PARTS = 99_999
 """Largest number of parts of a stream."""
@@ -169,10 +169,10 @@ MOST = Parameter(
     metavar="N",
 )
 
-OF_STREAM: tuple[AnyParameter, ...] = (ORDER, PART, AFTER, MOST)
+_OF_STREAM: tuple[AnyParameter, ...] = (ORDER, PART, AFTER, MOST)
 """The parameters that say which captures come, and in which order."""
 
-STREAM_PARAMETERS: tuple[AnyParameter, ...] = (*OF_STREAM, FORM)
+STREAM_PARAMETERS: tuple[AnyParameter, ...] = (*_OF_STREAM, FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class StreamQuery(DeclaredQuery):
     form: CaptureFormat = CaptureFormat.JSONL
 
 
-CAPTURE_FORMAT = Parameter(
+_CAPTURE_FORMAT = Parameter(
     "format",
     "Format of the file.",
     choice(CaptureFormat, *set(CaptureFormat).difference(FORMATS_OF_FILES)),
@@ -207,7 +207,7 @@ CAPTURE_FORMAT = Parameter(
 FILE_SIZE = Parameter(
     "file-size",
     "With warc and wacz: begin another WARC file after this number of bytes.",
-    whole_number(LARGEST_FILE_SIZE, least=LEAST_FILE_SIZE),
+    whole_number(_LARGEST_FILE_SIZE, least=_LEAST_FILE_SIZE),
     default="1000000000",
     metavar="BYTES",
 )
@@ -218,7 +218,7 @@ CHECK = switch(
     field="is_checked",
 )
 
-TAKE_AWAY_PARAMETERS: tuple[AnyParameter, ...] = (CAPTURE_FORMAT, FROM, TO, FILE_SIZE, CHECK)
+TAKE_AWAY_PARAMETERS: tuple[AnyParameter, ...] = (_CAPTURE_FORMAT, FROM, TO, FILE_SIZE, CHECK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class TakeAwayQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        form = CAPTURE_FORMAT.required(given)
+        form = _CAPTURE_FORMAT.required(given)
         for parameter in (FILE_SIZE, CHECK):
             if given.text(parameter) and not form.has_records:
                 raise ConflictError(

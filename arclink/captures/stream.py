@@ -74,7 +74,7 @@ def hash_of(definition: str) -> str:
     return hashlib.sha256(definition.encode()).hexdigest()[:16]
 
 
-def encode_token(token: StreamToken) -> str:
+def _encode_token(token: StreamToken) -> str:
     """Return a token as URI-safe text."""
     return encode_fields(
         [
@@ -91,7 +91,7 @@ def encode_token(token: StreamToken) -> str:
     )
 
 
-def decode_token(text: str, definition: str, order: Order, part: StreamPart) -> StreamToken:
+def _decode_token(text: str, definition: str, order: Order, part: StreamPart) -> StreamToken:
     """Return the token in a text, for the stream of these three.
 
     Raises:
@@ -258,7 +258,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         is_ranked = query.order is Order.RANK
         last = store.last_batch()
         if query.after:
-            token = decode_token(query.after, definition, query.order, query.part)
+            token = _decode_token(query.after, definition, query.order, query.part)
             if token.batch > last:
                 raise BadParameterError(
                     AFTER.name,
@@ -315,7 +315,7 @@ class CaptureStream(Iterator[StreamedCapture]):
     @property
     def after(self) -> str:
         """The token with which a stream continues after the capture that came last."""
-        return encode_token(
+        return _encode_token(
             replace(self._start, key=self._key, captures=self._count, lost=self.lost)
         )
 

@@ -18,7 +18,7 @@ from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.rows.cdx import format_row
 
-ROWS_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 50_000
 
 
 def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
@@ -27,7 +27,7 @@ def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     writer = csv.writer(buffer)
     writer.writerow(TABLE.fields)
     rows = map(TABLE.row, mementos)
-    while some := list(islice(rows, ROWS_AT_ONCE)):
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
         writer.writerows(some)
         yield buffer.getvalue().encode()
         buffer.seek(0)
@@ -52,7 +52,7 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     rows = map(TABLE.row, mementos)
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
-        while some := list(islice(rows, ROWS_AT_ONCE)):
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
             columns = dict(zip(TABLE.fields, zip(*some, strict=True), strict=True))
             columns["time"] = tuple(map(moment_of, columns["time"]))
             writer.write_table(arrow.table(columns, schema=schema))
@@ -73,5 +73,5 @@ def write_places(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
     for memento in mementos:
         lines.add(format_row(row_of(memento)) + b"\n")
     rows = iter(lines)
-    while some := list(islice(rows, ROWS_AT_ONCE)):
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
         yield b"".join(some)

@@ -22,12 +22,12 @@ from arclink.model import UriR
 from arclink.reasons import Reason
 from arclink.uris.resolution import Base
 
-MOST_CHARACTERS = 4_000_000
+_MOST_CHARACTERS = 4_000_000
 """Maximum length of the text of a page."""
 
 BYTES_OF_TITLE: Final = 65_536
 """Number of bytes at the beginning of a page in which its title is looked for."""
-LONGEST_TITLE: Final = 1_000
+_LONGEST_TITLE: Final = 1_000
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT: Final = re.compile(
@@ -125,22 +125,22 @@ def _read_text(page: CapturedPage, limit: int) -> PageText:
     is_html = mime in _HTML or (not mime and body.lstrip()[:1] == b"<")
     decoded = decode_html(body, charset_in(page.content_type))
     if is_html:
-        return text_of_html(
+        return _text_of_html(
             _utf8(decoded.text), page.memento.original, decoded.charset, is_cut=is_cut
         )
     text = (
         decoded.text if isinstance(decoded.text, str) else decoded.text.decode("utf-8", "replace")
     )
-    runs = (TextRun(text[:MOST_CHARACTERS]),)
+    runs = (TextRun(text[:_MOST_CHARACTERS]),)
     blocks = (TextBlock("pre", runs),) if text.strip() else ()
-    return PageText("", blocks, decoded.charset, is_cut or len(text) > MOST_CHARACTERS)
+    return PageText("", blocks, decoded.charset, is_cut or len(text) > _MOST_CHARACTERS)
 
 
 def read_title(page: CapturedPage) -> str:
     """Return the title of an HTML page, from its first `BYTES_OF_TITLE` bytes.
 
     Returns:
-        The title, with folded white space and at most `LONGEST_TITLE` characters; empty if there
+        The title, with folded white space and at most `_LONGEST_TITLE` characters; empty if there
         is no title in these bytes.
 
     Raises:
@@ -149,7 +149,7 @@ def read_title(page: CapturedPage) -> str:
     with one_capture(page.memento):
         body, _ = _beginning(page, BYTES_OF_TITLE)
         html = _utf8(decode_html(body, charset_in(page.content_type)).text)
-        return _title_in(LexborHTMLParser(bounded(html)[0]))[:LONGEST_TITLE]
+        return _title_in(LexborHTMLParser(bounded(html)[0]))[:_LONGEST_TITLE]
 
 
 def _utf8(text: str | bytes) -> bytes:
@@ -174,7 +174,7 @@ def _beginning(page: CapturedPage, limit: int) -> tuple[bytes, bool]:
     return bytes(body), False
 
 
-def text_of_html(
+def _text_of_html(
     html: bytes, uri: UriR, charset: str = "utf-8", *, is_cut: bool = False
 ) -> PageText:
     """Return the readable text of HTML.
@@ -212,7 +212,7 @@ class _Walk:
     is_cut: bool = False
     _runs: list[TextRun] = field(default_factory=list)
     _kind: str = "text"
-    _room: int = MOST_CHARACTERS
+    _room: int = _MOST_CHARACTERS
 
     def read(self, body: LexborNode) -> None:
         """Collect the text of an element."""

@@ -23,7 +23,7 @@ from arclink.captures.records import TakenRecord
 from arclink.captures.warc import SeriesInfo, write_warcs
 from arclink.version import VERSION
 
-WACZ_VERSION = "1.1.1"
+_WACZ_VERSION = "1.1.1"
 ARCHIVE_NAME = "data.warc.gz"
 """Name of the first archive file in a WACZ."""
 
@@ -80,7 +80,7 @@ class WaczWriter:
         package = orjson.dumps(
             {
                 "profile": "data-package",
-                "wacz_version": WACZ_VERSION,
+                "wacz_version": _WACZ_VERSION,
                 "title": self._title,
                 "description": description,
                 "software": f"arclink/{VERSION}",

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 26, 34, 46
-COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
+_COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
 """Colours that people with red-green blindness can distinguish in this order, too."""
 
-LEAST_BAR = 8.0
+_LEAST_BAR = 8.0
 """Least height of a bar for a count above 0, in percent: what exists is never drawn as nothing."""
 
 LEAST_TALL = 1.5
@@ -80,18 +80,18 @@ def bars(
             told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" '
-                f'height="{tall:.1f}" fill="{COLOURS[number]}">'
+                f'height="{tall:.1f}" fill="{_COLOURS[number]}">'
                 f"<title>{escape(told)}</title></rect>"
             )
             base += tall if is_stacked else 0
-    every = labels_apart(names, step)
+    every = _labels_apart(names, step)
     for place, name in enumerate(names):
         if place % every == 0:
             parts.append(_text(LEFT + (place + 0.5) * step, HEIGHT - BOTTOM + 18, name, "middle"))
     return _chart(parts, [one.name for one in series])
 
 
-def height_of(count: float, full: float, least: float = LEAST_BAR) -> float:
+def height_of(count: float, full: float, least: float = _LEAST_BAR) -> float:
     """Return the height of a bar in percent: 0 only for a count of 0.
 
     >>> height_of(2000, 4000), height_of(1, 4000), height_of(0, 4000)
@@ -100,7 +100,7 @@ def height_of(count: float, full: float, least: float = LEAST_BAR) -> float:
     return max(least, min(100 * count / full, 100.0)) if count else 0.0
 
 
-def labels_apart(labels: Sequence[str], step: float) -> int:
+def _labels_apart(labels: Sequence[str], step: float) -> int:
     """Return n so that every n-th label fits under its bar without touching the next one.
 
     Args:
@@ -140,13 +140,13 @@ def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:
         if one.is_line:
             path = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in one.points)
             parts.append(
-                f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" '
+                f'<polyline points="{path}" fill="none" stroke="{_COLOURS[number]}" '
                 'stroke-width="2" stroke-dasharray="6 4"/>'
             )
         else:
             parts += [
                 f'<circle cx="{across(x):.1f}" cy="{down(y):.1f}" r="2.5" '
-                f'fill="{COLOURS[number]}" fill-opacity="0.75">'
+                f'fill="{_COLOURS[number]}" fill-opacity="0.75">'
                 f"<title>{x:,.0f}: {y:,.6g}</title></circle>"
                 for x, y in one.points
             ]
@@ -204,7 +204,7 @@ def _chart(parts: Sequence[str], names: Sequence[str], begin: float = LEFT) -> s
     legend, x = [], begin
     for number, name in enumerate(names):
         legend += [
-            f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{COLOURS[number]}"/>',
+            f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{_COLOURS[number]}"/>',
             _text(x + 16, 18, name, "start"),
         ]
         x += 34 + 7.0 * len(name)

@@ -16,10 +16,10 @@ from arclink.access.tallies import Period
 from arclink.charts.svg import height_of
 from arclink.model import Timestamp
 
-MOST_MARKS = 250
+_MOST_MARKS = 250
 """Maximum number of captures drawn one by one; if there are more, one is drawn per unit of time."""
-MOST_LABELS = 7
-FEWEST_UNITS = 29
+_MOST_LABELS = 7
+_FEWEST_UNITS = 29
 """Minimum number of units of an axis of days."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _STEPS = {
@@ -94,7 +94,7 @@ class Axis:
         """Return the place of ``timestamp``."""
         return self.x(moment_of(timestamp))
 
-    def labels(self, most: int = MOST_LABELS) -> list[tuple[float, str, bool]]:
+    def labels(self, most: int = _MOST_LABELS) -> list[tuple[float, str, bool]]:
         """Return the places at which years, months or days begin, at most ``most`` of them.
 
         The third value says whether a narrow picture has no room for the label.
@@ -169,7 +169,7 @@ class Axis:
 
     def marks(self, captures: Sequence[Captured]) -> list[Mark]:
         """Return the marks of captures, in order of time."""
-        if len(captures) <= MOST_MARKS:
+        if len(captures) <= _MOST_MARKS:
             return [
                 Mark(
                     self.x_of(when),
@@ -221,7 +221,7 @@ def _with_margins(chronicle: Chronicle) -> Iterator[str]:
 
     Days before and after a short chronicle are added, so that one day does not fill the picture.
     """
-    missing = FEWEST_UNITS - sum(1 for _ in chronicle.units())
+    missing = _FEWEST_UNITS - sum(1 for _ in chronicle.units())
     if (
         chronicle.first is None
         or chronicle.last is None

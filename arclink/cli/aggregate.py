@@ -16,7 +16,7 @@ from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asking, QueryLimits
 
-INCOMPLETE = 3
+_INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
 
 
@@ -52,7 +52,7 @@ def command(given: Given) -> None:
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
-        sys.exit(INCOMPLETE)
+        sys.exit(_INCOMPLETE)
 
 
 def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:

@@ -31,7 +31,7 @@ CDX = Parameter(
     see="reference/filter.md#rows",
     keeps_empty=True,
 )
-BATCH_SIZE = field_parameter(
+_BATCH_SIZE = field_parameter(
     BuildSettings,
     "batch_bytes",
     size("batch-size"),
@@ -40,14 +40,14 @@ BATCH_SIZE = field_parameter(
     otherwise="4G; on an engine 250 MB per core, if that is more",
     see="reference/settings.md#build",
 )
-WORK = Parameter(
+_WORK = Parameter(
     "work",
     "Folder for files between the stages.",
     PATH,
     metavar="FOLDER",
     otherwise="next to the store, or the current folder for Cassandra",
 )
-KEEP_GRAPH = Parameter(
+_KEEP_GRAPH = Parameter(
     "keep-graph",
     "Folder that keeps the graph files of each batch, for `arclink backup`; files in HDFS or "
     "S3 stay there.",
@@ -56,7 +56,7 @@ KEEP_GRAPH = Parameter(
     otherwise="they are removed",
     see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )
-REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
+_REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
 
 EXAMPLES = (
     "arclink build /data/crawl --store links.db",
@@ -73,12 +73,12 @@ EXAMPLES = (
     *SELECTION,
     *SOURCES,
     *WAYBACK,
-    BATCH_SIZE,
+    _BATCH_SIZE,
     *ENGINE,
     CORES,
-    WORK,
-    KEEP_GRAPH,
-    REBUILD,
+    _WORK,
+    _KEEP_GRAPH,
+    _REBUILD,
     QUIET,
 )
 def command(given: Given) -> None:
@@ -118,10 +118,10 @@ def command(given: Given) -> None:
     settings, store = _settings(given), STORE.required(given)
     found, marks = find_archives(INPUTS.many(given)), FileMarks()
     cdx_paths = find_cdx(CDX.many(given))
-    work = WORK.optional(given)
+    work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
-    if kept := KEEP_GRAPH.optional(given):
+    if kept := _KEEP_GRAPH.optional(given):
         run.kept = Path(kept)
     with (
         only_build(local_path_of(store)),
@@ -134,7 +134,7 @@ def command(given: Given) -> None:
         for complaint in complaints:
             click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         record = takedowns_path(store)
-        if REBUILD.required(given):
+        if _REBUILD.required(given):
             # A wrong path must not cost the store that is there.
             check_names(cdx_paths, describe(paths, {}, marks=marks))
             if exists(store):
@@ -176,7 +176,7 @@ def _settings(given: Given) -> BuildSettings:
             heritrix_outlinks=HERITRIX_OUTLINKS.required(given),
             wayback=wayback_of(given),
         ),
-        batch_bytes=BATCH_SIZE.optional(given) or usual,
+        batch_bytes=_BATCH_SIZE.optional(given) or usual,
         runner=runner,
         cores=cores,
     )

@@ -21,7 +21,7 @@ _PATHS = ("path", "file", "folder", "lines")
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 
 
-class LinesType(click.types.StringParamType):
+class _LinesType(click.types.StringParamType):
     """A text option whose environment variable has one value per line: a path may have blanks."""
 
     envvar_list_splitter = "\n"
@@ -43,7 +43,7 @@ class DeclaredOption(click.Option):
         shown: dict[str, Any] = {"default": [default] if parameter.is_list else default}
         super().__init__(
             names,
-            type=None if is_switch else type_of(parameter),
+            type=None if is_switch else _type_of(parameter),
             is_flag=is_switch or None,
             required=parameter.is_required,
             multiple=parameter.is_list,
@@ -51,7 +51,7 @@ class DeclaredOption(click.Option):
             show_default=parameter.otherwise or (has_default and default is not False),
             envvar=parameter.envvar or None,
             show_envvar=bool(parameter.envvar),
-            help=help_of(parameter),
+            help=_help_of(parameter),
             **(shown if has_default else {}),
         )
 
@@ -66,7 +66,7 @@ def takes(*parameters: AnyParameter) -> Callable[[Callable[[Given], None]], Call
     def decorate(function: Callable[[Given], None]) -> Callable[..., None]:
         @wraps(function)
         def command(**values: object) -> None:
-            function(given_of(parameters, values))
+            function(_given_of(parameters, values))
 
         for parameter in reversed(parameters):
             command = declared(parameter)(command)
@@ -83,15 +83,15 @@ def declared(parameter: AnyParameter) -> Callable[[Decorated], Decorated]:
             nargs=-1 if parameter.is_list else 1,
             required=parameter.is_required,
             metavar=parameter.metavar or None,
-            type=type_of(parameter),
+            type=_type_of(parameter),
         )
 
     return click.option(
-        _identifier(parameter), *option_names(parameter), cls=DeclaredOption, parameter=parameter
+        _identifier(parameter), *_option_names(parameter), cls=DeclaredOption, parameter=parameter
     )
 
 
-def given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) -> Given:
+def _given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) -> Given:
     """Return the parameters that the caller of the current command gave.
 
     Args:
@@ -109,7 +109,7 @@ def given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) -
     return Given(texts)
 
 
-def option_names(parameter: AnyParameter) -> list[str]:
+def _option_names(parameter: AnyParameter) -> list[str]:
     """Return the names of the option, with dashes; a switch that is not off by default has two.
 
     >>> from arclink.access.queries import KINDS, MATCH_TYPE
@@ -125,11 +125,11 @@ def option_names(parameter: AnyParameter) -> list[str]:
     return [f"--{name}" for name in names]
 
 
-def help_of(parameter: AnyParameter) -> str:
+def _help_of(parameter: AnyParameter) -> str:
     """Return the help text of an option: purpose, allowed values, and where to read more."""
     parts = [parameter.about]
     is_shown = isinstance(
-        type_of(parameter),
+        _type_of(parameter),
         click.Choice | click.IntRange | click.types.FloatParamType | click.types.BoolParamType,
     )
     if parameter.form.allowed and not is_shown:
@@ -141,7 +141,7 @@ def help_of(parameter: AnyParameter) -> str:
     return " ".join(parts)
 
 
-def type_of(parameter: AnyParameter) -> click.ParamType[object]:
+def _type_of(parameter: AnyParameter) -> click.ParamType[object]:
     """Return the type with which click checks and completes the values of a parameter."""
     schema = parameter.form.schema
     match schema:
@@ -165,7 +165,7 @@ def type_of(parameter: AnyParameter) -> click.ParamType[object]:
         case {"format": "folder"}:
             return click.Path(file_okay=False)
         case {"format": "lines"}:
-            return LinesType()
+            return _LinesType()
     return click.STRING
 
 
@@ -185,7 +185,7 @@ def _text(value: object, parameter: AnyParameter) -> str:
     """
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if parameter.form.schema.get("format") not in _PATHS and not _is_unicode(text):
-        name = parameter.metavar if parameter.is_positional else option_names(parameter)[0]
+        name = parameter.metavar if parameter.is_positional else _option_names(parameter)[0]
         shown = os.fsencode(text).decode("utf-8", "backslashreplace")
         raise UsageError(f"{name}: '{shown}' is not UTF-8 text")
     return text

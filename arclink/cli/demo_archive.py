@@ -10,7 +10,7 @@ from arclink.demo import write_demo_archive
 
 EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
 
-DIR = Parameter("dir", "The folder.", PATH, is_required=True, is_positional=True, metavar="DIR")
+_DIR = Parameter("dir", "The folder.", PATH, is_required=True, is_positional=True, metavar="DIR")
 CAPTURES = Parameter(
     "captures",
     "Number of captures in the archive.",
@@ -25,7 +25,7 @@ HOSTS = Parameter(
     default="12",
     metavar="N",
 )
-SEED = Parameter(
+_SEED = Parameter(
     "seed",
     "Seed of the generator; each seed gives another archive.",
     whole_number(None),
@@ -35,16 +35,16 @@ SEED = Parameter(
 
 
 @click.command()
-@takes(DIR, CAPTURES, HOSTS, SEED)
+@takes(_DIR, CAPTURES, HOSTS, _SEED)
 def command(given: Given) -> None:
     """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).
 
     The same options give the same archive. A demo archive in DIR is replaced; other files are not
     changed.
     """
-    folder = Path(DIR.required(given))
+    folder = Path(_DIR.required(given))
     summary = write_demo_archive(
-        folder, CAPTURES.required(given), HOSTS.required(given), SEED.required(given)
+        folder, CAPTURES.required(given), HOSTS.required(given), _SEED.required(given)
     )
     size = f"{len(summary.files)} files, {summary.bytes:,} bytes"
     click.echo(f"{summary.captures:,} captures of {summary.originals:,} URIs in {size}: {folder}")

@@ -24,7 +24,7 @@ ENGINE_CONF = Parameter(
     envvar="MRJOB_CONF",
     see="reference/engines.md#options",
 )
-ENGINE_FOLDER = Parameter(
+_ENGINE_FOLDER = Parameter(
     "engine-folder",
     "Folder in HDFS or S3 for files between the stages, with --runner hadoop, emr or spark.",
     TEXT,
@@ -33,7 +33,7 @@ ENGINE_FOLDER = Parameter(
     otherwise="a folder of the user in HDFS, or the work folder with --runner spark",
     see="reference/engines.md#options",
 )
-ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, ENGINE_FOLDER)
+ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, _ENGINE_FOLDER)
 """The parameters that select where jobs run."""
 
 
@@ -56,7 +56,7 @@ def runner_of(
         InputError: The HTTP address of HDFS is not known, or S3 cannot be used.
     """
     runner, engine_conf = RUNNER.required(given), ENGINE_CONF.optional(given)
-    folder = root or ENGINE_FOLDER.optional(given)
+    folder = root or _ENGINE_FOLDER.optional(given)
     tasks = work / "tasks"
     if runner in ON_THIS_MACHINE:
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)

@@ -26,7 +26,7 @@ from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
 from arclink.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 
-ENTRIES = Parameter(
+_ENTRIES = Parameter(
     "entries",
     "Lists of entries, or entries.",
     PATH,
@@ -50,7 +50,7 @@ INTO = Parameter(
     is_required=True,
     metavar="FOLDER",
 )
-CDX_SERVER = Parameter(
+_CDX_SERVER = Parameter(
     "cdx-server",
     "Address of the CDX server.",
     TEXT,
@@ -71,36 +71,36 @@ REPLAY = Parameter(
     default="auto",
 )
 _SECONDS = number(least=0)
-DELAY = field_parameter(Manners, "delay", _SECONDS, metavar="SECONDS")
+_DELAY = field_parameter(Manners, "delay", _SECONDS, metavar="SECONDS")
 TIMEOUT = field_parameter(Manners, "timeout", number(least=0.1), metavar="SECONDS")
-TRIES = field_parameter(Manners, "tries", whole_number(None, least=1), metavar="N")
-LONGEST_WAIT = field_parameter(Manners, "longest_wait", _SECONDS, metavar="SECONDS")
-PAYLOAD_LIMIT = field_parameter(
+_TRIES = field_parameter(Manners, "tries", whole_number(None, least=1), metavar="N")
+_LONGEST_WAIT = field_parameter(Manners, "longest_wait", _SECONDS, metavar="SECONDS")
+_PAYLOAD_LIMIT = field_parameter(
     FetchSettings, "payload_limit", size("payload-limit"), text=size_text, metavar="SIZE"
 )
-CONTACT = field_parameter(Manners, "contact", TEXT, metavar="TEXT")
+_CONTACT = field_parameter(Manners, "contact", TEXT, metavar="TEXT")
 
 EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)
 
 
 @click.command()
 @takes(
-    ENTRIES,
+    _ENTRIES,
     BASE,
     INTO,
-    CDX_SERVER,
+    _CDX_SERVER,
     TIMEMAP,
     RULES,
     FROM,
     TO,
     NO_REDIRECTS,
     REPLAY,
-    DELAY,
+    _DELAY,
     TIMEOUT,
-    TRIES,
-    LONGEST_WAIT,
-    PAYLOAD_LIMIT,
-    CONTACT,
+    _TRIES,
+    _LONGEST_WAIT,
+    _PAYLOAD_LIMIT,
+    _CONTACT,
     QUIET,
 )
 def command(given: Given) -> None:
@@ -112,21 +112,21 @@ def command(given: Given) -> None:
     stopped at any time; the same command continues it.
     """
     archive = Archive(
-        BASE.required(given), CDX_SERVER.optional(given) or "", TIMEMAP.optional(given) or ""
+        BASE.required(given), _CDX_SERVER.optional(given) or "", TIMEMAP.optional(given) or ""
     )
     settings = FetchSettings(
         rules=rules_from(given),
-        payload_limit=PAYLOAD_LIMIT.required(given),
+        payload_limit=_PAYLOAD_LIMIT.required(given),
         modifiers=REPLAY.required(given),
     )
     manners = Manners(
-        DELAY.required(given),
+        _DELAY.required(given),
         TIMEOUT.required(given),
-        TRIES.required(given),
-        LONGEST_WAIT.required(given),
-        CONTACT.optional(given) or "",
+        _TRIES.required(given),
+        _LONGEST_WAIT.required(given),
+        _CONTACT.optional(given) or "",
     )
-    wanted, folder = read_entries(ENTRIES.many(given)), INTO.required(given)
+    wanted, folder = _read_entries(_ENTRIES.many(given)), INTO.required(given)
     display = display_for(is_quiet=QUIET.required(given))
     with Client(archive.origins, manners) as client:
 
@@ -141,7 +141,7 @@ def command(given: Given) -> None:
     _show(report, shlex.join(build))
 
 
-def read_entries(given: tuple[str, ...]) -> list[str]:
+def _read_entries(given: tuple[str, ...]) -> list[str]:
     """Return the entries of list files and of the command line, in order, each once.
 
     Raises:

@@ -30,22 +30,22 @@ PREFIXES = Parameter(
     keeps_empty=True,
 )
 TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
-REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
-WHOLE_SUFFIX = switch(
+_REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
+_WHOLE_SUFFIX = switch(
     "whole-suffix", "Also forget all sites below a public suffix, such as 'com' or 'uk,co'."
 )
-DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
-CLEAN = Parameter(
+_DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
+_CLEAN = Parameter(
     "clean",
     "Overwrite the removed bytes in the file now; or later, with `arclink forget --clean`.",
     SWITCH,
     otherwise="now",
 )
 LIST = switch("list", "List all takedowns: what, when, why and how much.")
-EXPORT_FILE = Parameter(
+_EXPORT_FILE = Parameter(
     "export", "Write all takedowns to a file, for another store.", PATH, metavar="FILE"
 )
-IMPORT_FILE = Parameter(
+_IMPORT_FILE = Parameter(
     "import",
     "Apply the takedowns in a file that --export wrote; the store may be new.",
     PATH,
@@ -60,13 +60,13 @@ IMPORT_FILE = Parameter(
     FROM,
     TO,
     TARGETS,
-    REASON,
-    WHOLE_SUFFIX,
-    DRY_RUN,
-    CLEAN,
+    _REASON,
+    _WHOLE_SUFFIX,
+    _DRY_RUN,
+    _CLEAN,
     LIST,
-    EXPORT_FILE,
-    IMPORT_FILE,
+    _EXPORT_FILE,
+    _IMPORT_FILE,
 )
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
@@ -82,9 +82,13 @@ def command(given: Given) -> None:
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
-    store, prefixes, is_trial = STORE.required(given), PREFIXES.many(given), DRY_RUN.required(given)
-    cleans, lists = CLEAN.optional(given), LIST.required(given)
-    import_path, export_path = IMPORT_FILE.optional(given), EXPORT_FILE.optional(given)
+    store, prefixes, is_trial = (
+        STORE.required(given),
+        PREFIXES.many(given),
+        _DRY_RUN.required(given),
+    )
+    cleans, lists = _CLEAN.optional(given), LIST.required(given)
+    import_path, export_path = _IMPORT_FILE.optional(given), _EXPORT_FILE.optional(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
             "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
@@ -139,7 +143,7 @@ def _takedowns(given: Given) -> list[Takedown]:
         )
     is_captured = _captured_in(STORE.required(given))
     prefixes = [surt_prefix(prefix, is_captured) for prefix in PREFIXES.many(given)]
-    suffixes = [] if WHOLE_SUFFIX.required(given) or DRY_RUN.required(given) else prefixes
+    suffixes = [] if _WHOLE_SUFFIX.required(given) or _DRY_RUN.required(given) else prefixes
     for prefix in filter(_is_suffix, suffixes):
         raise UsageError(
             f"{prefix!r}: a public suffix, with the sites of many owners. Name a site such as "
@@ -148,7 +152,7 @@ def _takedowns(given: Given) -> list[Takedown]:
         )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
-        Takedown(Forgotten(prefix, span, has_targets), REASON.optional(given) or "", now)
+        Takedown(Forgotten(prefix, span, has_targets), _REASON.optional(given) or "", now)
         for prefix in prefixes
     ]
 

@@ -11,33 +11,33 @@ from importlib import import_module
 import click
 from click.shell_completion import CompletionItem
 
-NO_BREAK = "\u2011"
+_NO_BREAK = "\u2011"
 """The non-breaking hyphen, which stands for a hyphen until lines are broken."""
 
 
-class WholeWords(click.HelpFormatter):
+class _WholeWords(click.HelpFormatter):
     """Writes help in which options and paths with hyphens are never broken over two lines."""
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
-        super().write_text(text.replace("-", NO_BREAK))
+        super().write_text(text.replace("-", _NO_BREAK))
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write options or commands with their texts."""
-        whole = [(term, text.replace("-", NO_BREAK)) for term, text in rows]
+        whole = [(term, text.replace("-", _NO_BREAK)) for term, text in rows]
         super().write_dl(whole, col_max, col_spacing)
 
     def getvalue(self) -> str:
         """Return the help."""
-        return super().getvalue().replace(NO_BREAK, "-")
+        return super().getvalue().replace(_NO_BREAK, "-")
 
 
-class HelpContext(click.Context):
-    """The context of a command whose help is written by `WholeWords`."""
+class _HelpContext(click.Context):
+    """The context of a command whose help is written by `_WholeWords`."""
 
-    formatter_class = WholeWords
+    formatter_class = _WholeWords
 
 
 class LazyCommands(click.Group):
@@ -53,7 +53,7 @@ class LazyCommands(click.Group):
             and shell completion import no command.
     """
 
-    context_class = HelpContext
+    context_class = _HelpContext
 
     def __init__(
         self, name: str, *, package: str, about: str, sections: Mapping[str, Mapping[str, str]]
@@ -94,7 +94,7 @@ class LazyCommands(click.Group):
         command: click.Command = module.command
         command.name = cmd_name
         command.short_help = self._short_helps[cmd_name]
-        command.context_class = HelpContext
+        command.context_class = _HelpContext
         if not isinstance(command, click.Group):
             command.epilog = "\n".join(
                 ("\b", "Examples:", *(f"  {call}" for call in module.EXAMPLES))
@@ -126,7 +126,6 @@ class LazyCommands(click.Group):
             for stream in (sys.stdout, sys.stderr):  # else Python reports the error at its end
                 with suppress(OSError, ValueError):
                     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            raise click.exceptions.Exit(
-                128 + signal.SIGPIPE
-            ) from None  # click itself would use exit code 1
+            # Click itself would use exit code 1.
+            raise click.exceptions.Exit(128 + signal.SIGPIPE) from None
         return result

@@ -114,9 +114,8 @@ def main() -> None:
         note_width()
         with show_on_terminal():
             code = group.main(standalone_mode=False)
-        if isinstance(
-            code, int
-        ):  # the code of a `click.exceptions.Exit`, which is returned here and not raised
+        # The code of a `click.exceptions.Exit`, which is returned here and not raised.
+        if isinstance(code, int):
             sys.exit(code)
     except click.ClickException as error:
         error.show()

@@ -19,7 +19,7 @@ EXAMPLES = (
     "arclink open /data/crawl --store links.db",
 )
 
-KEPT_STORE = replace(
+_KEPT_STORE = replace(
     STORE,
     about="Keep the link graph in this file.",
     is_required=False,
@@ -34,14 +34,14 @@ PORT = Parameter(
     default="8080",
     metavar="N",
 )
-NO_BROWSER = switch("no-browser", "Only print the address, and open no browser.")
+_NO_BROWSER = switch("no-browser", "Only print the address, and open no browser.")
 
 _COMPLETE = "complete"
 """File next to a store in the cache, written when it was built from all its inputs."""
 
 
 @click.command()
-@takes(INPUTS, KEPT_STORE, PORT, NO_BROWSER)
+@takes(INPUTS, _KEPT_STORE, PORT, _NO_BROWSER)
 def command(given: Given) -> None:
     """Build the link graph of archive files, serve it on this machine, and open a browser.
 
@@ -56,7 +56,7 @@ def command(given: Given) -> None:
     from arclink.service.settings import Settings
 
     inputs = INPUTS.many(given)
-    where, complete, paths = KEPT_STORE.optional(given), None, list[str]()
+    where, complete, paths = _KEPT_STORE.optional(given), None, list[str]()
     if where is None:
         archives, _ = leave_out_foreign(find_archives(inputs))
         paths = [str(path) for path in archives]
@@ -81,7 +81,7 @@ def command(given: Given) -> None:
 
     def show(place: str) -> None:
         click.echo(f"Browse it at {place}")
-        if not NO_BROWSER.required(given):
+        if not _NO_BROWSER.required(given):
             threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
 
     serve(

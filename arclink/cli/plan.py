@@ -34,8 +34,8 @@ EXAMPLES = (
     "arclink plan --captures 1000000000 --nodes 100 --runner spark --batch 20000000",
 )
 
-LARGER = 10
-WORTH_SAYING = 0.1
+_LARGER = 10
+_WORTH_SAYING = 0.1
 """Larger batches: how much larger, and the least share of all hours that they must save."""
 
 _FROM_ONE = whole_number(None, least=1)
@@ -46,7 +46,7 @@ CAPTURES = Parameter(
     is_required=True,
     metavar="N",
 )
-NODES = Parameter(
+_NODES = Parameter(
     "nodes",
     "Number of machines that run tasks and store the graph.",
     _FROM_ONE,
@@ -54,7 +54,7 @@ NODES = Parameter(
     metavar="N",
 )
 CORES = field_parameter(PlannedCluster, "cores", _FROM_ONE, metavar="N")
-REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar="N")
+_REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar="N")
 RUNNER = field_parameter(
     PlannedCluster, "engine", named({"hadoop": "hadoop", "spark": "spark"}), name="runner"
 )
@@ -72,7 +72,7 @@ LINKS = Parameter(
     default=str(round(LINKS_A_PAGE)),
     metavar="N",
 )
-SHARE = Parameter(
+_SHARE = Parameter(
     "read",
     "Share of captures whose payload is read; `arclink filter` shows it for a sample.",
     number(least=0, most=1, is_above=True),
@@ -86,7 +86,7 @@ FILES = Parameter(
     metavar="N",
     otherwise="files of 1 GB",
 )
-RATES = Parameter(
+_RATES = Parameter(
     "rates",
     "File with the measured rates of your own machines (`rates.json` of the benchmark "
     "`engine_builds`).",
@@ -96,19 +96,19 @@ RATES = Parameter(
 
 
 @click.command()
-@takes(CAPTURES, NODES, CORES, REPLICATION, RUNNER, BATCH, LINKS, SHARE, FILES, RATES)
+@takes(CAPTURES, _NODES, CORES, _REPLICATION, RUNNER, BATCH, LINKS, _SHARE, FILES, _RATES)
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
     The estimate comes from measured builds (docs/how-to/operations.md).
     """
-    captures, nodes, cores = CAPTURES.required(given), NODES.required(given), CORES.required(given)
-    replication, engine = REPLICATION.required(given), RUNNER.required(given)
+    captures, nodes, cores = CAPTURES.required(given), _NODES.required(given), CORES.required(given)
+    replication, engine = _REPLICATION.required(given), RUNNER.required(given)
     collection = Collection(
-        captures, SHARE.required(given), LINKS.required(given), FILES.optional(given)
+        captures, _SHARE.required(given), LINKS.required(given), FILES.optional(given)
     )
     cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.optional(given))
-    rates = RATES.optional(given)
+    rates = _RATES.optional(given)
     measured = measured_rates(Path(rates) if rates else None)
     if engine not in measured:
         raise UsageError(f"{rates}: no rates of {engine}; it has those of {', '.join(measured)}")
@@ -144,9 +144,9 @@ def _compare_batches(
     """Say what larger batches save, if it is much."""
     if collection.captures <= cluster.captures_of_batch:
         return
-    larger = LARGER * cluster.captures_of_batch
+    larger = _LARGER * cluster.captures_of_batch
     less = plan(collection, replace(cluster, batch=larger), rates).hours
-    if less <= hours * (1 - WORTH_SAYING):
+    if less <= hours * (1 - _WORTH_SAYING):
         size = f"--batch-size {ceil(larger * BYTES_A_CAPTURE / (1 << 30))}G"
         click.echo(
             f"Batches of {larger:,} captures take {less:,.2f} hours, because jobs and tasks start "

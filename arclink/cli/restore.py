@@ -16,7 +16,7 @@ EXAMPLES = (
     "arclink restore /backups/links --store cassandra://node1/links --takedowns newest.takedowns",
 )
 
-BACKUP = Parameter(
+_BACKUP = Parameter(
     "backup", "The backup.", PATH, is_required=True, is_positional=True, metavar="FILE"
 )
 TAKEDOWNS = Parameter(
@@ -28,16 +28,16 @@ TAKEDOWNS = Parameter(
     otherwise="the lists next to store and backup",
     keeps_empty=True,
 )
-NO_LATER_TAKEDOWNS = switch(
+_NO_LATER_TAKEDOWNS = switch(
     "no-later-takedowns",
     "Restore without a list of takedowns: nothing was forgotten after the backup.",
 )
-REPLACE = switch("replace", "Replace an existing store.")
+_REPLACE = switch("replace", "Replace an existing store.")
 NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
 
 
 @click.command()
-@takes(BACKUP, STORE, TAKEDOWNS, NO_LATER_TAKEDOWNS, REPLACE, NO_VERIFY)
+@takes(_BACKUP, STORE, TAKEDOWNS, _NO_LATER_TAKEDOWNS, _REPLACE, NO_VERIFY)
 def command(given: Given) -> None:
     """Replace a lost store with the backup FILE, completely or not at all.
 
@@ -56,7 +56,7 @@ def command(given: Given) -> None:
 
     store, backup, verifies = (
         STORE.required(given),
-        BACKUP.required(given),
+        _BACKUP.required(given),
         not NO_VERIFY.required(given),
     )
     if is_remote(store):
@@ -69,8 +69,8 @@ def command(given: Given) -> None:
             Path(backup),
             path,
             [*map(Path, TAKEDOWNS.many(given)), *([aside] if aside.exists() else [])],
-            replaces=REPLACE.required(given),
-            is_list_needed=not NO_LATER_TAKEDOWNS.required(given),
+            replaces=_REPLACE.required(given),
+            is_list_needed=not _NO_LATER_TAKEDOWNS.required(given),
             verifies=verifies,
         )
         # Slices and files between the stages were made from the lost store.
@@ -100,10 +100,10 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
     from arclink.store.takedown_files import set_aside
 
     lists = [*map(Path, TAKEDOWNS.many(given))]
-    check_lists(lists, is_list_needed=not NO_LATER_TAKEDOWNS.required(given))
+    check_lists(lists, is_list_needed=not _NO_LATER_TAKEDOWNS.required(given))
     aside = takedowns_path(store)
     with only_build(local_path_of(store)):
-        if REPLACE.required(given) and exists(store):
+        if _REPLACE.required(given) and exists(store):
             with open_store(store) as old:
                 set_aside(old, aside)
             remove_store(store)

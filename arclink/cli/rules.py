@@ -35,12 +35,12 @@ NO_REDIRECTS = switch("no-redirects", "Do not read redirects to learn their targ
 SELECTION: tuple[AnyParameter, ...] = (RULES, PREFIXES, FROM, TO, NO_REDIRECTS)
 """The parameters that select captures."""
 
-UNWRAP = switch(
+_UNWRAP = switch(
     "unwrap-wayback",
     "Treat captures of a Wayback Machine's pages as captures of the original pages.",
     "reference/fetching.md#unwrapped-captures",
 )
-WAYBACK_PREFIXES = Parameter(
+_WAYBACK_PREFIXES = Parameter(
     "wayback-prefix",
     "With --unwrap-wayback: only pages below this prefix, such as web.archive.org/web.",
     TEXT,
@@ -49,7 +49,7 @@ WAYBACK_PREFIXES = Parameter(
     otherwise="any host",
     keeps_empty=True,
 )
-WAYBACK: tuple[AnyParameter, ...] = (UNWRAP, WAYBACK_PREFIXES)
+WAYBACK: tuple[AnyParameter, ...] = (_UNWRAP, _WAYBACK_PREFIXES)
 
 
 def wayback_of(given: Given) -> tuple[str, ...] | None:
@@ -58,14 +58,14 @@ def wayback_of(given: Given) -> tuple[str, ...] | None:
     Raises:
         UsageError: A prefix is not the beginning of a URI with a host.
     """
-    prefixes = WAYBACK_PREFIXES.many(given)
+    prefixes = _WAYBACK_PREFIXES.many(given)
     for prefix in prefixes:
         if not re.fullmatch(r"(?:https?://)?[^/?#\s]+(?:/[^?#\s]*)?", prefix.strip()):
             raise UsageError(
                 f"--wayback-prefix {prefix!r}: not the beginning of a URI such as "
                 "web.archive.org/web"
             )
-    return prefixes if UNWRAP.required(given) or prefixes else None
+    return prefixes if _UNWRAP.required(given) or prefixes else None
 
 
 def _read(path: str) -> bytes:

@@ -29,14 +29,14 @@ SELECTION = Parameter(
     metavar="SELECTION",
     see="reference/subsets.md",
 )
-KEEP = switch(
+_KEEP = switch(
     "keep",
     "Store the list of captures as it is now; otherwise the subset changes with the store.",
 )
 
 
 @click.command()
-@takes(NAME, SELECTION, STORE, KEEP)
+@takes(NAME, SELECTION, STORE, _KEEP)
 def command(given: Given) -> None:
     """Store the captures that SELECTION selects as the subset NAME.
 
@@ -50,7 +50,7 @@ def command(given: Given) -> None:
     selection = parse_selection(SELECTION.required(given))
     catalog = SubsetCatalog(where)
     with open_store(where) as store:
-        stored = catalog.put(store, name, selection, keep=KEEP.required(given))
+        stored = catalog.put(store, name, selection, keep=_KEEP.required(given))
         count = stored.captures
         if count is None:
             subset = subset_of(store, catalog.define(selection))

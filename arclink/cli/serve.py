@@ -65,7 +65,7 @@ _OURS = frozenset(
 """First path segments that the service itself uses."""
 
 
-STORES = replace(
+_STORES = replace(
     STORE,
     about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
     "cassandra://node1,node2/keyspace. Several stores need names.",
@@ -89,7 +89,7 @@ PORT = Parameter(
     default="8080",
     metavar="N",
 )
-BROWSE_PORT = Parameter(
+_BROWSE_PORT = Parameter(
     "browse-port",
     "Port of the origin where archived pages are replayed.",
     whole_number(65535),
@@ -97,14 +97,14 @@ BROWSE_PORT = Parameter(
     otherwise="the port after --port, if the service is only for this machine",
     see="how-to/browse.md",
 )
-BROWSE_ORIGIN = Parameter(
+_BROWSE_ORIGIN = Parameter(
     "browse-origin",
     "Public address of that origin, such as https://replay.example.net; needs --public.",
     TEXT,
     metavar="ORIGIN",
     see="how-to/deployment.md",
 )
-THREADS = Parameter(
+_THREADS = Parameter(
     "threads",
     "Number of parallel requests per worker.",
     whole_number(64, least=1),
@@ -132,8 +132,8 @@ LOG = Parameter(
     named({name: name for name in ("text", "json")}),
     default="text",
 )
-LOG_REQUESTS = switch("log-requests", "Log every request.")
-INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
+_LOG_REQUESTS = switch("log-requests", "Log every request.")
+_INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
 EMBARGO = Parameter(
     "embargo",
     "Hide captures that are younger than this.",
@@ -142,7 +142,7 @@ EMBARGO = Parameter(
     metavar="DAYS",
     see="reference/service.md#embargo",
 )
-EMBARGO_PREFIXES = Parameter(
+_EMBARGO_PREFIXES = Parameter(
     "embargo-prefix",
     "Hide captures below this SURT.",
     TEXT,
@@ -158,7 +158,7 @@ PUBLIC = Parameter(
     otherwise="as in requests",
 )
 NAME = field_parameter(Settings, "archive", TEXT, name="name", metavar="NAME")
-ORIGINS = Parameter(
+_ORIGINS = Parameter(
     "cors-origin",
     "Origin whose scripts may read answers; * for all.",
     TEXT,
@@ -170,7 +170,7 @@ ORIGINS = Parameter(
 PAGES = Parameter(
     "pages", "Show the captures themselves, not only their links.", SWITCH, default="true"
 )
-CONNECTIONS = Parameter(
+_CONNECTIONS = Parameter(
     "connections",
     "Maximum number of connections per worker.",
     whole_number(100_000, least=10),
@@ -178,14 +178,14 @@ CONNECTIONS = Parameter(
     metavar="N",
     see="how-to/deployment.md#connections",
 )
-ADDRESS_CONNECTIONS = Parameter(
+_ADDRESS_CONNECTIONS = Parameter(
     "address-connections",
     "Maximum number of connections per worker from one client address.",
     whole_number(100_000, least=1),
     default=str(Connections().per_address),
     metavar="N",
 )
-PROXIES = Parameter(
+_PROXIES = Parameter(
     "trusted-proxy",
     "Address or network of reverse proxies, whose X-Forwarded-For names the client.",
     TEXT,
@@ -202,29 +202,29 @@ EXAMPLES = (
 
 @click.command()
 @takes(
-    STORES,
+    _STORES,
     SUBSET,
     HOST,
     PORT,
-    BROWSE_PORT,
-    BROWSE_ORIGIN,
-    THREADS,
+    _BROWSE_PORT,
+    _BROWSE_ORIGIN,
+    _THREADS,
     WORKERS,
     GRACE,
     LOG,
-    LOG_REQUESTS,
-    INSTANCES,
+    _LOG_REQUESTS,
+    _INSTANCES,
     REPLAY,
     EMBARGO,
-    EMBARGO_PREFIXES,
+    _EMBARGO_PREFIXES,
     PUBLIC,
     NAME,
-    ORIGINS,
+    _ORIGINS,
     PAGES,
     ARCHIVES,
-    CONNECTIONS,
-    ADDRESS_CONNECTIONS,
-    PROXIES,
+    _CONNECTIONS,
+    _ADDRESS_CONNECTIONS,
+    _PROXIES,
 )
 def command(given: Given) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
@@ -235,21 +235,21 @@ def command(given: Given) -> None:
     from arclink.service.logs import LogForm, set_up_logging
     from arclink.service.server import serve  # imported here: no other command needs the service
 
-    where = collections_of(STORES.many(given))
+    where = collections_of(_STORES.many(given))
     settings = _settings(given, where)
     connections = _connections(given)
-    set_up_logging(LogForm(LOG.required(given)), with_access=LOG_REQUESTS.required(given))
+    set_up_logging(LogForm(LOG.required(given)), with_access=_LOG_REQUESTS.required(given))
     serve(
         where,
         HOST.required(given),
         PORT.required(given),
-        THREADS.required(given),
+        _THREADS.required(given),
         click.echo,
         settings,
         workers=WORKERS.required(given),
         grace=GRACE.required(given),
         connections=connections,
-        browse_port=BROWSE_PORT.optional(given),
+        browse_port=_BROWSE_PORT.optional(given),
     )
 
 
@@ -263,7 +263,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
     from arclink.service.headers import parse_origin
 
     archive = parse_name("--name", NAME.required(given))
-    others = parse_instances(INSTANCES.many(given))
+    others = parse_instances(_INSTANCES.many(given))
     for taken in [
         other.name
         for other in others
@@ -277,15 +277,15 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(
             EMBARGO.required(given),
-            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.many(given)),
+            tuple(surt_prefix(text) for text in _EMBARGO_PREFIXES.many(given)),
         ),
         subset=SUBSET.optional(given) or "",
         archive=archive,
         instances=others,
-        origins=tuple(parse_origin(text) for text in ORIGINS.many(given)),
+        origins=tuple(parse_origin(text) for text in _ORIGINS.many(given)),
         has_pages=PAGES.required(given),
         archives=ARCHIVES.many(given),
-        browse=replay_origin(BROWSE_ORIGIN.optional(given) or "", PUBLIC.optional(given) or ""),
+        browse=replay_origin(_BROWSE_ORIGIN.optional(given) or "", PUBLIC.optional(given) or ""),
     )
 
 
@@ -296,13 +296,13 @@ def _connections(given: Given) -> Connections:
         UsageError: A reverse proxy is neither an address nor a network.
     """
     try:
-        trusted = tuple(parse_network(text) for text in PROXIES.many(given))
+        trusted = tuple(parse_network(text) for text in _PROXIES.many(given))
     except ValueError as error:
         raise UsageError(
             f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such "
             "as 10.0.0.0/8"
         ) from error
-    return Connections(CONNECTIONS.required(given), ADDRESS_CONNECTIONS.required(given), trusted)
+    return Connections(_CONNECTIONS.required(given), _ADDRESS_CONNECTIONS.required(given), trusted)
 
 
 def replay_origin(origin: str, public: str) -> "ReplayOrigin":

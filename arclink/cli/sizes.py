@@ -11,12 +11,12 @@ def size(option: str) -> Form[int]:
     return Form(
         "bytes, or a number with k, M, G or T, such as 300M",
         {"type": "string", "pattern": "^[0-9]+[kKmMgGtT]?$"},
-        lambda text: parse_size(text, f"--{option}"),
+        lambda text: _parse_size(text, f"--{option}"),
     )
 
 
 def size_text(number: object) -> str:
-    """Return the shortest text that `parse_size` reads as this number.
+    """Return the shortest text that `_parse_size` reads as this number.
 
     >>> size_text(4 << 30), size_text(1000)
     ('4G', '1000')
@@ -28,7 +28,7 @@ def size_text(number: object) -> str:
     return str(number)
 
 
-def parse_size(text: str, option: str) -> int:
+def _parse_size(text: str, option: str) -> int:
     """Return the number of bytes that a text such as ``300M`` means.
 
     It is digits with an optional ``k``, ``M``, ``G`` or ``T``, for powers of 1,024.

@@ -11,7 +11,7 @@ from arclink.cli.options import GRAPH, open_graph_asked
 EXAMPLES = ("arclink stats --store links.db",)
 
 JSON = switch("json", "Write one JSON object instead of lines.")
-MANIFESTS = switch(
+_MANIFESTS = switch(
     "manifests",
     "Show the manifest of each batch, one JSON document per line.",
     "reference/manifest.md",
@@ -19,7 +19,7 @@ MANIFESTS = switch(
 
 
 @click.command()
-@takes(*GRAPH, JSON, MANIFESTS)
+@takes(*GRAPH, JSON, _MANIFESTS)
 def command(given: Given) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.
 
@@ -30,7 +30,7 @@ def command(given: Given) -> None:
     import orjson
 
     with open_graph_asked(given) as opened:
-        if MANIFESTS.required(given):
+        if _MANIFESTS.required(given):
             for batch in opened.batches():
                 click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())
             return

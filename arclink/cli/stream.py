@@ -23,7 +23,7 @@ EXAMPLES = (
     "arclink stream --store links.db --order rank --limit 1000 --format text > best.wet",
 )
 
-FIRST_WORD = replace(SUBSET_FIRST, name="first-word", about="The same as --subset.")
+_FIRST_WORD = replace(SUBSET_FIRST, name="first-word", about="The same as --subset.")
 CACHE = Parameter(
     "cache",
     "Folder for rank tables.",
@@ -43,7 +43,7 @@ POINTERS = Parameter(
 
 
 @click.command()
-@takes(FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
+@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of a store or a subset to standard output, with status, headers and body.
 
@@ -60,7 +60,7 @@ def command(given: Given) -> None:
     from arclink.captures.read import PageReader
     from arclink.captures.stream import CaptureStream
 
-    if first := given.text(FIRST_WORD):
+    if first := given.text(_FIRST_WORD):
         if given.text(SUBSET):
             raise UsageError(f"{first}: the subset is already named with --subset")
         given = Given({**given.texts, SUBSET.name: (first,)})

@@ -12,7 +12,7 @@ from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
 from arclink.store.protocols import OpenStore, StoreSums
 
-GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
+_GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
 
 _LEFT_OUT = (
@@ -81,7 +81,7 @@ def show_counts(counts: Counts) -> None:
 
 
 def _show_groups(counts: Counts) -> None:
-    for group in GROUPS:
+    for group in _GROUPS:
         named = [
             (reason, counts[reason])
             for reason in Reason

@@ -8,7 +8,7 @@ from arclink.cli.options import store_option
 
 EXAMPLES = ("arclink verify --store links.db",)
 
-INTACT = "files next to the store have their checksums"
+_INTACT = "files next to the store have their checksums"
 """Name of the invariant of the files next to a store."""
 
 
@@ -30,7 +30,7 @@ def command(store: str) -> None:
 
     problems = [problem for path in kept_next_to(store) for problem in problems_in(path)]
     for problem in problems:
-        click.echo(f"violated: {INTACT}: {problem}")
+        click.echo(f"violated: {_INTACT}: {problem}")
     breaches = 0
     with open_store(store) as opened:
         for violation in opened.verify():

@@ -21,9 +21,9 @@ from arclink.errors import OperatorError, UsageError
 
 __all__ = ["DemoSummary", "write_demo_archive"]
 
-TRUTH = "truth.jsonl"
+_TRUTH = "truth.jsonl"
 
-SCENES: tuple[Scene, ...] = (
+_SCENES: tuple[Scene, ...] = (
     story.opening_ceremony,
     links_scenes.link_classes,
     records_scenes.revisits,
@@ -43,7 +43,7 @@ SCENES: tuple[Scene, ...] = (
 )
 """Scenes in order of importance: if there are too few captures for all, the last are left out."""
 
-PAGES_A_CAPTURE = 0.25
+_PAGES_A_CAPTURE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
         folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
         files = write_warcs(folder, made, seed)
-        links = _write_truth(folder / TRUTH, made)
+        links = _write_truth(folder / _TRUTH, made)
         size = sum(path.stat().st_size for path in files)
     except OSError as error:
         raise OperatorError(
@@ -108,7 +108,7 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
     if example not in originals:
         example = made[0].original
     return DemoSummary(
-        tuple(files), folder / TRUTH, len(made), len(originals), links, size, example
+        tuple(files), folder / _TRUTH, len(made), len(originals), links, size, example
     )
 
 
@@ -118,12 +118,12 @@ def _captures(count: int, hosts: int, seed: int) -> list[DemoCapture]:
     crawler = Crawler(dice)
     stage = SceneStage(sites(hosts), crawler)
     made: list[DemoCapture] = []
-    for play in SCENES:
+    for play in _SCENES:
         scene = play(stage)
         if len(made) + len(scene) <= count:
             made += scene
     ordinary = count - len(made)
-    graph = SiteGraph(stage.sites, int(ordinary * PAGES_A_CAPTURE), dice)
+    graph = SiteGraph(stage.sites, int(ordinary * _PAGES_A_CAPTURE), dice)
     made += Evolution(graph, crawler).captures(ordinary)
     return made
 
@@ -131,7 +131,7 @@ def _captures(count: int, hosts: int, seed: int) -> list[DemoCapture]:
 def _clear(folder: Path) -> None:
     """Remove the files of an earlier demo archive, which may have had more files."""
     for path in folder.iterdir():
-        if re.fullmatch(r"demo-\d{5,}\.warc\.gz", path.name) or path.name == TRUTH:
+        if re.fullmatch(r"demo-\d{5,}\.warc\.gz", path.name) or path.name == _TRUTH:
             path.unlink()
 
 

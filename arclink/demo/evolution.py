@@ -22,7 +22,7 @@ from arclink.demo.places import (
 from arclink.demo.rmat import rmat_edges
 from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
 
-HTTPS_FROM = 6
+_HTTPS_FROM = 6
 """The crawl from which on the sites that move to ``https`` have moved."""
 
 LINKS_A_PAGE = 6
@@ -51,7 +51,7 @@ class Resident:
         """Return its location at the time of a crawl."""
         return (
             replace(self.place, scheme="https")
-            if self.site.turns_https and crawl >= HTTPS_FROM
+            if self.site.turns_https and crawl >= _HTTPS_FROM
             else self.place
         )
 
@@ -213,7 +213,7 @@ def navigation(site: Site) -> Part:
     return join(entries, "<nav>\n", "\n", "\n</nav>")
 
 
-def not_found(site: Site, number: int) -> DemoPage:
+def _not_found(site: Site, number: int) -> DemoPage:
     """Return the page that a site shows with status 404."""
     return DemoPage(
         f"404 · {site.name} · {number}",
@@ -269,7 +269,7 @@ class Evolution:
             yield crawler.file(crawl, logo, "image/gif", gif(resident.site.host))
             return
         if not resident.born <= crawl < resident.gone:
-            yield crawler.missing(crawl, place, not_found(resident.site, resident.number))
+            yield crawler.missing(crawl, place, _not_found(resident.site, resident.number))
             return
         page = self._graph.page_in(resident, crawl)
         if place.scheme == "https" and dice.chance(0.2):

@@ -81,7 +81,7 @@ class Reference:
             case Scope.ORIGIN:
                 return place.origin + self.rest
             case Scope.DIRECTORY:
-                return place.origin + climb(place.directory, self.climbs) + self.rest
+                return place.origin + _climb(place.directory, self.climbs) + self.rest
             case Scope.PATH:
                 return place.origin + place.directory + place.name + self.rest
             case Scope.DOCUMENT:
@@ -127,7 +127,7 @@ class BaseElement:
                 return page
 
 
-def climb(directory: str, climbs: int) -> str:
+def _climb(directory: str, climbs: int) -> str:
     """Return the directory ``climbs`` levels up; the root has no parent.
 
     >>> climb("/a/b/", 1), climb("/a/", 5)
@@ -191,7 +191,7 @@ def between(directory: str, target: Location) -> Reference:
 
 # Bytes that WHATWG percent-encodes in queries of http and https, besides controls and non-ASCII
 # bytes.
-QUERY_ENCODED = frozenset(b" \"#<>'")
+_QUERY_ENCODED = frozenset(b" \"#<>'")
 
 
 def encoded_query(text: str, codec: str) -> str:
@@ -219,7 +219,7 @@ def encoded_query(text: str, codec: str) -> str:
             pieces.append(f"%26%23{ord(character)}%3B")
             continue
         pieces.extend(
-            chr(byte) if 0x21 <= byte <= 0x7E and byte not in QUERY_ENCODED else f"%{byte:02X}"
+            chr(byte) if 0x21 <= byte <= 0x7E and byte not in _QUERY_ENCODED else f"%{byte:02X}"
             for byte in sent
         )
     return "".join(pieces)

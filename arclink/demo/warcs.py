@@ -24,27 +24,27 @@ PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"
 
 def write_warcs(folder: Path, captures: Sequence[DemoCapture], seed: int) -> list[Path]:
     """Write ``captures``, in order, to ``demo-00000.warc.gz`` and so on; return these files."""
-    size = captures_a_file(len(captures))
+    size = _captures_a_file(len(captures))
     paths = []
     for number, start in enumerate(range(0, len(captures), size)):
         path = folder / f"demo-{number:05}.warc.gz"
         with path.open("wb") as out:
-            writer = WARCWriter(out, gzip=True, warc_version=version_of(number))
+            writer = WARCWriter(out, gzip=True, warc_version=_version_of(number))
             ids = uuid.uuid5(uuid.NAMESPACE_URL, f"{seed}/{number}")
             for record in _records(
-                path.name, captures[start : start + size], ids, version_of(number)
+                path.name, captures[start : start + size], ids, _version_of(number)
             ):
                 writer.write_record(record.built(writer))
         paths.append(path)
     return paths
 
 
-def captures_a_file(count: int) -> int:
+def _captures_a_file(count: int) -> int:
     """Return the number of captures per file for ``count`` captures: 10 to 500, in eight files."""
     return min(500, max(10, -(-count // 8)))
 
 
-def version_of(number: int) -> str:
+def _version_of(number: int) -> str:
     """Return the WARC version of a file by its number."""
     return "1.1" if number % 2 else "1.0"
 

@@ -75,9 +75,8 @@ def write_parquet(shown: Iterable[Shown], path: Path, tally: ExportTally, kinds:
         for one in shown:
             page = _source(one.page)
             times = [_milliseconds(timestamp) for timestamp in one.timestamps]
-            for link in dict.fromkeys(
-                one.links
-            ):  # checked after each link: a page may have thousands of links and of mementos
+            # Checked after each link: a page may have thousands of links and of mementos.
+            for link in dict.fromkeys(one.links):
                 group.add(page, link, one.content, times)
                 if group.is_full:
                     tally.rows += group.write(writer)

@@ -73,7 +73,7 @@ LEVEL = Parameter(
     choice(Level),
     otherwise="host for graphs, uri for tables",
 )
-MIN_COUNT = Parameter(
+_MIN_COUNT = Parameter(
     "min-count",
     "Leave out links that fewer mementos show, and in tables of counts the rows with fewer links; "
     "1 leaves out nothing.",
@@ -93,19 +93,19 @@ CORE = Parameter(
     _FROM_ONE,
     metavar="N",
 )
-BACKBONE = Parameter(
+_BACKBONE = Parameter(
     "backbone",
     "Only links that are significant at this level (disparity filter), such as 0.05.",
     number(least=0, most=1, is_above=True),
     metavar="ALPHA",
 )
-SPELLS = Parameter(
+_SPELLS = Parameter(
     "spells",
     "With gexf: the times at which a link exists.",
     choice(Spells),
     default=Spells.OBSERVED.value,
 )
-KINDS_OF_EXPORT = replace(
+_KINDS_OF_EXPORT = replace(
     KINDS_TO_FOLLOW,
     default=None,
     otherwise="navigation; a@href in csv, img@src in csv-images, all in nquads",
@@ -115,12 +115,12 @@ EXPORT_PARAMETERS: tuple[AnyParameter, ...] = (
     FORMAT,
     LEVEL,
     *TIMES,
-    *(KINDS_OF_EXPORT if parameter is KINDS else parameter for parameter in COMMON),
-    MIN_COUNT,
+    *(_KINDS_OF_EXPORT if parameter is KINDS else parameter for parameter in COMMON),
+    _MIN_COUNT,
     TOP,
     CORE,
-    BACKBONE,
-    SPELLS,
+    _BACKBONE,
+    _SPELLS,
 )
 
 
@@ -191,11 +191,15 @@ def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
         (LEVEL, form in _URI_ONLY and level is not Level.URI, one_row),
         *(
             (cut, not form.is_graph, f"{no}: only {graphs} can be cut")
-            for cut in (TOP, CORE, BACKBONE)
+            for cut in (TOP, CORE, _BACKBONE)
         ),
-        (SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
-        (SPELLS, given.has(AT), f"cannot be used with at={given.text(AT)}: one time has no spells"),
-        (MIN_COUNT, not has_counts, f"{no}, whose rows are single links"),
+        (_SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
+        (
+            _SPELLS,
+            given.has(AT),
+            f"cannot be used with at={given.text(AT)}: one time has no spells",
+        ),
+        (_MIN_COUNT, not has_counts, f"{no}, whose rows are single links"),
     )
     for parameter, is_wrong, why in conflicts:
         if is_wrong and given.text(parameter):

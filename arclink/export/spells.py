@@ -30,7 +30,7 @@ Pair = tuple[int, int]
 
 CACHED = 10_000
 """Largest number of contents whose targets are cached."""
-MOST_SPELLS = 64
+_MOST_SPELLS = 64
 """Largest number of spells of one link before overlapping ones are joined."""
 
 
@@ -50,7 +50,7 @@ def spells_of(store: Scans, query: ExportQuery, picture: Picture) -> Mapping[Pai
             for target, spell in _runs(targets, query.spells):
                 spells = found.setdefault((source, target), [])
                 spells.append(spell)
-                if len(spells) >= MOST_SPELLS:
+                if len(spells) >= _MOST_SPELLS:
                     spells[:] = joined(spells)
     if found.keys() != looking.pairs:
         raise StoreError("links were removed from the store while it was read. Start again.")

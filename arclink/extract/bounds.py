@@ -40,13 +40,13 @@ MOST_BYTES: Final = 192 << 20
 MOST_STEPS: Final = 500_000_000
 """Maximum sum of the open elements over all tags: 2 to 4 CPU seconds of parsing."""
 
-MOST_COPIES: Final = 300_000
+_MOST_COPIES: Final = 300_000
 """Maximum elements that the parser may add to a page for unclosed formatting elements."""
 
 SMALL: Final = 64 << 10
 """Size in bytes up to which a page cannot have too many attributes."""
 
-_FEW_TAGS: Final = isqrt(4 * MOST_COPIES)
+_FEW_TAGS: Final = isqrt(4 * _MOST_COPIES)
 """Number of tags that cannot need more copies, even if half of them are formatting elements."""
 
 # Estimated bytes of memory.
@@ -64,9 +64,8 @@ _VOID: Final = frozenset(
 _NEVER_IN_SVG: Final = frozenset([b"br", b"embed", b"hr", b"img", b"meta"])
 """Void elements that end SVG and MathML (HTML Standard, 13.2.6.5); others have content there."""
 
-_FORMATTING: Final = frozenset(
-    b"b big code em font i nobr s small strike strong tt u".split()
-)  # also "a", of which the parser keeps only one
+# Also "a", of which the parser keeps only one.
+_FORMATTING: Final = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 
 _SPACE: Final = rb"\t\n\f\r "
 _START: Final = re.compile(rb"<(/?)([a-zA-Z][^" + _SPACE + rb"/>]*+)|<[!?/]")
@@ -646,7 +645,7 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
             pieces.append(html[kept:start])
             kept = stop
         html = b"".join([*pieces, html[kept:end]])
-    if formatting * tags > MOST_COPIES or opening * tags > MOST_STEPS:
+    if formatting * tags > _MOST_COPIES or opening * tags > MOST_STEPS:
         html, left_out = _with_less_nesting(html, tags)
         notes.update(left_out)
     return html, +notes
@@ -655,15 +654,14 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
 def _with_less_nesting(html: bytes, tags: int) -> tuple[bytes, Counter[Reason]]:
     """Return a page whose nesting is within the bounds, and notes about the parts left out."""
     notes: Counter[Reason] = Counter()
-    steps, copies = nesting(html) or (MOST_STEPS + 1, MOST_COPIES + 1)
-    if copies > MOST_COPIES:
+    steps, copies = nesting(html) or (MOST_STEPS + 1, _MOST_COPIES + 1)
+    if copies > _MOST_COPIES:
         distinct = len(set(_FORMATTING_TAG.findall(html)))
-        if 3 * distinct * tags > MOST_COPIES:  # the parser keeps three equal elements
+        if 3 * distinct * tags > _MOST_COPIES:  # the parser keeps three equal elements
             html = _without_formatting(html)
             notes[Reason.NOTE_FORMATTING_LEFT_OUT] += 1
-            steps = (
-                MOST_STEPS + 1
-            )  # not known: without these tags, other elements contain each other
+            # Not known: without these tags, other elements contain each other.
+            steps = MOST_STEPS + 1
     if steps > MOST_STEPS:
         end = _end_of_nesting(html, MOST_STEPS)
         notes[Reason.NOTE_NESTING_CUT] += end < len(html)

@@ -268,9 +268,8 @@ class _Extraction:
         if record.record_type not in CAPTURES:
             if pointer.memento:
                 return []
-            raise PayloadError(
-                Reason.PAYLOAD_NOT_A_CAPTURE, "", pointer.file, pointer.offset
-            )  # its memento is written already
+            # Its memento is written already.
+            raise PayloadError(Reason.PAYLOAD_NOT_A_CAPTURE, "", pointer.file, pointer.offset)
         if pointer.kind is PointerKind.NOT_MODIFIED:
             return _referring(pointer, _reference_in(record, pointer))
         if pointer.kind is PointerKind.REDIRECT:

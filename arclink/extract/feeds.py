@@ -453,9 +453,8 @@ class _Reading:
             prefix = name.partition(":")[2]
             if len(vocabularies) >= _MOST_PREFIXES and prefix not in vocabularies:
                 continue
-            if (
-                meant != "?" or outer is not None or name != "xmlns"
-            ):  # a root in an unknown namespace has the vocabulary of its name
+            # A root in an unknown namespace has the vocabulary of its name.
+            if meant != "?" or outer is not None or name != "xmlns":
                 vocabularies[prefix] = meant or vocabularies[""]
         return vocabularies
 

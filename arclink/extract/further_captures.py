@@ -276,7 +276,7 @@ def _not_named(
     chunks[pointer.checksum] += 1
     name = name_of_payload(pointer.checksum, reference)
     if is_first and name != pointer.checksum:  # the reference of a payload is its row
-        yield PAYLOADS, format_payload(unread_payload(replace(pointer, checksum=name)))
+        yield PAYLOADS, format_payload(_unread_payload(replace(pointer, checksum=name)))
     if others:
         yield NAMED, format_pointer(replace(pointer, names=others))
     elif name != pointer.checksum:
@@ -293,12 +293,12 @@ def unread(pointer: Pointer, counts: Counter[Reason]) -> Iterator[Row]:
         counts: Gets the reason.
     """
     if pointer.chunk == 0:
-        payload = unread_payload(pointer)
+        payload = _unread_payload(pointer)
         counts[Reason[payload.reason]] += 1
         yield PAYLOADS, format_payload(payload)
 
 
-def unread_payload(pointer: Pointer) -> Payload:
+def _unread_payload(pointer: Pointer) -> Payload:
     """Return the payload of a pointer that leads to no readable capture."""
     reason = pointer.reason or Reason.PAYLOAD_NOT_AT_HAND.name
     return Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason)

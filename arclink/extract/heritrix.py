@@ -35,10 +35,10 @@ from arclink.reasons import Reason
 from arclink.rows.pages import format_link
 from arclink.uris.resolution import Base
 
-GUESSES = frozenset("XI")
-NO_LINKS = frozenset("P")
+_GUESSES = frozenset("XI")
+_NO_LINKS = frozenset("P")
 
-LONGEST_LIST = 16 << 20
+_LONGEST_LIST = 16 << 20
 """Maximum bytes to read of one metadata record."""
 
 _LINE = re.compile(
@@ -77,16 +77,16 @@ class RecordedLink(NamedTuple):
         >>> [RecordedLink("http://h/", *how).kind for how in found]
         ['a@href', 'guess@js', 'crawler@embed']
         """
-        if self.hop not in GUESSES and self.context in _NAMED:
+        if self.hop not in _GUESSES and self.context in _NAMED:
             return _NAMED[self.context]
         element, at, attribute = self.context.lower().partition("/@")
         is_named = bool(at) and not _NO_KIND.search(element + attribute)
-        if is_named and self.hop not in GUESSES:
+        if is_named and self.hop not in _GUESSES:
             return Kind(f"{element}@{attribute}")
         sort = _NO_KIND.sub(
             "-", self.context.lower().removeprefix("=").removesuffix("_misc")
         ).strip("-")
-        return Kind(f"{'guess' if self.hop in GUESSES else 'crawler'}@{sort or 'other'}")
+        return Kind(f"{'guess' if self.hop in _GUESSES else 'crawler'}@{sort or 'other'}")
 
 
 def parse_outlinks(text: str) -> Iterator[RecordedLink | None]:
@@ -148,7 +148,7 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
             target = base.resolve(reference)
             kinds.add((kind, target))
             targets.add(target)
-    for link in parse_outlinks(recorded.read_body(LONGEST_LIST).decode("utf-8", "replace")):
+    for link in parse_outlinks(recorded.read_body(_LONGEST_LIST).decode("utf-8", "replace")):
         reason, target = _judge(link, base)
         if reason is None and link is not None:
             kind = link.kind
@@ -175,7 +175,7 @@ def _judge(link: RecordedLink | None, base: Base) -> tuple[Reason | None, UriR]:
     """Return the reason why a line has no link (None if it has one), and the link's target."""
     if link is None:
         return Reason.LINK_INVALID, UriR("")
-    if link.hop in NO_LINKS:
+    if link.hop in _NO_LINKS:
         return Reason.LINK_OTHER_KIND, UriR("")
     try:
         return None, base.resolve(link.uri)

@@ -11,7 +11,7 @@ These rules decide:
   follow its links. These links stay in page order, with ``template`` as the element of their kind
   (``template@href``). A template with ``shadowrootmode`` is a declarative shadow root: browsers
   show its content, so its links have the usual kinds.
-- *Refreshes.* Only a refresh that a browser with scripts follows within `LONGEST_DELAY` seconds is
+- *Refreshes.* Only a refresh that a browser with scripts follows within `_LONGEST_DELAY` seconds is
   a redirect, ``meta@refresh``. After a longer delay it is ``meta@delayed-refresh``; in
   ``<noscript>`` it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
 - *Broken markup.* An ``a`` without an end tag, or around blocks in a paragraph, is split as in a
@@ -189,7 +189,7 @@ loading.
 HEADER_KINDS: Final = _kinds(_HEADER_LINKS)
 """Kinds of links in HTTP headers, without the kind of ``Location``."""
 
-LONGEST_DELAY: Final = 30
+_LONGEST_DELAY: Final = 30
 """Seconds. A refresh after a longer delay is an ordinary link: people read the page first."""
 
 _DELAYED: Final = {
@@ -511,13 +511,11 @@ class _Page:
         cleaned = href.strip(C0_OR_SPACE).translate(NO_TAB_NEWLINE)
         if cleaned[:11].lower().startswith(("javascript:", "data:")):
             self.found.counts[Reason.NOTE_BASE_INVALID] += 1
-        elif (
-            cleaned and cleaned[0] != "#"
-        ):  # otherwise the base is the page's own URI, which changes no link
+        # Otherwise the base is the page's own URI, which changes no link.
+        elif cleaned and cleaned[0] != "#":
             self.found.base = href
-            self.came_base_late = (
-                self.found.counts[Reason.LINK_SAME_PAGE] > 0
-            )  # these links were judged without the base
+            # These links were judged without the base.
+            self.came_base_late = self.found.counts[Reason.LINK_SAME_PAGE] > 0
 
     def read(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> None:
         """Collect the links of an element; count references that are not kept."""
@@ -665,9 +663,8 @@ class _Page:
         Unicode is not normalised: combining and right-to-left characters and their marks are
         unchanged.
         """
-        if (
-            "  " in text or not text.isprintable()
-        ):  # printable: no control character, no white space except the space, no surrogate
+        # Printable: no control character, no white space except the space, no surrogate.
+        if "  " in text or not text.isprintable():
             text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
         text = text.strip(" ")
         if len(text) > self.limits.text:
@@ -824,10 +821,11 @@ def parse_refresh(content: str) -> tuple[str, ...] | None:
     url = _REFRESH_URL.match(rest)
     if url is not None:
         rest = rest[url.end() :]
+    # A relative address that starts like "url": all of it is the address, quotes included.
     elif rest[:1] in (
         "u",
         "U",
-    ):  # a relative address that starts like "url": all of it is the address, quotes included
+    ):
         return (rest,)
     quote = rest[:1]
     return (rest[1:].partition(quote)[0] if quote in ("'", '"') else rest,)
@@ -845,7 +843,7 @@ def kind_of_refresh(kind: Kind, content: str) -> Kind:
     """
     delay = _REFRESH_DELAY.match(content)
     seconds = delay[1] if delay else ""
-    is_long = len(seconds) > len(str(LONGEST_DELAY)) or int(seconds or "0") > LONGEST_DELAY
+    is_long = len(seconds) > len(str(_LONGEST_DELAY)) or int(seconds or "0") > _LONGEST_DELAY
     return _DELAYED[kind] if is_long else kind
 
 

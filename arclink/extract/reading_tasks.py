@@ -130,10 +130,10 @@ class ReadingTasks:
         else:
             task = crc32(pointer.file.encode()) % self._tasks
         order = b"%09d %020d %09d" % (number, pointer.offset, pointer.chunk)
-        return task, order, line_of(pointer, self._paths)
+        return task, order, _line_of(pointer, self._paths)
 
 
-def line_of(pointer: Pointer, paths: Mapping[str, str]) -> bytes:
+def _line_of(pointer: Pointer, paths: Mapping[str, str]) -> bytes:
     """Return the line of a manifest for a pointer, without line end.
 
     One with many captures to try gets the paths of all of them.

@@ -52,10 +52,11 @@ def parse_listing(body: bytes, asked: UriR) -> ReceivedAnswer:
         reader.parser.Parse(body, True)
     except expat.ExpatError as error:
         raise InstanceError(f"its answer is not XML: {error}") from error
+    # An encoding that Python does not have, or a multi-byte encoding.
     except (
         LookupError,
         ValueError,
-    ) as error:  # an encoding that Python does not have, or a multi-byte encoding
+    ) as error:
         raise InstanceError(
             f"its answer is XML in a charset that cannot be read: {error}"
         ) from error

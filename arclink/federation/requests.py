@@ -30,7 +30,7 @@ from arclink.federation.merge import Findings, merge
 from arclink.federation.validation import accepted_findings
 from arclink.store.protocols import Answers
 
-ACCEPT = "application/json, application/rdf+xml;q=0.5"
+_ACCEPT = "application/json, application/rdf+xml;q=0.5"
 GRACE = 0.5
 """Seconds that a thread has, after its time is over, to report that."""
 
@@ -216,9 +216,8 @@ class Asking:
     ) -> ReceivedAnswer:
         answer = self._answer(question(instance, query, cursor), end, progress)
         if 400 <= answer.status < 500 and answer.media_type != "application/problem+json":
-            answer = self._answer(
-                plain_question(instance, query), end, progress
-            )  # the instance knows only the paper's parameter
+            # The instance knows only the paper's parameter.
+            answer = self._answer(plain_question(instance, query), end, progress)
         if answer.status != 200:
             raise InstanceError(f"it answers with status {answer.status}")
         match answer.media_type:
@@ -241,13 +240,13 @@ class Asking:
         if seconds <= 0:
             raise InstanceError(f"no complete answer within {self.limits.whole_seconds:.3g} s")
         answer = fetch(
-            url, {"Accept": ACCEPT, **self._cache.validators(url)}, seconds, self.limits.page_bytes
+            url, {"Accept": _ACCEPT, **self._cache.validators(url)}, seconds, self.limits.page_bytes
         )
         if answer.status == 304:
             renewed = self._cache.renewed(url, answer)
             if renewed is not None:
                 return renewed
-            answer = fetch(url, {"Accept": ACCEPT}, seconds, self.limits.page_bytes)
+            answer = fetch(url, {"Accept": _ACCEPT}, seconds, self.limits.page_bytes)
         progress.is_cached = False
         self._cache.keep(url, answer)
         return answer

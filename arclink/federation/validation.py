@@ -27,7 +27,7 @@ from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
 
-LONGEST_TEXT = 1_000
+_LONGEST_TEXT = 1_000
 """Characters; longer link texts are truncated, as in extraction."""
 MOST_MEMENTOS = 10**12
 """Largest plausible number of mementos of one URI in one archive; larger numbers are refused."""
@@ -101,11 +101,13 @@ def _link(
     if link.variants and not here:
         raise _RefusedLinkError(Refused.OTHER_PAGE)
     here = here or frozenset((query.uri,))
-    refused[Refused.CUT_TEXT] += len(link.text) > LONGEST_TEXT or len(link.rel or "") > LONGEST_TEXT
-    uri, text = printable_uri(link.uri), printable(link.text[:LONGEST_TEXT])
+    refused[Refused.CUT_TEXT] += (
+        len(link.text) > _LONGEST_TEXT or len(link.rel or "") > _LONGEST_TEXT
+    )
+    uri, text = printable_uri(link.uri), printable(link.text[:_LONGEST_TEXT])
     there, surt = frozenset((uri,)), surt_of(uri)
     rel = frozenset[str | None](
-        printable((link.rel or "")[:LONGEST_TEXT]).lower().split()
+        printable((link.rel or "")[:_LONGEST_TEXT]).lower().split()
     ) or frozenset((None,))
     source, target = (query.surt, surt) if is_out else (surt, query.surt)
     seen = SeenLink(

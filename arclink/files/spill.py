@@ -34,7 +34,7 @@ from arclink.files.atomic import is_of_room, unwritable
 MEMORY = 64 << 20
 """Number of bytes that a collection holds before it moves its data to disk."""
 
-OBJECT = 80
+_OBJECT = 80
 """Number of bytes that an object needs in a collection, in addition to its data."""
 
 _COUNTED_AT_ONCE = 128
@@ -104,7 +104,7 @@ class Sorted(Generic[Item]):
         if new:
             self._items.update(new)
             objects = 1 + len(new[0]) if isinstance(new[0], tuple) else 1
-            self._bytes += len(marshal.dumps(new, 2)) + objects * OBJECT * len(new)
+            self._bytes += len(marshal.dumps(new, 2)) + objects * _OBJECT * len(new)
         if self._bytes > MEMORY:
             items, size = sorted(self._items), self._bytes
             step = max(1, len(items) * MEMORY // (_CHUNKS * size))
@@ -195,7 +195,7 @@ def summed(
     size = 0
     for number, (key, count) in enumerate(counts):
         if key not in sums:
-            size += sum(map(len, key)) + (len(key) + 2) * OBJECT
+            size += sum(map(len, key)) + (len(key) + 2) * _OBJECT
         sums[key] += count
         if size > MEMORY:
             parts.update((*one, number, total) for one, total in sums.items())
@@ -231,7 +231,7 @@ class DistinctSet:
         if text in self._few:
             return False
         self._few.add(text)
-        self._bytes += len(text) + OBJECT
+        self._bytes += len(text) + _OBJECT
         if self._bytes > MEMORY:
             self._many = scratch("CREATE TABLE texts (text BLOB PRIMARY KEY) WITHOUT ROWID")
             rows = ((_encoded(text),) for text in sorted(self._few))

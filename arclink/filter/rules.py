@@ -75,7 +75,7 @@ They do not include values for unknown types and types that do not show the cont
 ``text/xml`` (SVG uses it, too), gzip, and ``warc/revisit``, which is the type of the record.
 """
 
-EXTENSION_GROUPS = {
+_EXTENSION_GROUPS = {
     "images": (
         "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd "
         "svg svgz tga tif tiff webp xbm xpm"
@@ -94,7 +94,7 @@ EXTENSION_GROUPS = {
 }
 
 EXTENSIONS = tuple(
-    sorted(extension for group in EXTENSION_GROUPS.values() for extension in group.split())
+    sorted(extension for group in _EXTENSION_GROUPS.values() for extension in group.split())
 )
 """Extensions of files without HTML links.
 

@@ -47,7 +47,7 @@ Memory that is used again soon is faster than more memory.
 
 CACHED = 100_000
 
-ROWS_LOOKED_AT = 1_000
+_ROWS_LOOKED_AT = 1_000
 """Number of first lines of a CDX file among which at least one must be a row."""
 
 SHARED, REFUSED = b"shared", b"refused"
@@ -175,13 +175,13 @@ def checked(lists: Iterable[list[bytes]], path: Location) -> Iterator[list[bytes
     """Return the lines of a file unchanged, after reading the first of them.
 
     Raises:
-        InputError: The first `ROWS_LOOKED_AT` lines contain no CDX row or header.
+        InputError: The first `_ROWS_LOOKED_AT` lines contain no CDX row or header.
     """
     rest = iter(lists)
     looked_at: list[list[bytes]] = []
-    while sum(map(len, looked_at)) < ROWS_LOOKED_AT and (lines := next(rest, None)) is not None:
+    while sum(map(len, looked_at)) < _ROWS_LOOKED_AT and (lines := next(rest, None)) is not None:
         looked_at.append(lines)
-    first = list(chain.from_iterable(looked_at))[:ROWS_LOOKED_AT]
+    first = list(chain.from_iterable(looked_at))[:_ROWS_LOOKED_AT]
     if first and not any(line.strip() and (is_header(line) or _is_row(line)) for line in first):
         raise InputError(
             f"{path}: not a CDX or CDXJ file: none of its first {len(first):,} lines is a row; "

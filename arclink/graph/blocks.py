@@ -22,7 +22,7 @@ Measured in docs/decisions/20261121-blocks-of-contents.md.
 BLOCK_CONTENTS = 4096
 """Maximum contents per block; it matters for error pages, which have few links."""
 
-BLOCK_NUMBERS = 200_000
+_BLOCK_NUMBERS = 200_000
 """Maximum links per block, with repetitions: one link may be on a page a hundred thousand times."""
 
 
@@ -51,7 +51,7 @@ class Block:
         return (
             len(self.number_of) >= BLOCK_LINKS
             or len(self._contents) >= BLOCK_CONTENTS
-            or self._numbers >= BLOCK_NUMBERS
+            or self._numbers >= _BLOCK_NUMBERS
         )
 
     def add(self, content: ContentId, numbers: list[int]) -> None:

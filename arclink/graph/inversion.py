@@ -6,7 +6,7 @@ import orjson
 
 from arclink.rows.relations import Groups, Row, format_groups, split_target_key
 
-MOST_CONTENTS = 50_000
+_MOST_CONTENTS = 50_000
 """Approximate maximum of contents in one ``inlinks`` row.
 
 A hub has several rows, so that no reducer holds all of its links.
@@ -14,7 +14,7 @@ A hub has several rows, so that no reducer holds all of its links.
 
 
 def reduce_postings(
-    key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS
+    key: bytes, postings: Iterator[bytes], most: int = _MOST_CONTENTS
 ) -> Iterator[Row]:
     """Yield the links under one key: one row, or several if it has more than ``most`` links.
 

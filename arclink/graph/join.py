@@ -67,9 +67,8 @@ class Joiner:
         self._block = Block()
         self._links: list[Link] = []  # of the block, by number
         self._first_place = b""  # of the block
-        self._codes: dict[
-            str, int
-        ] = {}  # of links in the block with the same target on the whole origin
+        # Of links in the block with the same target on the whole origin.
+        self._codes: dict[str, int] = {}
         self._origin = Place(())
         self._directory = Place(())
         self._payload: str | None = None  # checksum of the page before

@@ -94,9 +94,8 @@ class RankPages(ArclinkJob):
         """
         if step_num == len(self.steps()) - 1:
             return self.work.map_shares(pairs)
-        found: Any = MRJob.map_pairs(
-            self, pairs, step_num
-        )  # not the method of the base class, which supports one step only
+        # Not the method of the base class, which supports one step only.
+        found: Any = MRJob.map_pairs(self, pairs, step_num)
         return iter(found)
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:

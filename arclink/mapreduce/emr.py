@@ -25,7 +25,7 @@ LOGGED = (
 address ``$0``.
 """
 
-PRINTED = "hadoop.txt"
+_PRINTED = "hadoop.txt"
 """Name of the file with what Hadoop prints about a job, in the folder of the job's scripts."""
 
 
@@ -51,7 +51,7 @@ class LoggedEmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return b"".join(self.fs.cat(self._address())).decode(errors="replace")
 
     def _address(self) -> str:
-        return f"{self._cloud_tmp_dir}{PRINTED}"
+        return f"{self._cloud_tmp_dir}{_PRINTED}"
 
 
 @dataclass

@@ -28,7 +28,7 @@ from arclink.network.name_nodes import ADDRESS, known_name_nodes
 from arclink.network.object_store import is_object_store
 from arclink.store.batch_backups import MANIFEST
 
-GIVEN = "given"
+_GIVEN = "given"
 """Folder on the engine for files from outside the work folder, such as CDX files."""
 
 GRAPH = "graph"
@@ -69,7 +69,7 @@ _ERROR = re.compile(
 )
 """The line of a task's log that has the error, or that of YARN about a task that it killed."""
 
-MORE_MEMORY = (
+_MORE_MEMORY = (
     "Give tasks larger containers: mapreduce.map.memory.mb and mapreduce.reduce.memory.mb in the "
     "settings of the engine (--engine-conf)"
 )
@@ -83,7 +83,7 @@ def error_in(text: str) -> str | None:
     The last error is the cause, but one that only wraps ours is not.
     """
     errors = [
-        match[1] or f"{match[2]} {MORE_MEMORY}"
+        match[1] or f"{match[2]} {_MORE_MEMORY}"
         for match in map(_ERROR.match, text.splitlines())
         if match
     ]
@@ -317,7 +317,7 @@ class EngineRunner(JobRunner):
         work = self.scratch.parent
         if path.is_relative_to(work):
             return f"{self.root}/{path.relative_to(work).as_posix()}"
-        return f"{self.root}/{GIVEN}/{hashlib.sha256(bytes(path)).hexdigest()[:16]}{path.suffix}"
+        return f"{self.root}/{_GIVEN}/{hashlib.sha256(bytes(path)).hexdigest()[:16]}{path.suffix}"
 
     def _there(self, path: Path) -> tuple[EngineFiles, str]:
         files = self._files()

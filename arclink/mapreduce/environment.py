@@ -22,7 +22,7 @@ import orjson
 from arclink.errors import InputError
 from arclink.files.atomic import open_whole
 
-LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
+_LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
 UNUSED = re.compile(
     r".*\.pyi|numpy/(?:.*/)?tests/.*|numpy/(?:f2py|testing|_core/include|_core/lib)/.*"
     r"|zstandard/_cffi\..*|cassandra/cqlengine/.*|arclink/service/(?:.*/)?static/.*"
@@ -35,7 +35,7 @@ A worker unpacks all files. Those for terminals, for other services of Amazon an
 28 % of the bytes.
 """
 
-DRIVERS = ("cassandra-driver", "s3fs")
+_DRIVERS = ("cassandra-driver", "s3fs")
 """Optional packages with which tasks read objects and load a store."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -84,7 +84,7 @@ def _needed() -> Iterator[Distribution]:
     A requirement with a condition is skipped if it is not installed: only other systems need it.
     So is a driver: only builds with that store need it.
     """
-    waiting, seen = [("arclink", False), *((name, True) for name in DRIVERS)], set()
+    waiting, seen = [("arclink", False), *((name, True) for name in _DRIVERS)], set()
     while waiting:
         name, is_conditional = waiting.pop()
         key = re.sub(r"[-_.]+", "-", name).lower()
@@ -113,7 +113,7 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
         path = Path(str(package.locate_file(file)))
         if (
             not name.startswith(("..", "/", "__editable__"))
-            and not name.endswith((*LEFT_OUT, ".pth"))
+            and not name.endswith((*_LEFT_OUT, ".pth"))
             and not UNUSED.fullmatch(name)
             and path.is_file()
         ):
@@ -124,7 +124,7 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
             if (
                 path.is_file()
                 and "__pycache__" not in path.parts
-                and not path.name.endswith(LEFT_OUT)
+                and not path.name.endswith(_LEFT_OUT)
                 and not UNUSED.fullmatch(name := path.relative_to(folder.parent).as_posix())
             ):
                 yield str(path), name

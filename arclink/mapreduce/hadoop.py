@@ -71,7 +71,7 @@ _OF_CLIENT = re.compile(
 _COMMAND = re.compile(r"Command '.*'", re.DOTALL)
 
 
-class HttpFilesystem(HadoopFilesystem):  # type: ignore[misc]  # mrjob has no types
+class _HttpFilesystem(HadoopFilesystem):  # type: ignore[misc]  # mrjob has no types
     """An engine's files over HTTP where the address is known; ``hadoop fs`` elsewhere."""
 
     def mkdir(self, path: str) -> None:
@@ -122,7 +122,7 @@ class QuickHadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no 
         """The file systems that the runner writes to: the engine's and this machine's."""
         if self._fs is None:
             found = CompositeFilesystem()
-            found.add_fs("hadoop", HttpFilesystem(self._opts["hadoop_bin"] or None))
+            found.add_fs("hadoop", _HttpFilesystem(self._opts["hadoop_bin"] or None))
             found.add_fs("local", LocalFilesystem())
             self._fs = found
         return self._fs

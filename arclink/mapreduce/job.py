@@ -29,16 +29,16 @@ Pair = tuple[bytes, bytes]
 STREAMING = ("hadoop", "emr")
 """Runners that use Hadoop streaming."""
 
-CLUSTERS = (*STREAMING, "spark")
+_CLUSTERS = (*STREAMING, "spark")
 
-PASS_ON = "cat"
+_PASS_ON = "cat"
 """Command of a map task that passes lines on: no process of Python starts for it."""
 
 _SHORT = 1 << 10
 """Number of bytes of a line up to which copying it costs less than one more call."""
 
 
-class LineProtocol:
+class _LineProtocol:
     """A line is a key, one tab, a value; bytes throughout.
 
     The protocol is set explicitly because mrjob's JSON protocols write different bytes for the same
@@ -74,8 +74,8 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     """
 
     INPUT_PROTOCOL = TextLineProtocol
-    INTERNAL_PROTOCOL = LineProtocol
-    OUTPUT_PROTOCOL: type = LineProtocol
+    INTERNAL_PROTOCOL = _LineProtocol
+    OUTPUT_PROTOCOL: type = _LineProtocol
 
     HAS_REDUCER = True
     MAPS_NOTHING = False
@@ -163,7 +163,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     def steps(self) -> list[MRStep]:
         """Return the one step of this job."""
         if self.MAPS_NOTHING and self.options.runner in STREAMING:
-            return [MRStep(mapper_cmd=PASS_ON, reducer=self.reducer)]
+            return [MRStep(mapper_cmd=_PASS_ON, reducer=self.reducer)]
         if self.HAS_REDUCER:
             return [MRStep(mapper=self.mapper, reducer=self.reducer)]
         return [MRStep(mapper=self.mapper)]
@@ -236,12 +236,12 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
         On clusters, also true for a job that only needs the written order, which `local` keeps.
         """
-        return bool(self.SORT_VALUES or (self.VALUES_IN_ORDER and self.options.runner in CLUSTERS))
+        return bool(self.SORT_VALUES or (self.VALUES_IN_ORDER and self.options.runner in _CLUSTERS))
 
     def jobconf(self) -> dict[str, Any]:  # Any: mrjob's
         """Return the Hadoop or Spark properties of this job."""
         conf: dict[str, Any] = super().jobconf()
-        if self.options.runner not in CLUSTERS:
+        if self.options.runner not in _CLUSTERS:
             return conf
         if self.ONE_TASK_PER_FILE:
             conf[LEAST_SPLIT] = 1 << 50

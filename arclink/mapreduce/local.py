@@ -40,16 +40,16 @@ from arclink.mapreduce.task_variables import ATTEMPT_ID, noted_place, share_plac
 from arclink.reasons import Reason
 
 ATTEMPTS = 3
-NO_SPACE = 28
+_NO_SPACE = 28
 """Exit code of a task that had no disk space; its message could not be written either."""
 
-NO_MEMORY = 12
+_NO_MEMORY = 12
 """Exit code of a task that got no memory: alone, it may get enough."""
 
 LEAST_SPLIT = 1 << 20
 """Minimum bytes of input per task: starting a task costs as much as 10 ms of work."""
 
-PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG = 1
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 _MERGED = 64
@@ -103,7 +103,7 @@ class _Attempt(NamedTuple):
             status: Of the process, as `os.wait` has it.
             place: What the task was at.
         """
-        lacks_memory = os.WIFEXITED(status) and os.WEXITSTATUS(status) == NO_MEMORY
+        lacks_memory = os.WIFEXITED(status) and os.WEXITSTATUS(status) == _NO_MEMORY
         if os.WIFEXITED(status) and not (lacks_memory and self.number == 0):
             return None
         if self.number == 0:
@@ -303,7 +303,7 @@ def _decompressed(source: BinaryIO, path: Path, target: Path) -> Piece:
         return Piece(str(target), 0, output.tell())
 
 
-def sort_options() -> list[str]:
+def _sort_options() -> list[str]:
     """Return the options of sort(1): 128 MB of memory, and the number of files to merge at a time.
 
     With twice the memory, sort takes 25 % more CPU time for data that does not fit, because of page
@@ -339,7 +339,7 @@ def _sort(paths: Sequence[Path], target: Path, cores: int, *, by_key: bool) -> N
         by_key: Whether lines of one key keep their order.
     """
     options = ["-t", "\t", "-k1,1", "-s"] if by_key else []
-    options += [*sort_options(), f"--parallel={cores}", "-T", str(target.parent)]
+    options += [*_sort_options(), f"--parallel={cores}", "-T", str(target.parent)]
     with target.open("wb") as output:
         if not paths:  # sort(1) would read its standard input
             return
@@ -412,7 +412,7 @@ def _border(source: BinaryIO, position: int, total: int, key: Callable[[bytes], 
 def _ending(status: int) -> str:
     """Return how a process ended that did not end well, and what may be the cause."""
     if os.WIFEXITED(status):
-        is_memory = os.WEXITSTATUS(status) == NO_MEMORY
+        is_memory = os.WEXITSTATUS(status) == _NO_MEMORY
         return "lack of memory" if is_memory else f"exit {os.WEXITSTATUS(status)}"
     number = os.WTERMSIG(status)
     causes: dict[int, str] = {
@@ -463,9 +463,9 @@ def _fork(job: Any, attempt: _Attempt, memory: mmap.mmap) -> int:  # Any: as abo
     # The edge of the child process: any error ends it, and the parent reports it.
     except BaseException as error:
         if _has_no_space(error):
-            status = NO_SPACE
+            status = _NO_SPACE
         elif isinstance(error, MemoryError):
-            status = NO_MEMORY
+            status = _NO_MEMORY
         with suppress(OSError):
             traceback.print_exc()
             sys.stderr.flush()
@@ -497,7 +497,7 @@ def _die_with_parent() -> None:
     prctl(2), Linux only.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _keep_freed_memory() -> None:
@@ -516,11 +516,11 @@ def _failure(task: _Task, status: int, place: bytes) -> TaskFailedError:
     """Return the error for a task that failed, with the last lines it wrote to stderr."""
     lines = task.notes.with_suffix(".log").read_bytes().decode(errors="replace").splitlines()
     said = "\n".join(lines[-15:])
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == NO_SPACE:
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _NO_SPACE:
         said = f"{said}\n{os.strerror(errno.ENOSPC)}"
     where = f" at {place.decode(errors='replace')}" if place else ""
     how = _ending(status)
-    if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == NO_MEMORY:
+    if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == _NO_MEMORY:
         said += (
             f"\n{how}, even when run alone: allow more memory (ulimit -v, the limit of the "
             "container), or use a smaller --batch-size or fewer --cores"

@@ -108,10 +108,11 @@ def prepare() -> None:
     _provide("distutils.spawn", find_executable=shutil.which)
     _provide("distutils.version", LooseVersion=LooseVersion)
 
+    # Tasks read no YAML settings and make no HTTP requests.
     with (
         imported_lazily("yaml"),
         imported_lazily("urllib.request", "pathname2url", "urlopen"),
-    ):  # tasks read no YAML settings and make no HTTP requests
+    ):
         from mrjob import cat, conf, py2  # noqa: F401
 
     if find_spec("pyspark"):  # mrjob imports it to find its folder, which only Spark needs

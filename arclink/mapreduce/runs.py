@@ -162,7 +162,7 @@ class JobRunner:
             PipelineError: The job wrote a relation that is not in ``outputs``: the versions of job
                 and stage differ.
         """
-        move_relations(output, outputs, label)
+        _move_relations(output, outputs, label)
 
     def move(self, source: Path, target: Path, label: str) -> None:
         """Move the parts in a folder to another folder, with a label in their names."""
@@ -227,8 +227,8 @@ class JobRunner:
         except (EOFError, zlib.error) as error:
             raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
-            if is_of_space(error):
-                raise no_space(name, self.scratch) from error
+            if _is_of_space(error):
+                raise _no_space(name, self.scratch) from error
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise too_few_files(name) from error
             raise PipelineError(
@@ -243,7 +243,7 @@ class JobRunner:
         """Return the error for a failed task: its first and last line; a file has all lines."""
         lines = [line for line in said.splitlines() if line.strip()]
         if os.strerror(errno.ENOSPC) in said:
-            return no_space(name, self.scratch)
+            return _no_space(name, self.scratch)
         if os.strerror(errno.EMFILE) in said:
             return too_few_files(name)
         report = self.scratch / FAILED_TASK
@@ -253,12 +253,12 @@ class JobRunner:
         return kind(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
 
 
-def is_of_space(error: OSError) -> bool:
+def _is_of_space(error: OSError) -> bool:
     """Return whether the error is a full disk, quota or file."""
     return error.errno in OUT_OF_SPACE
 
 
-def no_space(name: str, folder: Path) -> PipelineError:
+def _no_space(name: str, folder: Path) -> PipelineError:
     """Return the error for a step that could not write its output for lack of space."""
     return PipelineError(
         f"{name}: no space left in {folder}: free some there, or name a folder on a larger "
@@ -277,12 +277,12 @@ def room_in(folder: Path, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if is_of_space(error):
-            raise no_space(name, folder) from error
+        if _is_of_space(error):
+            raise _no_space(name, folder) from error
         raise
 
 
-def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+def _move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> None:
     """Move the parts of each relation in a job's output to its folder.
 
     Args:

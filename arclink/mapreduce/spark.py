@@ -33,7 +33,7 @@ PARTS = "part-*"
 LOG = "spark.log"
 """File with what Spark said during the last job, in the folder of the tasks."""
 
-SPECIAL = frozenset(",*?[]{}\\")
+_SPECIAL = frozenset(",*?[]{}\\")
 """Characters that a path must not have."""
 
 
@@ -203,7 +203,7 @@ def _address(path: Path) -> str:
     >>> _address(Path("/data/work of mine"))
     'file:///data/work of mine'
     """
-    if special := sorted(SPECIAL & set(str(path))):
+    if special := sorted(_SPECIAL & set(str(path))):
         raise PipelineError(
             f"{path}: Spark takes {' '.join(special)} in a path as a pattern; name another "
             "folder with --work (--folder, for one stage)"

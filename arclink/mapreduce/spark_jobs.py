@@ -52,9 +52,8 @@ def jobconf_of(job: Any) -> dict[str, Any]:  # Any: mrjob has no types
     return {**job.jobconf(), **(job.options.jobconf or {})}
 
 
-def run_steps(
-    context: Any, job: Any, inputs: str, output: str
-) -> list[Counters]:  # Any: neither pyspark nor mrjob has types
+# `Any` here and below: neither pyspark nor mrjob has types.
+def run_steps(context: Any, job: Any, inputs: str, output: str) -> list[Counters]:
     """Run a job; return the counters of its tasks.
 
     Args:
@@ -90,7 +89,7 @@ def run_steps(
 
 def _task(
     of: Any, kind: str, step: int, counts: Any
-) -> Callable[[int, Iterable[bytes]], Iterator[bytes]]:  # Any: as above
+) -> Callable[[int, Iterable[bytes]], Iterator[bytes]]:
     """Return the function of the map tasks or the reduce tasks of a step of a job."""
     job_class, arguments = type(of), of.arguments
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from arclink.errors import TaskError
 
-CHECKED = (
+_CHECKED = (
     "arclink",
     "selectolax",
     "surt",
@@ -24,17 +24,18 @@ CHECKED = (
 
 
 def versions_here() -> dict[str, str]:
-    """Return the version of each package in `CHECKED`; ``-`` if it is not installed.
+    """Return the version of each package in `_CHECKED`; ``-`` if it is not installed.
 
     The version of Python is not among them: it does not change the output of a task.
     """
+    # Imported here because it takes longer than the rest; only clusters need it.
     from importlib.metadata import (
         PackageNotFoundError,
         version,
-    )  # imported here because it takes longer than the rest; only clusters need it
+    )
 
     found = {}
-    for name in CHECKED:
+    for name in _CHECKED:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -68,6 +69,6 @@ def differences(here: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]
     """
     return [
         f"{name} {here[name]} instead of {wanted[name]}"
-        for name in CHECKED
+        for name in _CHECKED
         if name in wanted and name in here and wanted[name] != here[name]
     ]

@@ -63,16 +63,16 @@ PATIENCE = doubled(0.5, 8)
 A failover takes some seconds, the start of a NameNode with its safe mode a minute or more.
 """
 
-FIRST_ATTEMPTS = 2
+_FIRST_ATTEMPTS = 2
 """Further attempts at NameNodes that never answered this process: their address may be wrong."""
 
 IN_A_TASK = "CONTAINER_ID"
 """Variable that YARN sets for tasks. The process that started them has tried the address."""
 
-HOPELESS = (NetworkFailure.NO_TLS, NetworkFailure.TOO_LARGE)
+_HOPELESS = (NetworkFailure.NO_TLS, NetworkFailure.TOO_LARGE)
 """Failures that no further attempt avoids."""
 
-AWAY = (
+_AWAY = (
     "StandbyException",
     "RetriableException",
     "SafeModeException",
@@ -80,7 +80,7 @@ AWAY = (
 )
 """Exceptions of a NameNode that another one replaces, or that will answer later."""
 
-LASTING = (
+_LASTING = (
     "AccessControlException",
     "SecurityException",
     "QuotaExceededException",
@@ -406,7 +406,7 @@ class WebHdfs:
                     f"({error.detail if isinstance(error, NetworkError) else error}); "
                     f"check that it is running, and check {ADDRESS}{_of_certificates(error)}"
                 )
-                if isinstance(error, NetworkError) and error.failure in HOPELESS:
+                if isinstance(error, NetworkError) and error.failure in _HOPELESS:
                     raise failure from error
                 self._lost += 1
                 self._turn()
@@ -417,7 +417,7 @@ class WebHdfs:
 
     def _pauses(self) -> Iterator[float]:
         """Yield the seconds before each further attempt at the NameNodes."""
-        first = max(FIRST_ATTEMPTS, len(self._addresses))
+        first = max(_FIRST_ATTEMPTS, len(self._addresses))
         for number, pause in enumerate(PATIENCE):
             if number == first and self.address not in _reached and IN_A_TASK not in os.environ:
                 return
@@ -494,7 +494,7 @@ class WebHdfs:
         """Raise an error if a response has another status than the expected one."""
         if reply.status == status:
             return
-        is_lasting = reply.problem("exception").endswith(LASTING)
+        is_lasting = reply.problem("exception").endswith(_LASTING)
         if is_lasting or reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
             raise InputError(f"{path} in {self._names}: {reply.words()}")
         raise _RefusalError(reply.words())
@@ -504,7 +504,7 @@ def _is_away(reply: _Reply) -> bool:
     """Return whether a NameNode is not active, or not ready: another one may be, or it is later."""
     said = f"{reply.problem('exception')} {reply.problem('message')}"
     return reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR or (
-        reply.status == HTTPStatus.FORBIDDEN and any(name in said for name in AWAY)
+        reply.status == HTTPStatus.FORBIDDEN and any(name in said for name in _AWAY)
     )
 
 

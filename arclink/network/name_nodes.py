@@ -20,8 +20,8 @@ SETTINGS = "HADOOP_CONF_DIR"
 """The environment variable with the folder of Hadoop's settings."""
 
 SCHEMES = ("hdfs://", "webhdfs://", "swebhdfs://")
-ENCRYPTED = ("https", "swebhdfs")
-PORTS = {False: 9870, True: 9871}
+_ENCRYPTED = ("https", "swebhdfs")
+_PORTS = {False: 9870, True: 9871}
 """Hadoop's ports for HTTP, and with encryption."""
 
 
@@ -71,8 +71,8 @@ def name_nodes(url: str) -> tuple[str, ...]:
 
 def _http_address(text: str) -> str:
     address = parse_server_address(text)
-    is_encrypted = address.scheme in ENCRYPTED
-    port = address.port or PORTS[is_encrypted]
+    is_encrypted = address.scheme in _ENCRYPTED
+    port = address.port or _PORTS[is_encrypted]
     return f"http{'s' if is_encrypted else ''}://{address.host}:{port}"
 
 

@@ -18,10 +18,10 @@ from arclink.network.hdfs import FileEntry
 SCHEMES = ("s3://", "s3a://")
 """The addresses; Hadoop's own driver has the second name, Amazon EMR uses the first."""
 
-RANGE = 8 << 20
+_RANGE = 8 << 20
 """Bytes per request when a file is read."""
 
-MOST_DELETED = 1000
+_MOST_DELETED = 1000
 """Greatest number of objects that one request may delete."""
 
 
@@ -165,7 +165,7 @@ class ObjectStore:
             source.seek(0)
             file = self._system.open(path, "wb")
             try:
-                shutil.copyfileobj(source, file, RANGE)
+                shutil.copyfileobj(source, file, _RANGE)
             except BaseException:
                 file.discard()
                 raise
@@ -196,8 +196,8 @@ class ObjectStore:
         source = self._sources.get(path, path)
         size = self._object(source).size
         while offset < size:
-            yield self._range(source, offset, min(offset + RANGE, size))
-            offset += RANGE
+            yield self._range(source, offset, min(offset + _RANGE, size))
+            offset += _RANGE
 
     def _range(self, path: str, start: int, end: int) -> bytes:
         block = self._answer(
@@ -240,8 +240,8 @@ class ObjectStore:
             more = {"ContinuationToken": page["NextContinuationToken"]}
 
     def _delete(self, paths: list[str]) -> None:
-        for first in range(0, len(paths), MOST_DELETED):
-            some = paths[first : first + MOST_DELETED]
+        for first in range(0, len(paths), _MOST_DELETED):
+            some = paths[first : first + _MOST_DELETED]
             keys = [{"Key": path.partition("/")[2]} for path in some]
             done = self._call(some[0], "delete_objects", Delete={"Objects": keys, "Quiet": True})
             for refused in done.get("Errors", ()):

@@ -41,7 +41,7 @@ ASK = 309 / 1e6
 Source: docs/decisions/20261123-tasks-ask-for-known-payloads.md.
 """
 
-START_JOB = 10.0
+_START_JOB = 10.0
 """Seconds until the tasks of a job run, and from their end until the next job.
 
 Source: docs/reference/engines.md, *How tasks share the work*.
@@ -70,14 +70,14 @@ BYTES_A_CAPTURE = 20_000
 CAPTURES_OF_FILE = 10**9 // BYTES_A_CAPTURE
 """Captures per archive file of 1 GB."""
 
-JOBS_OF_BATCH = 9
+_JOBS_OF_BATCH = 9
 """Number of jobs of a batch.
 
 Filter, extract, a search for further captures and extract for these, join, invert, and three phases
 of load.
 """
 
-JOBS_OF_STAGE = {
+_JOBS_OF_STAGE = {
     "filter": ("share", "filter"),
     "extract": ("match", "extract", "find"),
     "join and invert": ("join", "invert"),
@@ -92,7 +92,7 @@ where half of the links lead to a page that no other link leads to, and 21.6 whe
 their menus.
 """
 
-GRAPH_FILE_BYTES_A_LINK = 82.0
+_GRAPH_FILE_BYTES_A_LINK = 82.0
 """Bytes per link of graph files, as text; the same section: 101 MB for 1,235,318 links."""
 
 USE = 0.6
@@ -102,7 +102,7 @@ Two workers ran the stages 1.5 to 1.9 times as fast as one (benchmarks/results.m
 workers*), and a cluster has skew in addition.
 """
 
-ROOM = 1.5
+_ROOM = 1.5
 """Bytes of disk per byte stored.
 
 A compaction writes the new file before it removes the old ones. Tiered compaction needs up to
@@ -229,7 +229,7 @@ def plan(
     each = working(rates, amounts)
     # Each link is written by one loader and by every node that keeps a copy of it.
     seconds = {
-        stage: sum(each.get(job, 0.0) for job in jobs) for stage, jobs in JOBS_OF_STAGE.items()
+        stage: sum(each.get(job, 0.0) for job in jobs) for stage, jobs in _JOBS_OF_STAGE.items()
     }
     seconds["extract"] += collection.pages * ASK
     seconds["load"] = links * (LOAD + STORE * cluster.replication)
@@ -242,15 +242,15 @@ def plan(
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
         {
-            "starts of jobs": batches * JOBS_OF_BATCH * START_JOB / 3600,
+            "starts of jobs": batches * _JOBS_OF_BATCH * _START_JOB / 3600,
             "list of files": collection.all_files
             * (NOTE_FILE if are_many else LOOK_AT_FILE)
             / 3600,
         },
         links,
-        links * GRAPH_FILE_BYTES_A_LINK,
+        links * _GRAPH_FILE_BYTES_A_LINK,
         stored,
-        stored * ROOM / cluster.nodes,
+        stored * _ROOM / cluster.nodes,
     )
 
 

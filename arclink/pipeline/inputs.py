@@ -37,7 +37,7 @@ from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
 
-LIST_SUFFIXES = (".txt", ".lst", ".list")
+_LIST_SUFFIXES = (".txt", ".lst", ".list")
 
 MANY_FILES = 4_000
 """Number of remote files from which tasks of an engine look at them: half a minute of CPU time."""
@@ -83,13 +83,13 @@ def _resolved(path: Path) -> Path:
             "it, or use a symbolic link"
         ) from error
     try:
-        return path.resolve(
-            strict=not split_entry(str(path))
-        )  # what is inside of a file has no path of its own
+        # What is inside of a file has no path of its own.
+        return path.resolve(strict=not split_entry(str(path)))
+    # A loop of links is one or the other, by the Python's version.
     except (
         OSError,
         RuntimeError,
-    ) as error:  # a loop of links is one or the other, by the Python's version
+    ) as error:
         what = (
             f"a link to {os.readlink(path)}, which does not exist"
             if path.is_symlink()
@@ -113,7 +113,7 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
     if path.is_dir():
         yield from _search(path)
     elif path.is_file():
-        if path.name.lower().endswith(LIST_SUFFIXES):
+        if path.name.lower().endswith(_LIST_SUFFIXES):
             yield from _read_list(path, lists)
         else:
             yield from _unpacked(path.absolute())
@@ -142,7 +142,7 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
 
     Where the protocol can list files, the URL may also be a folder or a pattern.
     """
-    if uses_webhdfs(url) and not url.lower().endswith(LIST_SUFFIXES) and not split_entry(url):
+    if uses_webhdfs(url) and not url.lower().endswith(_LIST_SUFFIXES) and not split_entry(url):
         for address in find_in_hdfs(url, _SEARCHED):
             yield from _unpacked(RemotePath(address))
         return
@@ -161,7 +161,7 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
             raise InputError(f"{url}: no archive file there; name the files, or a list of them")
         for address in addresses:
             yield from _unpacked(RemotePath(address))
-    elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
+    elif RemotePath(url).name.lower().endswith(_LIST_SUFFIXES):
         yield from _read_list(RemotePath(url), lists)
     else:
         yield from _unpacked(RemotePath(url))

@@ -13,7 +13,7 @@ from arclink.store.protocols import KnownFile
 from arclink.version import VERSION
 
 FORMAT = 2
-VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
+_VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
 """Packages whose version can change a graph."""
 
 
@@ -52,7 +52,7 @@ def format_manifest(
 
 def _versions() -> dict[str, str]:
     versions = {}
-    for name in VERSIONS_OF:
+    for name in _VERSIONS_OF:
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

@@ -17,7 +17,7 @@ from arclink.shares import BYTES_OF_CORE
 from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
 from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
 
-EXTRACTOR_VERSION = "3"
+_EXTRACTOR_VERSION = "3"
 """Increased whenever the same payload would give other links than before."""
 
 WAYBACK_SETTING = "unwrapped wayback"
@@ -26,7 +26,7 @@ WAYBACK_SETTING = "unwrapped wayback"
 OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
 """Values of settings that older stores do not record, as these stores were built."""
 
-OUTLINKS_SETTING = "heritrix outlinks"
+_OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
 BATCH_BYTES = 4 << 30
@@ -90,12 +90,12 @@ class BuildSettings:
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
         return {
-            "extractor version": EXTRACTOR_VERSION,
+            "extractor version": _EXTRACTOR_VERSION,
             KEYS_SETTING: KEY_RULES,
             "rules": _stored(self.rules),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
-            OUTLINKS_SETTING: "on" if adds_recorded else "off",
+            _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
 

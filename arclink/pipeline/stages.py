@@ -42,7 +42,7 @@ from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
 PAGES = b"pages"
 
-BYTES_OF_TASK = 25_000
+_BYTES_OF_TASK = 25_000
 """Minimum bytes of pointers per reading task, except in the first round on an engine.
 
 These are some 100 pointers, or 0.1 s of work.
@@ -398,7 +398,7 @@ class _Rounds:
         return self.run.cores * 2 if self.run.cores > 1 else 1
 
     def _tasks_for(self, pointers: PartSizes) -> int:
-        return min(self._most_tasks(), -(-sum(pointers.values()) // BYTES_OF_TASK))
+        return min(self._most_tasks(), -(-sum(pointers.values()) // _BYTES_OF_TASK))
 
 
 def join(folder: Path, run: JobRunner) -> Counts:

@@ -292,14 +292,14 @@ def parse_header(line: bytes) -> Layout | None:
     if letters in LAYOUTS.values() or letters == _LETTERS_OF_14:
         return None
     if letters[:1] == ("a",) and "a" in letters[1:]:
+        # wget writes the URI in the key column: " CDX a b a m s k r M V g u".
         letters = (
             _NOT_READ,
             *letters[1:],
-        )  # wget writes the URI in the key column: " CDX a b a m s k r M V g u"
+        )
     if "V" in letters:
-        letters = tuple(
-            _NOT_READ if letter == "v" else letter for letter in letters
-        )  # v is the offset in the decompressed file, another number
+        # "v" is the offset in the decompressed file, another number.
+        letters = tuple(_NOT_READ if letter == "v" else letter for letter in letters)
     named = [_FROM_LETTER[letter] for letter in letters if letter in _FROM_LETTER]
     missing = {"timestamp", "original", "offset", "file"} - set(named)
     if missing or len(set(named)) < len(named):

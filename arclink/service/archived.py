@@ -57,18 +57,18 @@ from arclink.uris.resolution import Base
 
 archived = Blueprint("archived", __name__)
 
-ORIGINAL_PREFIX = "X-Archive-Orig-"
+_ORIGINAL_PREFIX = "X-Archive-Orig-"
 
-POLICY = (
+_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Policy of archived bytes that a browser shows directly."""
 
-LONGEST_HEADER = 8_000
+_LONGEST_HEADER = 8_000
 """Maximum characters of an archived header; clients refuse longer ones, which are left out."""
 
-MOST_HEADER_CHARACTERS = 32_000
+_MOST_HEADER_CHARACTERS = 32_000
 """Maximum characters of all archived headers of one answer."""
 
 _EXTENSION = "arclink-pages"
@@ -174,13 +174,13 @@ def web(rest: str) -> Response:
             memento = _nearest(store, uri, requested)
         if memento.timestamp != digits or modifier != "id_":
             address = path_of_capture(memento)
-            return lead_to(address, memento, neighbours_of(store, memento))
+            return _lead_to(address, memento, neighbours_of(store, memento))
         around = neighbours_of(store, memento)
         page = reader_of(store).read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
     response.headers["Content-Location"] = path_of_capture(memento)
-    add_links(response, memento, around)
+    _add_links(response, memento, around)
     return response
 
 
@@ -196,7 +196,7 @@ def _lead_to_captures(uri: str) -> Response:
 def _lead_to_newest(store: Scans, uri: str) -> Response:
     with store.snapshot():
         memento = _nearest(store, uri, LAST_MOMENT)
-        return lead_to(path_of_capture(memento), memento, neighbours_of(store, memento))
+        return _lead_to(path_of_capture(memento), memento, neighbours_of(store, memento))
 
 
 @archived.get("/timegate/<rest:rest>")
@@ -213,7 +213,7 @@ def timegate(rest: str) -> Response:
     with store.snapshot():
         memento = _nearest(store, uri, _accepted_time())
         address = uri_m_of(memento) or path_of_capture(memento)
-        response = lead_to(address, memento, neighbours_of(store, memento))
+        response = _lead_to(address, memento, neighbours_of(store, memento))
     response.vary.add("Accept-Datetime")
     return response
 
@@ -246,17 +246,17 @@ def _nearest(store: Scans, uri: str, requested: Timestamp) -> Memento:
     return memento
 
 
-def lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
+def _lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
     """Return a redirect to an address of a capture."""
     response = Response(status=HTTPStatus.FOUND)
     response.headers["Location"] = address
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
-    add_links(response, memento, around)
+    _add_links(response, memento, around)
     return response
 
 
-def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
+def _add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     """Add Memento's ``Link`` header for a capture (RFC 7089, 2.2)."""
     original = ascii_uri(memento.original)
     if len(original) > LONGEST_URI_IN_LINKS:
@@ -303,7 +303,7 @@ def _respond(page: CapturedPage) -> Response:
     if part is not None:
         set_range(response, part)
     del response.headers["Content-Type"]
-    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Referrer-Policy"] = "same-origin"  # pywb passes it on, and needs the referrer
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
@@ -340,14 +340,14 @@ def _status(status: str) -> int:
 def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
     """Add the archived headers, with a prefix, and those that a client needs by their own names."""
     headers = response.headers
-    room = MOST_HEADER_CHARACTERS
+    room = _MOST_HEADER_CHARACTERS
     for name, value in page.headers.fields:
-        clean = header_value(value)
+        clean = _header_value(value)
         room -= len(name) + len(clean)
-        if _NAME.fullmatch(name) and len(clean) <= LONGEST_HEADER and room >= 0:
-            headers.add(ORIGINAL_PREFIX + name, clean)
-    if page.content_type and len(page.content_type) <= LONGEST_HEADER:
-        headers["Content-Type"] = header_value(page.content_type)
+        if _NAME.fullmatch(name) and len(clean) <= _LONGEST_HEADER and room >= 0:
+            headers.add(_ORIGINAL_PREFIX + name, clean)
+    if page.content_type and len(page.content_type) <= _LONGEST_HEADER:
+        headers["Content-Type"] = _header_value(page.content_type)
     codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
     if (
         0 < len(codings) <= MOST_CODINGS
@@ -374,7 +374,7 @@ def _location(memento: Memento, location: str) -> str:
     return f"{address}#{fragment}" if fragment else address
 
 
-def header_value(text: str) -> str:
+def _header_value(text: str) -> str:
     r"""Return an archived header value as WSGI takes it: bytes as Latin-1, without controls.
 
     >>> header_value("a\r\nSet-Cookie: x")

@@ -98,10 +98,10 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
         with current_reader().read(shown) as page:
             return {"text": text_then(page, at, root), "why_no_text": None}
     except CaptureError as error:
-        return {"text": None, "why_no_text": reason_for_people(error)}
+        return {"text": None, "why_no_text": _reason_for_people(error)}
 
 
-def reason_for_people(error: Exception) -> str:
+def _reason_for_people(error: Exception) -> str:
     """Return why a capture has no text, without the paths that only an operator needs."""
     if isinstance(error, CaptureError) and error.reason is Reason.MEMENTO_MIME:
         return "This capture is no text."

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, request
 from werkzeug.exceptions import Forbidden
 
-ARCHIVED: Final = frozenset({"archived", "streaming", "taking_away"})
+_ARCHIVED: Final = frozenset({"archived", "streaming", "taking_away"})
 """Resources (blueprints) whose answers are, or contain, archived bytes."""
 _ROWS: Final = "archived.cdx"
 """The view of these resources that answers with rows about captures."""
@@ -65,4 +65,4 @@ def _is_forwarded() -> bool:
 
 
 def _is_archived() -> bool:
-    return request.blueprint in ARCHIVED and request.endpoint != _ROWS
+    return request.blueprint in _ARCHIVED and request.endpoint != _ROWS

@@ -23,7 +23,7 @@ from flask import Flask, Response, request
 from arclink.errors import UsageError
 from arclink.network.addresses import parse_server_address
 
-ANY_ORIGIN: Final = "*"
+_ANY_ORIGIN: Final = "*"
 
 _API_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 """Policy of responses that are not pages: a browser that shows them may load nothing.
@@ -63,7 +63,7 @@ def parse_origin(text: str, option: str = "--cors-origin") -> str:
         f"write {'* for all, or ' if is_cors else ''}scheme, host and port of a page, such as "
         "https://app.example.org"
     )
-    if text == ANY_ORIGIN and is_cors:
+    if text == _ANY_ORIGIN and is_cors:
         return text
     try:
         address = parse_server_address(text)
@@ -124,8 +124,8 @@ def _is_preflight() -> bool:
 def _add_sharing(response: Response, allowed: frozenset[str]) -> None:
     """Add the CORS headers that let a script of an allowed origin read the response."""
     origin = request.headers.get("Origin", "")
-    if ANY_ORIGIN in allowed:
-        response.headers["Access-Control-Allow-Origin"] = ANY_ORIGIN
+    if _ANY_ORIGIN in allowed:
+        response.headers["Access-Control-Allow-Origin"] = _ANY_ORIGIN
     else:
         response.vary.add("Origin")  # always: a cache must not reuse this answer for others
         if origin not in allowed:

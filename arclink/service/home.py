@@ -33,7 +33,7 @@ from arclink.uris.surts import surt_of
 
 home = Blueprint("home", __name__)
 
-MOST_NEAR = 8
+_MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
 _EXAMPLES = 5
 
@@ -110,7 +110,7 @@ def _view(asked: Asked, store: Answers) -> Response:
         chronicle=chronicle,
         axis=axis,
         replay=settings.replay,
-        near=[] if is_known else list(islice(_near(store, query.surt), MOST_NEAR)),
+        near=[] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
         is_loaded=store.last_batch() > 0,
         has_neighbours=bool(settings.instances),
         **words,
@@ -151,7 +151,7 @@ def _near(store: Answers, surt: Surt) -> Iterator[str]:
     host, bracket, _ = surt.partition(")")
     if not bracket:
         return
-    for near in islice(store.surts(Surt(f"{host})")), 10 * MOST_NEAR):
+    for near in islice(store.surts(Surt(f"{host})")), 10 * _MOST_NEAR):
         memento = next(store.mementos(near), None)
         if memento is not None:
             yield printable_uri(memento.original)

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, current_app, request
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 _EXTENSION: Final = "arclink-hosts"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?")
@@ -80,11 +80,11 @@ def hosts_at(listening: str, asked: str, public: str = "", origins: Iterable[str
     netloc = urlsplit(public).netloc
     if ip_address(listening.partition("%")[0]).is_loopback:
         own = {name_of(_in_url(listening)), name_of(_in_url(asked))}
-        return Hosts(LOOPBACK | own | given, public=netloc)
+        return Hosts(_LOOPBACK | own | given, public=netloc)
     if not given:
         return Hosts()
     return Hosts(
-        LOOPBACK | given | {socket.gethostname().lower()}, with_addresses=True, public=netloc
+        _LOOPBACK | given | {socket.gethostname().lower()}, with_addresses=True, public=netloc
     )
 
 

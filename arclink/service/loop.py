@@ -44,16 +44,16 @@ from arclink.service.shares import Cost, Shares, Turn
 
 _log = logging.getLogger("arclink.service")
 
-LARGEST_BODY: Final = 1 << 16
+_LARGEST_BODY: Final = 1 << 16
 """Maximum bytes of a request's body; no resource needs any."""
 
-CHEAP_THREADS: Final = 2
+_CHEAP_THREADS: Final = 2
 """Threads that are kept for requests that cost next to nothing."""
 
 LONGEST_LINE: Final = 15.0
 """Seconds for which a request waits for its turn before it is refused."""
 
-RETRY_AFTER: Final = 30
+_RETRY_AFTER: Final = 30
 """Seconds after which a client that was refused may ask again."""
 
 SPOOLED: Final = 64 << 20
@@ -62,7 +62,7 @@ SPOOLED: Final = 64 << 20
 SPOOLED_BY_CLIENT: Final = 256 << 20
 """The same for all answers to one client; beyond this number, see `LEAST_SPOOLED`."""
 
-SPOOLED_BY_ALL: Final = 1 << 30
+_SPOOLED_BY_ALL: Final = 1 << 30
 """The same for all answers of a worker."""
 
 LEAST_SPOOLED: Final = 1 << 20
@@ -71,10 +71,10 @@ LEAST_SPOOLED: Final = 1 << 20
 PATIENCE: Final = 120.0
 """Seconds over which the speed of a reader is measured."""
 
-SLOWEST_READER: Final = 1_000
+_SLOWEST_READER: Final = 1_000
 """Minimum bytes per second that a reader must take of an answer that waits for it."""
 
-SLOWEST_HOLDER: Final = 10_000
+_SLOWEST_HOLDER: Final = 10_000
 """The same while its answer holds a thread."""
 
 _TURN: Final = 1.0
@@ -90,7 +90,7 @@ class TooManyRequestsError(Error):  # type: ignore[misc]  # waitress has no type
     def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
         """Return status, headers and body."""
         status, headers, body = super().to_response(ident)
-        return status, [*headers, ("Retry-After", str(RETRY_AFTER))], body
+        return status, [*headers, ("Retry-After", str(_RETRY_AFTER))], body
 
 
 class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
@@ -191,7 +191,7 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no ty
             return False
         self._watched = now, self.taken
         holds_thread = self.requests and self.total_outbufs_len > self.adj.outbuf_high_watermark / 2
-        slowest = SLOWEST_HOLDER if holds_thread else SLOWEST_READER
+        slowest = _SLOWEST_HOLDER if holds_thread else _SLOWEST_READER
         return self._watched[1] - taken < slowest * (now - began)
 
     def was_left(self) -> bool:
@@ -251,11 +251,11 @@ class Server:
         self.sockets: dict[int, Any] = {}  # Any: waitress has no types
         self.shares = Shares(threads)
         self.threads = ThreadedTaskDispatcher()
-        self.threads.set_thread_count(threads + CHEAP_THREADS)
+        self.threads.set_thread_count(threads + _CHEAP_THREADS)
         self.roomy, self._tight = (
             Adjustments(
                 ident="ArcLink",
-                max_request_body_size=LARGEST_BODY,
+                max_request_body_size=_LARGEST_BODY,
                 outbuf_overflow=LEAST_SPOOLED,
                 outbuf_high_watermark=spooled,
             )
@@ -330,7 +330,7 @@ class Server:
         else:
             return ClientConnection(listener, conn, addr, adj, **others)
         if not _make_room(crowd):
-            _say(conn, status, f"Retry-After: {RETRY_AFTER}\r\n")
+            _say(conn, status, f"Retry-After: {_RETRY_AFTER}\r\n")
             with suppress(OSError):
                 conn.close()
             return None
@@ -363,7 +363,7 @@ class Server:
     def _room_for(self, client: str) -> Any:  # Any: waitress has no types
         """Return settings with the room that an answer to a client has at the moment."""
         spooled = self._spooled
-        has_too_much = spooled[client] > SPOOLED_BY_CLIENT or spooled.total() > SPOOLED_BY_ALL
+        has_too_much = spooled[client] > SPOOLED_BY_CLIENT or spooled.total() > _SPOOLED_BY_ALL
         return self._tight if has_too_much else self.roomy
 
     def _refuse(self, connection: ClientConnection) -> None:

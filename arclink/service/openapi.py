@@ -34,7 +34,7 @@ from arclink.service.through_time import ANCHORS, DIFF
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
-OPENAPI_VERSION: Final = "3.1.0"
+_OPENAPI_VERSION: Final = "3.1.0"
 
 _STATUSES: Mapping[int, str] = {
     400: (
@@ -408,7 +408,7 @@ RESOURCES: Sequence[Resource] = (
 def describe(place: str) -> Mapping[str, object]:
     """Return the OpenAPI document of a service below the path ``place``; empty for the root."""
     return {
-        "openapi": OPENAPI_VERSION,
+        "openapi": _OPENAPI_VERSION,
         "info": {
             "title": "ArcLink",
             "version": VERSION,

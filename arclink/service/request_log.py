@@ -27,10 +27,10 @@ from arclink.version import VERSION
 watching = Blueprint("watching", __name__)
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-LONGEST_TARGET: Final = 2_000
+_LONGEST_TARGET: Final = 2_000
 """Maximum characters of a request's target that are logged."""
 
-access_log = logging.getLogger("arclink.access")
+_access_log = logging.getLogger("arclink.access")
 
 _RESOURCE: Final = "arclink.resource"
 _WORKERS: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -156,9 +156,8 @@ class _Seen:
         self._is_ended = True
         resource = str(self._environ.get(_RESOURCE, "none"))
         method = str(self._environ["REQUEST_METHOD"])
-        known = (
-            method if method in ("GET", "HEAD", "OPTIONS", "POST") else "other"
-        )  # a label must not contain arbitrary text from a client
+        # A label must not contain arbitrary text from a client.
+        known = method if method in ("GET", "HEAD", "OPTIONS", "POST") else "other"
         seconds = perf_counter() - self._began
         _in_progress.labels(self._collection).dec()
         _requests.labels(self._collection, resource, known, self.status).inc()
@@ -166,12 +165,12 @@ class _Seen:
         _bytes.labels(self._collection, resource).inc(self.bytes)
         if not is_whole:
             _broken.labels(self._collection, resource).inc()
-        if access_log.isEnabledFor(logging.INFO):
+        if _access_log.isEnabledFor(logging.INFO):
             self._log(method, resource, seconds, is_whole)
 
     def _log(self, method: str, resource: str, seconds: float, is_whole: bool) -> None:
         environ = self._environ
-        target = str(environ.get("REQUEST_URI") or environ.get("PATH_INFO", ""))[:LONGEST_TARGET]
+        target = str(environ.get("REQUEST_URI") or environ.get("PATH_INFO", ""))[:_LONGEST_TARGET]
         about = {
             "remote": printable(str(environ.get("REMOTE_ADDR", ""))),
             "method": printable(method),
@@ -185,7 +184,7 @@ class _Seen:
         }
         if environ.get("HTTP_X_REQUEST_ID"):
             about["request_id"] = printable(str(environ["HTTP_X_REQUEST_ID"])[:100])
-        access_log.info(
+        _access_log.info(
             "%s %s %s", about["method"], about["target"], self.status, extra={"request": about}
         )
 

@@ -14,14 +14,14 @@ Schema = Mapping[str, object]
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer", "minimum": 0}
 COUNT: Schema = {"type": "integer", "minimum": 1}
-YES_OR_NO: Schema = {"type": "boolean"}
-TIMESTAMP: Schema = {
+_YES_OR_NO: Schema = {"type": "boolean"}
+_TIMESTAMP: Schema = {
     "type": "string",
     "pattern": "^[0-9]{14}$",
     "description": "14 digits, UTC: YYYYMMDDhhmmss",
 }
 TEXTS: Schema = {"type": "array", "items": TEXT}
-TIMESTAMPS: Schema = {"type": "array", "items": TIMESTAMP, "minItems": 1}
+TIMESTAMPS: Schema = {"type": "array", "items": _TIMESTAMP, "minItems": 1}
 
 
 def ref(name: str) -> Schema:
@@ -29,7 +29,7 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def or_null(schema: Schema) -> Schema:
+def _or_null(schema: Schema) -> Schema:
     """Return the schema of a value that may be null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -53,7 +53,7 @@ def fields(
 
 
 _OF_KIND: Mapping[FieldKind, Schema] = {
-    FieldKind.TIME: TIMESTAMP,
+    FieldKind.TIME: _TIMESTAMP,
     FieldKind.NUMBER: NUMBER,
     FieldKind.LENGTH: {**NUMBER, "minimum": -1},
 }
@@ -73,11 +73,11 @@ _COUNTS: Mapping[str, Schema] = {
     "contents": NUMBER,
     "mementos": NUMBER,
     "hosts": NUMBER,
-    "first": TIMESTAMP,
-    "last": TIMESTAMP,
+    "first": _TIMESTAMP,
+    "last": _TIMESTAMP,
 }
 _EXTENT = fields(
-    {"links": NUMBER, "complete": YES_OR_NO}, about="size of the part that was counted"
+    {"links": NUMBER, "complete": _YES_OR_NO}, about="size of the part that was counted"
 )
 _BOTH: Sequence[str] = ("outlinks", "inlinks")
 
@@ -89,7 +89,7 @@ def _per_direction(schema: Schema) -> Schema:
 _ORDER: Schema = {"enum": ["grouped", "store"]}
 _ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
 _INLINKS_KNOWN: Schema = {
-    **or_null(YES_OR_NO),
+    **_or_null(_YES_OR_NO),
     "description": "whether inlinks are known; false: no page was captured then, so they are "
     "unknown, not none; null: not known, or the query is not for inlinks",
 }
@@ -98,13 +98,13 @@ _MEMBER: Mapping[str, Schema] = {
     **_ASKED,
     "kind": TEXT,
     "text": TEXT,
-    "rel": or_null(TEXT),
+    "rel": _or_null(TEXT),
     "timestamps": TIMESTAMPS,
 }
 _MEMBER_DETAILS: Mapping[str, Schema] = {
     "uri_ms": TEXTS,
-    "evidence": or_null(listed(ref("Evidence"))),
-    "validity": or_null(ref("Validity")),
+    "evidence": _or_null(listed(ref("Evidence"))),
+    "validity": _or_null(ref("Validity")),
     "uris": TEXTS,
     "archives": named(TIMESTAMPS),
 }
@@ -114,20 +114,20 @@ _CHANGE = fields(
         **_ASKED,
         "kind": TEXT,
         "text": TEXT,
-        "rel": or_null(TEXT),
-        "before": or_null(TIMESTAMP),
-        "after": or_null(TIMESTAMP),
-        "other_time": or_null(TEXT),
+        "rel": _or_null(TEXT),
+        "before": _or_null(_TIMESTAMP),
+        "after": _or_null(_TIMESTAMP),
+        "other_time": _or_null(TEXT),
     },
     {
         "sources": TEXTS,
         "targets": TEXTS,
-        "before_uri_m": or_null(TEXT),
-        "after_uri_m": or_null(TEXT),
+        "before_uri_m": _or_null(TEXT),
+        "after_uri_m": _or_null(TEXT),
     },
 )
 _DIFFERENT_STATE = fields(
-    {"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
+    {"uri": TEXT, "timestamp": _TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
 )
 _TIMEMAP_MEMENTO = fields(
     {
@@ -163,8 +163,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "Known": fields(
         {
             "count": NUMBER,
-            "first": or_null(TIMESTAMP),
-            "last": or_null(TIMESTAMP),
+            "first": _or_null(_TIMESTAMP),
+            "last": _or_null(_TIMESTAMP),
             "asked": NUMBER,
             "links_known": NUMBER,
         },
@@ -173,7 +173,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "Evidence": fields(
         {
             "uri": TEXT,
-            "timestamp": TIMESTAMP,
+            "timestamp": _TIMESTAMP,
             "status": TEXT,
             "record_type": TEXT,
             "checksum": TEXT,
@@ -187,10 +187,10 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "Validity": fields(
         {
-            "last_without": or_null(TIMESTAMP),
-            "first_with": TIMESTAMP,
-            "last_with": TIMESTAMP,
-            "first_without": or_null(TIMESTAMP),
+            "last_without": _or_null(_TIMESTAMP),
+            "first_with": _TIMESTAMP,
+            "last_with": _TIMESTAMP,
+            "first_without": _or_null(_TIMESTAMP),
         },
         about="between which mementos the link appeared and disappeared",
     ),
@@ -205,21 +205,26 @@ SCHEMAS: Mapping[str, Schema] = {
             "inlinks": listed(ref("Inlink")),
             "inlinks_known": _INLINKS_KNOWN,
             "order": fields(dict.fromkeys(_BOTH, _ORDER)),
-            "next": or_null(TEXT),
+            "next": _or_null(TEXT),
         },
         {
             "mementos": ref("Known"),
             "match_type": {"enum": ["prefix", "host", "domain"]},
-            "at": TIMESTAMP,
+            "at": _TIMESTAMP,
             "in_force": listed(
                 fields(
-                    {"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "links_known": YES_OR_NO},
+                    {
+                        "uri": TEXT,
+                        "timestamp": _TIMESTAMP,
+                        "status": TEXT,
+                        "links_known": _YES_OR_NO,
+                    },
                     {"uri_m": TEXT},
                 )
             ),
             "archives": listed(ref("Archive")),
             "followed": listed(
-                fields({"uri": TEXT, "timestamp": TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})
+                fields({"uri": TEXT, "timestamp": _TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})
             ),
         },
         about="the links of a URI, or with match_type of several, without mementos",
@@ -233,7 +238,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "passed_over": NUMBER,
             "refused": fields({}, {reason.value: COUNT for reason in Refused}),
             "seconds": {"type": "number", "minimum": 0},
-            "cached": YES_OR_NO,
+            "cached": _YES_OR_NO,
         },
         about="result of the request to one archive",
     ),
@@ -247,10 +252,10 @@ SCHEMAS: Mapping[str, Schema] = {
             "start": NUMBER,
             "totals": _per_direction(NUMBER),
             "counted": _per_direction(_EXTENT),
-            "next": or_null(TEXT),
+            "next": _or_null(TEXT),
         },
         {
-            "at": TIMESTAMP,
+            "at": _TIMESTAMP,
             **dict.fromkeys(_BOTH, listed({"anyOf": [_counted("host"), _counted("domain")]})),
         },
         about="links counted per host or domain",
@@ -264,7 +269,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "start": NUMBER,
             "total": NUMBER,
             "counted": _EXTENT,
-            "next": or_null(TEXT),
+            "next": _or_null(TEXT),
             "anchors": listed(
                 fields(
                     {"text": TEXT, "kind": TEXT, **_COUNTS, "first_uri": TEXT},
@@ -272,16 +277,16 @@ SCHEMAS: Mapping[str, Schema] = {
                 )
             ),
         },
-        {"at": TIMESTAMP},
+        {"at": _TIMESTAMP},
         about="the words of the links to a URI",
     ),
     "Counts": fields(
         {
-            "by": or_null(TEXT),
+            "by": _or_null(TEXT),
             "captures": NUMBER,
             "uris": NUMBER,
             "complete": {
-                **YES_OR_NO,
+                **_YES_OR_NO,
                 "description": "Whether all captures of the subset were counted; if not, "
                 "there are more.",
             },
@@ -293,7 +298,7 @@ SCHEMAS: Mapping[str, Schema] = {
         {
             "name": TEXT,
             "kind": {"enum": ["view", "list"]},
-            "captures": or_null(NUMBER),
+            "captures": _or_null(NUMBER),
             "made": TEXT,
             "selection": TEXT,
         },
@@ -304,8 +309,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "Diff": fields(
         {
             **_ASKED,
-            "from": TIMESTAMP,
-            "to": TIMESTAMP,
+            "from": _TIMESTAMP,
+            "to": _TIMESTAMP,
             "direction": {"enum": ["out", "in", "both"]},
             "in_force": fields({"from": listed(_DIFFERENT_STATE), "to": listed(_DIFFERENT_STATE)}),
             "start": NUMBER,
@@ -313,7 +318,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 fields(dict.fromkeys(("added", "removed", "kept", "unknown"), NUMBER))
             ),
             "counted": _per_direction(_EXTENT),
-            "next": or_null(TEXT),
+            "next": _or_null(TEXT),
             **dict.fromkeys(("added", "removed", "kept", "unknown"), listed(_CHANGE)),
         },
         about="links that were added, removed and kept",
@@ -327,9 +332,9 @@ SCHEMAS: Mapping[str, Schema] = {
                         **_facts(EXPLANATION),
                         "reason": TEXT,
                         "reason_text": TEXT,
-                        "content": or_null(TEXT),
-                        "charset": or_null(TEXT),
-                        "read_from": or_null(_READ_FROM),
+                        "content": _or_null(TEXT),
+                        "charset": _or_null(TEXT),
+                        "read_from": _or_null(_READ_FROM),
                         "links": named(NUMBER),
                     }
                 )
@@ -343,12 +348,12 @@ SCHEMAS: Mapping[str, Schema] = {
             "surt": TEXT,
             "self": TEXT,
             "timemap_uri": fields({"json_format": TEXT}, {"link_format": TEXT}),
-            "next": or_null(TEXT),
-            "next_from": or_null(TIMESTAMP),
+            "next": _or_null(TEXT),
+            "next_from": _or_null(_TIMESTAMP),
             "mementos": fields(
                 {
-                    "first": or_null(_TIMEMAP_MEMENTO),
-                    "last": or_null(_TIMEMAP_MEMENTO),
+                    "first": _or_null(_TIMEMAP_MEMENTO),
+                    "last": _or_null(_TIMEMAP_MEMENTO),
                     "list": listed(_TIMEMAP_MEMENTO),
                 }
             ),

@@ -102,7 +102,7 @@ def serve(
         announce(f"Pages are replayed at port {chosen.browse.port}.")
 
     def start() -> Callable[[], None]:
-        server = server_on(listening, where, threads, chosen, connections, host)
+        server = _server_on(listening, where, threads, chosen, connections, host)
         return lambda: run_until_stopped(server, grace)
 
     def listen_no_more() -> None:
@@ -139,10 +139,10 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
-    return server_on([_listening(host, port)], where, threads, settings, connections, host)
+    return _server_on([_listening(host, port)], where, threads, settings, connections, host)
 
 
-def server_on(
+def _server_on(
     listening: Sequence[socket.socket],
     where: str | Callable[[], Scans] | Mapping[str, str],
     threads: int,

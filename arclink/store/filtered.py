@@ -130,9 +130,8 @@ class FilteredStore(Closing):
         return self.base.outlinks(content) if self._is_shown(content) else iter(())
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
-        if after is not None and not self._is_shown(
-            after.content
-        ):  # the error must not reveal that the store has this content
+        # The error must not reveal that the store has this content.
+        if after is not None and not self._is_shown(after.content):
             raise UsageError(
                 f"cannot continue after an inlink of {after.content}: the store has no such content"
             )

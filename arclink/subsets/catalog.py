@@ -172,7 +172,7 @@ class SubsetCatalog:
             if not keep:
                 self._write(stored)
                 return stored
-            evaluation = evaluated(store, definition)
+            evaluation = _evaluated(store, definition)
             captures = CaptureSet(map(number_of, evaluation.scan()))
             stems = evaluation.ranges.stems
             stored = replace(
@@ -322,7 +322,7 @@ class SubsetCatalog:
         return self.folder / f"{name}{_SUFFIX}"
 
 
-def evaluated(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> Evaluation:
+def _evaluated(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> Evaluation:
     """Return the evaluation of a definition on the present state of a store.
 
     Raises:
@@ -340,7 +340,7 @@ def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsiz
     return SubsetStore(
         store,
         definition.identity,
-        lambda base: evaluated(base, definition, most_pages),
+        lambda base: _evaluated(base, definition, most_pages),
         text_of(definition.selection),
     )
 

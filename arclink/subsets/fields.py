@@ -71,7 +71,7 @@ class Field:
 
 def _uri(text: str) -> str:
     if text.strip("*"):
-        uri_ranges(text)
+        _uri_ranges(text)
     return text
 
 
@@ -329,7 +329,7 @@ def glob(text: str) -> Callable[[str], bool]:
     return matches
 
 
-def uri_ranges(text: str) -> SurtRanges | None:
+def _uri_ranges(text: str) -> SurtRanges | None:
     r"""Return the SURTs of the URIs that a value of ``uri`` selects, for all methods.
 
     None if ``*`` is in the middle of the value, where SURTs do not decide.
@@ -360,11 +360,11 @@ def uri_ranges(text: str) -> SurtRanges | None:
     return SurtRanges.of([surt])
 
 
-def place_ranges(name: str, value: str) -> SurtRanges | None:
+def _place_ranges(name: str, value: str) -> SurtRanges | None:
     """Return the SURTs that a condition on a URI selects; None if SURTs do not decide."""
     match name:
         case "uri":
-            return uri_ranges(value)
+            return _uri_ranges(value)
         case "host":
             if "*" in value:
                 return None
@@ -381,7 +381,7 @@ def place_ranges(name: str, value: str) -> SurtRanges | None:
 
 def wide_ranges(name: str, value: str) -> SurtRanges:
     """Return ranges that hold all captures that a condition selects, and maybe others."""
-    ranges = place_ranges(name, value)
+    ranges = _place_ranges(name, value)
     if ranges is not None:
         return ranges
     labels = value.removeprefix("*.")
@@ -398,7 +398,7 @@ def test_of(name: str, value: str, qualifiers: Mapping[str, str]) -> CaptureTest
         value: Its value, in normal form.
         qualifiers: Values by name, in normal form.
     """
-    ranges = place_ranges(name, value)
+    ranges = _place_ranges(name, value)
     if ranges is not None:
         if ranges == EVERYWHERE:
             return lambda memento: True

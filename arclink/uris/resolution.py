@@ -26,7 +26,7 @@ from arclink.native import native
 from arclink.reasons import Reason
 from arclink.uris.query_encoding import codec_of, encode_query
 
-MAX_URI_LENGTH = 64 * 1024
+_MAX_URI_LENGTH = 64 * 1024
 """Maximum characters of a target; a longer one is a mistake or a trap: counted, but not kept."""
 
 SPECIAL_SCHEMES = frozenset({"http", "https", "ftp", "file", "ws", "wss"})
@@ -129,7 +129,7 @@ class Base:
         base_href: str | None,
         charset: str = "utf-8",
         *,
-        limit: int = MAX_URI_LENGTH,
+        limit: int = _MAX_URI_LENGTH,
     ) -> None:
         self._limit = limit
         self._codec = codec_of(charset)

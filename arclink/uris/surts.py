@@ -42,9 +42,9 @@ from arclink.reasons import Reason
 from arclink.uris.hosts import Host, is_public_suffix
 from arclink.uris.methods import METHOD_PATTERN, key_of_answer, method_asked
 
-with imported_lazily(
-    "tldextract"
-):  # surt needs it for registered domains only, unused here; its import is half of the start-up
+# The package surt needs it for registered domains only, which are not used here; its import is half
+# of the start-up.
+with imported_lazily("tldextract"):
     import surt  # type: ignore[import-untyped]
     from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
     from surt.handyurl import handyurl  # type: ignore[import-untyped]
@@ -69,7 +69,7 @@ _OF_PAGES = frozenset(
     }
 )
 
-OPAQUE_SCHEMES = _OF_ARCHIVES | _OF_PAGES
+_OPAQUE_SCHEMES = _OF_ARCHIVES | _OF_PAGES
 """Schemes that a query writes without ``//``, whatever follows the colon."""
 
 _SCHEMES_OF_HOSTS = frozenset({"ftp", "http", "https"})
@@ -84,7 +84,7 @@ of this module did not exist.
 OF_PAGE = "#"
 """Ends the SURT of the page in that of a record about it. No other SURT of a host has this sign."""
 
-RECORDS_OF_PAGES = ("metadata:", "screenshot:", "thumbnail:", "urn:", "youtube-dl:")
+_RECORDS_OF_PAGES = ("metadata:", "screenshot:", "thumbnail:", "urn:", "youtube-dl:")
 """The usual beginnings of the URIs of records about a page, in keys of the ``surt`` package."""
 
 _NESTED_ESCAPE = re.compile(rb"%(?:25)+")
@@ -119,7 +119,7 @@ def _query_pattern() -> str:
     user, port = rf"(?:[^/?#{unfit}]*@)?", rf"(?::[^/?#@{unfit}]*)?"
     rest = rf"{user}[^/?#:@{blank}{unfit}]+{port}(?:[/?#][^{unfit}]*)?"
     maybe_without_host = rf"{user}[^/?#:@{blank}{unfit}]*{port}(?:[/?#][^{unfit}]*)?"
-    opaque = "|".join(map(_in_any_case, sorted(OPAQUE_SCHEMES)))
+    opaque = "|".join(map(_in_any_case, sorted(_OPAQUE_SCHEMES)))
     of_hosts = "|".join(map(_in_any_case, sorted(_SCHEMES_OF_HOSTS)))
     scheme = "[A-Za-z][A-Za-z0-9+.-]*"
     forms = (
@@ -253,7 +253,7 @@ def wide_cdx_prefixes(prefixes: Iterable[Surt]) -> tuple[Surt, ...]:
     ('com', 'metadata:')
     """
     starts = {re.split("%|#|,www[0-9]*(?:[):]|$)", prefix)[0] for prefix in prefixes}
-    return tuple(map(Surt, (*sorted(starts), *RECORDS_OF_PAGES))) if starts else ()
+    return tuple(map(Surt, (*sorted(starts), *_RECORDS_OF_PAGES))) if starts else ()
 
 
 def surt_of_query(text: str) -> Surt:
@@ -294,7 +294,7 @@ def is_absolute(text: str) -> bool:
     if written is None or written[2]:
         return written is not None
     scheme = written[1].lower()
-    return scheme in OPAQUE_SCHEMES or (
+    return scheme in _OPAQUE_SCHEMES or (
         scheme not in _SCHEMES_OF_HOSTS and re.match(_OTHER_SCHEME, text) is not None
     )
 

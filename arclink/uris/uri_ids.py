@@ -25,8 +25,8 @@ from simhash import Simhash  # type: ignore[import-untyped]
 
 from arclink.model import Surt, UriId
 
-BITS = 128
-GRAM = 4
+_BITS = 128
+_GRAM = 4
 
 _MAX_PORTION = 50  # the package sums weights of one portion in 8 bits
 _MAX_LENGTH = 239  # 236 grams and the whole with weight 19: the maximum of 8-bit counters
@@ -40,13 +40,13 @@ def uri_id(surt: Surt) -> UriId:
     >>> uri_id(Surt("org,example)/"))
     'fb4a7b9c51df6d3456494a0746454edb'
     """
-    grams = [surt[start : start + GRAM] for start in range(max(len(surt) - GRAM + 1, 1))]
+    grams = [surt[start : start + _GRAM] for start in range(max(len(surt) - _GRAM + 1, 1))]
     features = [(gram, 1) for gram in grams]
     weight = _weight_of_whole(len(grams))
     features += [
         (surt, min(_MAX_PORTION, weight - done)) for done in range(0, weight, _MAX_PORTION)
     ]
-    return UriId(f"{Simhash(features, f=BITS, hashfunc=_md5).value:032x}")
+    return UriId(f"{Simhash(features, f=_BITS, hashfunc=_md5).value:032x}")
 
 
 def uri_ids(surts: Sequence[Surt]) -> list[UriId]:
@@ -58,7 +58,7 @@ def uri_ids(surts: Sequence[Surt]) -> list[UriId]:
     chunk: list[int] = []
     size = 0
     for index, surt in enumerate(surts):
-        if not (GRAM <= len(surt) <= _MAX_LENGTH and surt.isascii()):
+        if not (_GRAM <= len(surt) <= _MAX_LENGTH and surt.isascii()):
             ids[index] = uri_id(surt)
             continue
         chunk.append(index)
@@ -85,7 +85,7 @@ def _fill(ids: list[UriId], surts: Sequence[Surt], chunk: Sequence[int]) -> None
     Each SURT is ASCII, and has 4 to `_MAX_LENGTH` characters.
     """
     chosen = [surts[index] for index in chunk]
-    grams = np.array([len(surt) for surt in chosen]) - (GRAM - 1)
+    grams = np.array([len(surt) for surt in chosen]) - (_GRAM - 1)
     weights = np.maximum(3, grams // 12)
     sums = np.add.reduceat(_hashes_of_grams(chosen, grams), np.cumsum(grams) - grams, axis=1).T
     wholes = _counters(b"".join([_md5(surt.encode("ascii")) for surt in chosen]))
@@ -110,8 +110,8 @@ def _hashes_of_grams(surts: Sequence[Surt], grams: npt.NDArray[np.int64]) -> npt
     codes = signs[:-3] | signs[1:-2] << 8 | signs[2:-1] << 16 | signs[3:] << 24
     inside = np.ones(len(codes), np.bool_)
     # The three codes that begin at the end of one SURT and reach into the next are not grams.
-    ends = np.cumsum(grams + (GRAM - 1))[:-1]
-    for reach in range(1, GRAM):
+    ends = np.cumsum(grams + (_GRAM - 1))[:-1]
+    for reach in range(1, _GRAM):
         inside[ends - reach] = False
     distinct, places = np.unique(codes[inside], return_inverse=True)
     known = _cached_grams.get
@@ -133,7 +133,7 @@ def _hash_of_gram(code: int) -> bytes:
     """
     if len(_cached_grams) >= _MAX_CACHED_GRAMS:
         _cached_grams.clear()
-    found = _cached_grams[code] = _md5(code.to_bytes(GRAM, "little"))
+    found = _cached_grams[code] = _md5(code.to_bytes(_GRAM, "little"))
     return found
 
 
@@ -142,4 +142,4 @@ def _counters(hashes: bytes) -> npt.NDArray[np.uint64]:
 
     The first bit comes first.
     """
-    return np.unpackbits(np.frombuffer(hashes, np.uint8)).view(np.uint64).reshape(-1, BITS // 8)
+    return np.unpackbits(np.frombuffer(hashes, np.uint8)).view(np.uint64).reshape(-1, _BITS // 8)

@@ -18,7 +18,7 @@ from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 
-MOST_LAYERS = 5
+_MOST_LAYERS = 5
 """Maximum number of layers to unwrap: Wayback Machines have captured each other."""
 
 _MODIFIER = r"(?:[a-z]{2,4}_)?"
@@ -78,7 +78,7 @@ class Unwrapper:
         Wrapped(original='http://h.example/', timestamp='20090102030405', note=None)
         """
         wrapped: Wrapped | None = None
-        for _ in range(MOST_LAYERS):
+        for _ in range(_MOST_LAYERS):
             found = self._capture.fullmatch(uri)
             uri = _absolute(found["inner"]) if found else ""
             if found is None or not uri:
@@ -99,7 +99,7 @@ class Unwrapper:
         """
         if "/" not in reference:
             return reference
-        for _ in range(MOST_LAYERS):
+        for _ in range(_MOST_LAYERS):
             found = self._link.fullmatch(reference)
             inner = found["inner"] if found else ""
             if inner and not _SCHEME.match(inner):

@@ -182,7 +182,7 @@ class _NoCdxServerError(Exception):
     """The server that answers is not a CDX server."""
 
 
-def questions_of(entry: Entry, span: Span, word: str, rest: str) -> dict[str, str]:
+def _questions_of(entry: Entry, span: Span, word: str, rest: str) -> dict[str, str]:
     """Return the parameters of the query to a CDX server at the place of a cursor."""
     asked = {"url": entry.uri}
     if entry.match is not Match.EXACT:
@@ -207,7 +207,7 @@ def questions_of(entry: Entry, span: Span, word: str, rest: str) -> dict[str, st
 def _cdx_step(
     client: Client, server: str, entry: Entry, span: Span, word: str, rest: str
 ) -> Listed:
-    question = f"{server}?{urlencode(questions_of(entry, span, word, rest))}"
+    question = f"{server}?{urlencode(_questions_of(entry, span, word, rest))}"
     response = client.get(question, LARGEST_ANSWER)
     if response.is_cut or response.is_short:
         raise FetchError(

@@ -21,11 +21,11 @@ from arclink.network.retries import TemporaryError, doubled, retried
 from arclink.reasons import Reason
 from arclink.version import AGENT
 
-BUSY = frozenset({429, 503})
-PASSING_ERRORS = frozenset({408, 425, 500, 502, 504, 520, 521, 522, 523, 524})
+_BUSY = frozenset({429, 503})
+_PASSING_ERRORS = frozenset({408, 425, 500, 502, 504, 520, 521, 522, 523, 524})
 """Statuses of a temporary failure of a server, a proxy or its cache (520 to 524)."""
 
-DEAD_AFTER = 3
+_DEAD_AFTER = 3
 """Failed requests in a row, each with all its tries, after which a run ends."""
 
 SLOWEST = 10
@@ -183,12 +183,12 @@ class Client(Closing):
         if answer.is_short:
             detail = f"after {len(answer.body)} bytes of {uri}"
             return FetchError(Reason.FETCH_BROKE_OFF, detail), None
-        if answer.status in BUSY:
+        if answer.status in _BUSY:
             wait = retry_after(answer.headers.first("retry-after"), datetime.now(UTC))
             if wait is not None:
                 self._check_wait(wait)
             return FetchError(Reason.FETCH_BUSY, f"status {answer.status} for {uri}"), wait
-        if answer.status in PASSING_ERRORS:
+        if answer.status in _PASSING_ERRORS:
             return FetchError(Reason.FETCH_SERVER_ERROR, f"status {answer.status} for {uri}"), None
         return None, None
 
@@ -254,7 +254,7 @@ class Client(Closing):
         if problem.reason not in (Reason.FETCH_NOT_REACHED, Reason.FETCH_TIMED_OUT):
             return
         self._dead += 1
-        if self._dead >= DEAD_AFTER:
+        if self._dead >= _DEAD_AFTER:
             raise WaybackError(
                 f"the archive no longer answers ({problem}). Fetched captures are "
                 "kept: check the address and the network, and run the same command again."

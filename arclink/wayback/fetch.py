@@ -72,7 +72,7 @@ class FetchReport:
         counts: Rows and notes of this run; entries and captures of the folder, over all runs.
         entries_left: Number of entries left for the next run.
         captures_left: Number of captures left for the next run.
-        problems: Messages of the first `MOST_PROBLEMS` failures of this run.
+        problems: Messages of the first `_MOST_PROBLEMS` failures of this run.
     """
 
     requests: int = 0
@@ -82,7 +82,7 @@ class FetchReport:
     problems: list[str] = field(default_factory=list)
 
 
-MOST_PROBLEMS = 10
+_MOST_PROBLEMS = 10
 
 
 def fetch(
@@ -123,14 +123,14 @@ def fetch(
             run.all_of(entries)
         finally:
             run.close()
-            write_index(state, folder)
+            _write_index(state, folder)
         run.report.requests = client.requests
         run.report.counts += state.counts()
         run.report.entries_left, run.report.captures_left = state.waiting()
         return run.report
 
 
-def write_index(state: FolderState, folder: Path) -> None:
+def _write_index(state: FolderState, folder: Path) -> None:
     """Write the sorted CDXJ of all finished captures, in place of the previous one."""
     path = folder / INDEX
     new = path.with_suffix(".new")
@@ -352,9 +352,8 @@ class _Run:
         capture = known.capture
         if is_redirect(capture) or not capture.is_digested:
             with self._state.step():
-                self._state.end_capture(
-                    known, capture, reason
-                )  # its row points to the index answer that names it
+                # Its row points to the index answer that names it.
+                self._state.end_capture(known, capture, reason)
             return None
         self._write_revisit(known, capture, self._uri_m(capture), None, reason)
         return (
@@ -379,7 +378,7 @@ class _Run:
         return f"{self._archive.base}/{capture.timestamp}/{capture.original}"
 
     def _problem(self, what: str, error: FetchError) -> None:
-        if len(self.report.problems) < MOST_PROBLEMS:
+        if len(self.report.problems) < _MOST_PROBLEMS:
             self.report.problems.append(f"{what[:200]}: {error}")
 
 

@@ -34,7 +34,7 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import Capture, parse_row
 from arclink.uris.surts import surt_or_none
 
-SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
+_SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 
 NOWHERE = {"filename": "-archive-", "offset": 0}
 """Placeholder for the place of a capture in the archive's own files, which most do not report."""
@@ -186,7 +186,7 @@ def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
         resume_key = str(rows[-1][0])
         rows = rows[:-2]
     if "timestamp" not in names:  # no heading
-        names, rows = list(SEVEN), [names, *rows]
+        names, rows = list(_SEVEN), [names, *rows]
     return [
         orjson.dumps({str(name): value for name, value in zip(names, row, strict=False)})
         for row in rows
@@ -200,9 +200,9 @@ def _parse_server_row(row: bytes) -> Capture:
         CdxError: See `parse_row`.
     """
     columns = row.split()
-    if len(columns) == len(SEVEN) and b"{" not in row:
+    if len(columns) == len(_SEVEN) and b"{" not in row:
         values = [column.decode("utf-8", "replace") for column in columns]
-        return parse_row(orjson.dumps(dict(zip(SEVEN, values, strict=True)) | NOWHERE))
+        return parse_row(orjson.dumps(dict(zip(_SEVEN, values, strict=True)) | NOWHERE))
     start, brace, json = row.partition(b"{")
     if not brace:
         return parse_row(row)

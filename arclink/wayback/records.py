@@ -26,9 +26,9 @@ from arclink.version import VERSION
 from arclink.wayback.replay import Fetched
 
 NAME, SUFFIX = "wayback-", ".warc.gz"
-WARC_VERSION = "1.1"
-SAME_PAYLOAD = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/identical-payload-digest"
-NOT_MODIFIED = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/server-not-modified"
+_WARC_VERSION = "1.1"
+_SAME_PAYLOAD = f"http://netpreserve.org/warc/{_WARC_VERSION}/revisit/identical-payload-digest"
+NOT_MODIFIED = f"http://netpreserve.org/warc/{_WARC_VERSION}/revisit/server-not-modified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class WarcFiles:
         fields = _fields(capture, uri_m) | {"WARC-Profile": NOT_MODIFIED}
         if capture.checksum != NO_CHECKSUM:
             fields |= {
-                "WARC-Profile": SAME_PAYLOAD,
+                "WARC-Profile": _SAME_PAYLOAD,
                 "WARC-Payload-Digest": digest_field(capture.checksum),
             }
         if payload is not None:
@@ -165,7 +165,7 @@ class WarcFiles:
         self._end = 0
         info = {
             "software": f"arclink/{VERSION}",
-            "format": f"WARC File Format {WARC_VERSION}",
+            "format": f"WARC File Format {_WARC_VERSION}",
             "description": f"fetched from {self._source}",
         }
         self._write(_writer().create_warcinfo_record(self._name, info))
@@ -242,4 +242,4 @@ def _fields(capture: Capture, uri_m: str) -> dict[str, str]:
 
 
 def _writer(out: BinaryIO | None = None) -> WARCWriter:
-    return WARCWriter(out or BytesIO(), gzip=True, warc_version=WARC_VERSION)
+    return WARCWriter(out or BytesIO(), gzip=True, warc_version=_WARC_VERSION)

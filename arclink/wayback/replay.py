@@ -156,13 +156,13 @@ class Replay:
             notes.append(Reason.NOTE_ANSWER_CUT)
         if answer.is_short:
             notes.append(Reason.NOTE_ANSWER_SHORT)
-        digest = digest_of(body, capture.checksum)
+        digest = _digest_of(body, capture.checksum)
         self._compare(capture, answer, came, digest, is_other, notes)
         return Fetched(
             uri_m=answer.uri,
             status=str(answer.status),
             phrase=answer.phrase,
-            headers=captured_headers(answer, self._base),
+            headers=_captured_headers(answer, self._base),
             body=body,
             checksum=checksum_of(body),
             is_cut=answer.is_cut or (answer.is_short and digest != capture.checksum),
@@ -231,7 +231,7 @@ class Replay:
             )
         if is_equal:
             return
-        original = original_of(answer)
+        original = _original_of(answer)
         if original and not is_same(original, capture.original):
             raise FetchError(
                 Reason.FETCH_OTHER_MEMENTO, f"{original[:200]} came for {answer.uri[:200]}"
@@ -260,10 +260,10 @@ def _is_enough(answer: Answer, capture: Capture) -> bool:
     """
     if _is_memento(answer) and (not answer.is_short or 300 <= answer.status < 400):
         return True
-    return digest_of(answer.body, capture.checksum) == capture.checksum
+    return _digest_of(answer.body, capture.checksum) == capture.checksum
 
 
-def original_of(answer: Answer) -> UriR:
+def _original_of(answer: Answer) -> UriR:
     """Return the URI-R that a memento declares (RFC 7089, 2.2.1); empty if it declares none."""
     for value in answer.headers.all("link"):
         for target, parameters in parse_links(value):
@@ -289,7 +289,7 @@ def _with_path(original: UriR) -> str:
     return f"{original}/" if _HOST_ONLY.fullmatch(original) else original
 
 
-def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
+def _captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
     """Return the header fields of the capture, in their order, without those about transfer."""
     prefixed = [
         (name[len(_PREFIX) :], value)
@@ -305,7 +305,7 @@ def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
     ]
 
 
-def digest_of(body: bytes, like: Checksum) -> Checksum | None:
+def _digest_of(body: bytes, like: Checksum) -> Checksum | None:
     """Return the digest of a payload by the algorithm of ``like``; None if that is not known.
 
     >>> digest_of(b"", Checksum("md5:00000000000000000000000000000000"))

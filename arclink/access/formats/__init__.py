@@ -136,7 +136,7 @@ def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
 
 _DETAILS = ("evidence", "validity")
 
-FIELD_NAMES = (
+_FIELD_NAMES = (
     "direction",
     "uri",
     "surt",
@@ -183,7 +183,7 @@ FORMAT = Parameter("format", "Format of the answer.", named(FORMATS), default="t
 FIELDS = Parameter(
     "fields",
     "With jsonl and csv: only these fields of each link.",
-    named({name: name for name in FIELD_NAMES}),
+    named({name: name for name in _FIELD_NAMES}),
     is_list=True,
     has_commas=True,
     metavar="NAMES",

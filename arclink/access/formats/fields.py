@@ -72,9 +72,8 @@ def member_fields(
 ) -> MemberFields:
     """Return the fields of one member; ``direction`` is OUT or IN, and is not among the fields."""
     uri, surt, kind, text, rel, timestamps, variants = member[:7]
-    if not "".join(
-        (uri, surt, kind, text, rel or "", *variants)
-    ).isprintable():  # true for nearly all members, so one check covers all texts
+    # True for nearly all members, so one check covers all texts.
+    if not "".join((uri, surt, kind, text, rel or "", *variants)).isprintable():
         uri, surt, kind, text = (
             printable_uri(uri),
             Surt(printable_uri(surt)),
@@ -106,7 +105,7 @@ def member_fields(
         fields["evidence"] = (
             None
             if member.evidence is None
-            else [evidence_fields(one, replay) for one in member.evidence]
+            else [_evidence_fields(one, replay) for one in member.evidence]
         )
     if with_validity:
         fields["validity"] = None if member.validity is None else member.validity._asdict()
@@ -126,7 +125,7 @@ def uri_ms_of(
             yield timestamp, UriM(printable_uri(found))
 
 
-def evidence_fields(found: Evidence, replay: ReplayPrefix) -> EvidenceFields:
+def _evidence_fields(found: Evidence, replay: ReplayPrefix) -> EvidenceFields:
     """Return the fields of one memento that shows a link, cleaned for writing."""
     memento = found.memento
     fields = EvidenceFields(

@@ -85,13 +85,13 @@ def write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
     yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
+def _write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one line per row; without rows, yield nothing."""
     for row in answer.labelled():
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
+def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
     """Yield a header and the rows (RFC 4180); UTF-8, lines end with CR LF.
 
     The texts of a list are separated by spaces.
@@ -103,7 +103,7 @@ def write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
     yield buffer.getvalue().encode()
 
 
-def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
+def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     """Yield text lines for users, then the rows in columns."""
     for line in answer.lines:
         yield f"{line}\n".encode()
@@ -122,14 +122,14 @@ def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
 ROW_FORMATS: Mapping[str, RowFormat] = {
     form.name: form
     for form in (
-        RowFormat("table", (), write_rows_table),
+        RowFormat("table", (), _write_rows_table),
         RowFormat("json", ("application/json",), write_rows_json),
         RowFormat(
             "jsonl",
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
-            write_rows_json_lines,
+            _write_rows_json_lines,
         ),
-        RowFormat("csv", ("text/csv",), write_rows_csv),
+        RowFormat("csv", ("text/csv",), _write_rows_csv),
     )
 }
 """Formats by name; the first with a media type is the default of the service."""

@@ -23,10 +23,10 @@ from arclink.access.texts import counted, printable, printable_uri
 from arclink.model import ALL_TIME, Timestamp
 from arclink.terminal import shown_width
 
-TEXT_CELLS = 40
-LEAST_CELLS = 11
+_TEXT_CELLS = 40
+_LEAST_CELLS = 11
 """Cells that a column keeps on a narrow terminal: a date, or the beginning of a text."""
-LEAST_CELLS_OF_URI = 30
+_LEAST_CELLS_OF_URI = 30
 _ISOLATE, _POP = "\u2068", "\u2069"
 _DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _HEAD = ("first seen", "last seen", "times", "kind", "text")
@@ -60,7 +60,7 @@ def cell(text: str, width: int) -> str:
 
 
 def columns(
-    head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = TEXT_CELLS
+    head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = _TEXT_CELLS
 ) -> Iterator[str]:
     """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts the last column."""
     kept = [head, *rows]
@@ -71,11 +71,11 @@ def columns(
     room = None
     if (width := shown_width.get()) is not None:
         longest = max(cell_len(printable(row[-1])) for row in kept)
-        room = _make_room(widths, min(longest, LEAST_CELLS_OF_URI), width - 2 * len(widths))
+        room = _make_room(widths, min(longest, _LEAST_CELLS_OF_URI), width - 2 * len(widths))
     for row in kept:
         cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
         last = _DIRECTION_MARKS.sub("", printable(row[-1]))
-        last = last if room is None else cut_in_the_middle(last, room)
+        last = last if room is None else _cut_in_the_middle(last, room)
         yield "  ".join(
             chain(cells, (f"{_ISOLATE}{last}{_POP}" if _has_right_to_left(last) else last,))
         ).rstrip()
@@ -89,12 +89,12 @@ def _make_room(widths: list[int], least: int, width: int) -> int:
         least: Cells that the last column should have.
         width: Cells of the terminal, without those between columns.
     """
-    while width - sum(widths) < least and max(widths, default=0) > LEAST_CELLS:
+    while width - sum(widths) < least and max(widths, default=0) > _LEAST_CELLS:
         widths[widths.index(max(widths))] -= 1
-    return max(width - sum(widths), LEAST_CELLS)
+    return max(width - sum(widths), _LEAST_CELLS)
 
 
-def cut_in_the_middle(text: str, width: int) -> str:
+def _cut_in_the_middle(text: str, width: int) -> str:
     """Return a text with at most ``width`` cells: a URI shows its host and its end.
 
     >>> cut_in_the_middle("http://example.org/a/long/path/page.html", 23)

@@ -45,7 +45,7 @@ def ascii_in_path(uri: str) -> str:
     return ascii_uri(uri) if part == uri else part
 
 
-def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
+def _timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
     """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
     return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_in_path(found.uri)
@@ -68,12 +68,12 @@ def write_link_timemap(
         links.append(f'<{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}>; rel="timegate"')
     if place:
         links.append(
-            _link(timemap_address(place, "link", found, found.start), "self", *_range(found))
+            _link(_timemap_address(place, "link", found, found.start), "self", *_range(found))
         )
         if found.following is not None:
             links.append(
                 _link(
-                    timemap_address(place, "link", found, found.following),
+                    _timemap_address(place, "link", found, found.following),
                     "timemap",
                     _attribute("from", found.following),
                 )
@@ -108,18 +108,18 @@ def write_json_timemap(
         },
     }
     if place:
-        document["self"] = timemap_address(place, "json", found, found.start)
+        document["self"] = _timemap_address(place, "json", found, found.start)
         has_addresses = bool(mementos) and "uri" in mementos[0]
         forms = {"json_format": "json", **({"link_format": "link"} if has_addresses else {})}
         document["timemap_uri"] = {
-            name: timemap_address(place, form, found, found.start) for name, form in forms.items()
+            name: _timemap_address(place, form, found, found.start) for name, form in forms.items()
         }
         if has_timegate:
             document["timegate_uri"] = f"{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}"
         document["next"] = (
             None
             if found.following is None
-            else timemap_address(place, "json", found, found.following)
+            else _timemap_address(place, "json", found, found.following)
         )
     document["next_from"] = found.following
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

@@ -32,7 +32,7 @@ from arclink.cli.row_options import write_rows
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
-OF = Parameter("of", "Count whole texts, or words.", choice(Term), default="text")
+_OF = Parameter("of", "Count whole texts, or words.", choice(Term), default="text")
 BY = replace(
     WINDOWS,
     about="Windows in which texts are counted: day, month, year, all, or times and ranges: "
@@ -48,7 +48,7 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
     *GRAPH,
     URI,
     LEVEL,
-    OF,
+    _OF,
     BY,
     *TIMES,
     *COMMON_TO_FOLLOW,
@@ -68,7 +68,7 @@ def command(given: Given) -> None:
     target = Target.asked(given.text(URI), LEVEL.required(given))
     links = links_asked(given, direction=Direction.IN)
     query = AnchorTextQuery(
-        target, links, OF.required(given), Windows.parse(by), EXTERNAL.required(given)
+        target, links, _OF.required(given), Windows.parse(by), EXTERNAL.required(given)
     )
     store = STORE.required(given)
     with open_graph_asked(given) as graph:

@@ -40,7 +40,7 @@ _COUNTS = (
     "removed_share",
 )
 
-PER = Parameter(
+_PER = Parameter(
     "per",
     "How linking pages are grouped.",
     named({name: name for name in ("host", "domain", "all")}),
@@ -51,7 +51,7 @@ EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
 @click.command()
-@takes(*GRAPH, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+@takes(*GRAPH, SITE, LEVEL, BY, _PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
@@ -59,7 +59,7 @@ def command(given: Given) -> None:
     a capture without links. A page that was not captured again does not count as a page that lost
     links (docs/reference/analysis.md).
     """
-    by, per = BY.required(given), PER.required(given)
+    by, per = BY.required(given), _PER.required(given)
     windows = Windows.parse(by)
     links = links_asked(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))

@@ -36,13 +36,13 @@ BY = replace(
     "and ranges: 2009-11,2010-01/2010-03.",
     default="all",
 )
-ONLY_NEW = switch("new", "Only links whose page has an earlier capture without them.")
+_ONLY_NEW = switch("new", "Only links whose page has an earlier capture without them.")
 
 EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
 @click.command()
-@takes(*GRAPH, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+@takes(*GRAPH, SITE, LEVEL, BY, _ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
@@ -50,7 +50,7 @@ def command(given: Given) -> None:
     have it, or is an error or a redirect. If the page was not captured again, nothing is known
     about its links (docs/reference/analysis.md).
     """
-    by, only_new = BY.required(given), ONLY_NEW.required(given)
+    by, only_new = BY.required(given), _ONLY_NEW.required(given)
     windows = Windows.parse(by)
     links = links_asked(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))

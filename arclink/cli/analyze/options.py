@@ -54,7 +54,7 @@ WEIGHT = Parameter(
 )
 
 
-def slices_asked(given: Given) -> SliceOptions:
+def _slices_asked(given: Given) -> SliceOptions:
     """Return the slices that the options select.
 
     Raises:
@@ -82,7 +82,7 @@ def open_slices_asked(given: Given) -> Slices:
 
     subset = SUBSET.optional(given) or ""
     return open_slices(
-        STORE_OR_FILES.required(given), slices_asked(given), cache_asked(given), subset
+        STORE_OR_FILES.required(given), _slices_asked(given), cache_asked(given), subset
     )
 
 

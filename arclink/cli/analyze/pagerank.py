@@ -12,11 +12,11 @@ from arclink.errors import UsageError
 TOP = Parameter(
     "top", "Number of nodes to show.", whole_number(None, least=1), default="10", metavar="N"
 )
-COMPARE = switch(
+_COMPARE = switch(
     "compare",
     "Compare the top nodes of each window with those of the next window and of all time.",
 )
-RANK_OF = Parameter(
+_RANK_OF = Parameter(
     "uri",
     "Show the rank of one URI, or of its host or domain, through time.",
     TEXT,
@@ -25,7 +25,7 @@ RANK_OF = Parameter(
 DAMPING = Parameter(
     "damping", "Probability that a reader follows a link.", NUMBER, default="0.85", metavar="D"
 )
-SELF_LINKS = switch("self-links", "Also count links of a node to itself.")
+_SELF_LINKS = switch("self-links", "Also count links of a node to itself.")
 TOLERANCE = Parameter(
     "tolerance",
     "Stop when the sum of the changes of all ranks is less than this.",
@@ -48,11 +48,11 @@ EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month -
 @takes(
     *SLICES,
     TOP,
-    COMPARE,
-    RANK_OF,
+    _COMPARE,
+    _RANK_OF,
     DAMPING,
     WEIGHT,
-    SELF_LINKS,
+    _SELF_LINKS,
     TOLERANCE,
     ITERATIONS,
     ROW_FORMAT,
@@ -66,7 +66,7 @@ def command(given: Given) -> None:
     from arclink.analysis.pagerank import RankOptions
     from arclink.analysis.rank_rows import agreements, history, leaders, ranked
 
-    uri, compare = RANK_OF.optional(given) or "", COMPARE.required(given)
+    uri, compare = _RANK_OF.optional(given) or "", _COMPARE.required(given)
     if compare and uri:
         raise UsageError("--compare and --uri cannot be used together")
     options = RankOptions(
@@ -74,7 +74,7 @@ def command(given: Given) -> None:
         TOLERANCE.required(given),
         ITERATIONS.required(given),
         WEIGHT.optional(given) is not None,
-        SELF_LINKS.required(given),
+        _SELF_LINKS.required(given),
     )
     slices = open_slices_asked(given)
     found = ranked(slices, options, TOP.required(given), uri)

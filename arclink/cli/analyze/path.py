@@ -30,19 +30,19 @@ BEGIN = Parameter(
 END = Parameter(
     "end", "Where it ends.", TEXT, is_required=True, is_positional=True, metavar="TO_URI"
 )
-FIND = Parameter(
+_FIND = Parameter(
     "find",
     "The path that arrives first, or the path with the fewest links.",
     choice(PathChoice),
     default="earliest",
 )
-WHEN = Parameter(
+_WHEN = Parameter(
     "when",
     "When a link can be followed: at its mementos, or until the next memento of its page.",
     choice(Usable),
     default="seen",
 )
-MOST_PAGES = Parameter(
+_MOST_PAGES = Parameter(
     "most-pages",
     "Maximum number of pages to search.",
     whole_number(None, least=1),
@@ -65,12 +65,12 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
     BEGIN,
     END,
     *GRAPH,
-    FIND,
-    WHEN,
+    _FIND,
+    _WHEN,
     FROM,
     TO,
     *COMMON_TO_FOLLOW,
-    MOST_PAGES,
+    _MOST_PAGES,
     MOST_HOPS,
     ROW_FORMAT,
 )
@@ -88,9 +88,9 @@ def command(given: Given) -> None:
     query = PathQuery(
         links,
         target,
-        WHEN.required(given),
-        FIND.required(given),
-        MOST_PAGES.required(given),
+        _WHEN.required(given),
+        _FIND.required(given),
+        _MOST_PAGES.required(given),
         MOST_HOPS.required(given),
     )
     with open_graph_asked(given) as graph:

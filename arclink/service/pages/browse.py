@@ -27,15 +27,15 @@ from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path
 
-MOST_LINKERS = 1_000
+_MOST_LINKERS = 1_000
 """Maximum number of links to the page that the panel lists."""
-MOST_TARGETS = 500
+_MOST_TARGETS = 500
 """Maximum number of links on the page whose targets are looked up."""
 MOST_TEXT = 1 << 20
 """Maximum bytes of a page whose text is shown."""
-MOST_BLOCKS = 5_000
+_MOST_BLOCKS = 5_000
 """Maximum number of blocks of text that are shown."""
-MOST_CHANGES = 30
+_MOST_CHANGES = 30
 """Maximum number of links that came, and of those that went, in the panel."""
 
 
@@ -117,20 +117,20 @@ def show_page_then(
     here = None if shown is None else shown.timestamp
     earlier = [time for time in times if here is not None and time < here]
     later = [time for time in times if here is not None and time > here]
-    of_linkers = replace(query, direction=Direction.IN, limit=MOST_LINKERS)
+    of_linkers = replace(query, direction=Direction.IN, limit=_MOST_LINKERS)
     inlinks = answer_link_query(store, of_linkers, settings.budget)
 
     def address(time: str) -> str:
         return root + browse_address(time, query.uri)
 
-    stops = stops_of(times)
+    stops = _stops_of(times)
     return {
         "at": at,
         "shown": shown,
         "state": None if shown is None else _state(store, shown),
         "status": "" if shown is None else printable(shown.status),
         "mime": "" if shown is None else printable(shown.mime),
-        "distance": "" if here is None else distance_in_words(here, at),
+        "distance": "" if here is None else _distance_in_words(here, at),
         "marks": [
             (mark, address(stops.get(mark.at, mark.at).replace("-", "")))
             for mark in axis.marks(chronicle.captures)
@@ -159,7 +159,7 @@ def _is_on(axis: Axis, at: Timestamp) -> bool:
         return False
 
 
-def stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
+def _stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
     """Return the reader's time for each capture: the end of its day, if that leads to it.
 
     A crawl reads the pages that link to each other within hours. At the end of the day, they all
@@ -182,7 +182,7 @@ def stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
     return stops
 
 
-def distance_in_words(captured: Timestamp, at: Timestamp) -> str:
+def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     """Return how far a capture is from the reader's time; empty within a day.
 
     >>> distance_in_words(Timestamp("20100101000000"), Timestamp("20100212060005"))
@@ -249,7 +249,7 @@ def _own_links(
     assert at is not None
     if here is None:
         return {"targets": {}, "parts_of": {}, "has_more_targets": False}
-    of_targets = replace(query, direction=Direction.OUT, at=here, limit=MOST_TARGETS)
+    of_targets = replace(query, direction=Direction.OUT, at=here, limit=_MOST_TARGETS)
     answer = answer_link_query(store, of_targets, settings.budget)
     destinations = destinations_of(store, answer.outlinks, at)
     pages = [destination for destination in destinations if not destination.is_resource]
@@ -298,7 +298,7 @@ def _changes(
     if before is None or here is None:
         return {"changes": None, "before": before}
     links = replace(query, at=None, direction=Direction.OUT)
-    compared = DiffQuery(links, first=before, last=here, limit=MOST_CHANGES)
+    compared = DiffQuery(links, first=before, last=here, limit=_MOST_CHANGES)
     answer = answer_diff(store, compared, settings.budget)
     at = query.at or here
 
@@ -359,4 +359,4 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
         return Run("\n".join(map(printable, one.text.split("\n"))), href)
 
     blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
-    return Text(blocks[:MOST_BLOCKS], read.is_cut or len(blocks) > MOST_BLOCKS)
+    return Text(blocks[:_MOST_BLOCKS], read.is_cut or len(blocks) > _MOST_BLOCKS)

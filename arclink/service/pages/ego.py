@@ -26,12 +26,12 @@ from arclink.service.pages.requests import Asked, View, about, download, plain_q
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-MOST_ENDS = 12
+_MOST_ENDS = 12
 """Number of neighbours on each side, if there are more than one further."""
 ROW = 44
 """Pixels from one neighbour to the next, as in the style sheet."""
-LEVELS = ("page", "host", "domain")
-KIND_CHOICES = ("navigation", "resources", "all")
+_LEVELS = ("page", "host", "domain")
+_KIND_CHOICES = ("navigation", "resources", "all")
 _END = 24
 """Number of characters of a URI's end that are always shown."""
 _LINKS = 1000
@@ -85,8 +85,8 @@ def show_graph(
         StoreError: The store cannot be read.
     """
     by = asked.get("by", "host")
-    if by not in LEVELS:
-        raise BadParameterError("by", by, " or ".join(LEVELS))
+    if by not in _LEVELS:
+        raise BadParameterError("by", by, " or ".join(_LEVELS))
     refuse_others(asked, "uri", "url", "at", "from", "to", "direction", "kinds", "redirects", "by")
     given = [pair for pair in asked.given if pair[0] != "by"]
     query = LinkQuery.from_parameters(given, kinds=NAVIGATION)
@@ -97,7 +97,7 @@ def show_graph(
     always, is_whole = find(store, replace(query, at=None), by, alike, settings)
     now = always if query.at is None else find(store, query, by, alike, settings)[0]
     moment = moment_of_page(asked, query.at, chronicle, axis)
-    shown = {side: shown_of(len(neighbours), MOST_ENDS) for side, neighbours in always.items()}
+    shown = {side: shown_of(len(neighbours), _MOST_ENDS) for side, neighbours in always.items()}
     height = ROW * max(1, *shown.values())
     sides = {
         direction.value: _nodes(
@@ -112,7 +112,7 @@ def show_graph(
     in_and_out = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
-        "levels": [(name, asked.changed({"by": name})) for name in LEVELS],
+        "levels": [(name, asked.changed({"by": name})) for name in _LEVELS],
         "nodes": sides,
         "hidden": {
             direction.value: len(neighbours) - shown[direction]
@@ -124,7 +124,7 @@ def show_graph(
         "both": in_and_out,
         "kinds": query.kinds,
         "kind_choices": [
-            (word, asked.changed({KINDS_TO_FOLLOW.name: word})) for word in KIND_CHOICES
+            (word, asked.changed({KINDS_TO_FOLLOW.name: word})) for word in _KIND_CHOICES
         ],
         "height": height,
         "is_whole": is_whole,

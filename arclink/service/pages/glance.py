@@ -17,7 +17,7 @@ from arclink.service.pages.requests import Asked, View, about, download, plain_q
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
-MOST_LANES = 8
+_MOST_LANES = 8
 """Number of hosts, words and targets shown if there are more; the other views show all."""
 
 
@@ -54,10 +54,10 @@ def show_glance(
     levels = answer_level(store, hosts, settings.budget)
     words = _words(query, store, settings, axis)
     hosts_in, hosts_out = (
-        found[: shown_of(len(found), MOST_LANES)]
+        found[: shown_of(len(found), _MOST_LANES)]
         for found in (levels.counted[Direction.IN], levels.counted[Direction.OUT])
     )
-    shown_words = words[: shown_of(len(words), MOST_LANES)]
+    shown_words = words[: shown_of(len(words), _MOST_LANES)]
     # Linking hosts and their words are two charts of the same links, with one scale.
     full_in = most_of([*map(links_over_time, hosts_in), *(one.over_time for one in shown_words)])
     full_out = most_of(map(links_over_time, hosts_out))

@@ -21,7 +21,7 @@ from arclink.store.protocols import Answers
 
 LIMIT = 100
 """Default number of links per direction on one page."""
-MOST_EVIDENCE = 20
+_MOST_EVIDENCE = 20
 """Maximum number of mementos of one link that are listed with file and offset."""
 _NARROWEST = 0.7
 """Minimum distance of two marks of one link, in percent of the axis; closer marks are merged."""
@@ -112,7 +112,7 @@ def show_links(
 def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> LinkRow:
     uri_ms = [address for _, address in uri_ms_of(member, direction, answer.replay)]
     evidence = member.evidence or ()
-    listed = shown_of(len(evidence), MOST_EVIDENCE)
+    listed = shown_of(len(evidence), _MOST_EVIDENCE)
     at = answer.query.at
     return LinkRow(
         uri=printable_uri(member.uri),

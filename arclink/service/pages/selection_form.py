@@ -29,12 +29,12 @@ PLACES: Final = ("domain", "host", "uri", "prefix")
 """The fields of the language that share one field of the form; ``place`` says which it is."""
 
 PLACE: Final = "place"
-WHERE: Final = "where"
+_WHERE: Final = "where"
 
-CONDITIONS: Final = ("from", "to", "mime", "status", "links-to", PICK)
+_CONDITIONS: Final = ("from", "to", "mime", "status", "links-to", PICK)
 """The fields of the language that have a field of the form each."""
 
-NAMES: Final = (PLACE, WHERE, *CONDITIONS, SUBSET.name)
+NAMES: Final = (PLACE, _WHERE, *_CONDITIONS, SUBSET.name)
 """The names of the form's parameters; `SUBSET` is the free text."""
 
 _AROUND: Final = 60
@@ -95,15 +95,15 @@ class SelectionForm:
         remaining: list[Selection] = []
         for part in parts:
             name = part.field if isinstance(part, Condition) and not part.qualifiers else ""
-            place = WHERE if name in PLACES else name
+            place = _WHERE if name in PLACES else name
             if part == ALL:
                 continue
-            if place not in (WHERE, *CONDITIONS) or place in values:
+            if place not in (_WHERE, *_CONDITIONS) or place in values:
                 remaining.append(part)
                 continue
             assert isinstance(part, Condition)
             values[place] = part.value
-            if place == WHERE:
+            if place == _WHERE:
                 values[PLACE] = name
         if remaining:
             values[SUBSET.name] = text_of(all_of(remaining))
@@ -133,11 +133,11 @@ class SelectionForm:
         return all_of(parts, pick), mistakes
 
     def _conditions(self, mistakes: list[Mistake]) -> Iterator[Selection]:
-        for name in (WHERE, *CONDITIONS):
-            field = self.values.get(PLACE, PLACES[0]) if name == WHERE else name
+        for name in (_WHERE, *_CONDITIONS):
+            field = self.values.get(PLACE, PLACES[0]) if name == _WHERE else name
             if name == PICK or name not in self.values:
                 continue
-            if name == WHERE and field not in PLACES:
+            if name == _WHERE and field not in PLACES:
                 raise BadParameterError(PLACE, field, f"one of {', '.join(PLACES)}")
             value = self._normal(name, field, mistakes)
             if value:

@@ -33,7 +33,7 @@ from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores, stores_of_app
 from arclink.store.protocols import Scans
 
-REPLAYED_POLICY: Final = (
+_REPLAYED_POLICY: Final = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
     "form-action 'self'; base-uri 'self'; object-src 'none'; frame-ancestors 'self' {service}"
 )
@@ -61,12 +61,12 @@ Firefox takes the address of the worker for that of the pages that it serves.
 _CAPTURE_POLICY: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
 """Policy of captures as such: the worker reads them; a browser that opens one shows it inert."""
 
-shell_files: Final = Blueprint("replay", __name__)
+_shell_files: Final = Blueprint("replay", __name__)
 _CAPTURE: Final = re.compile(r"/web/[0-9]*id_/")
 _FILES: Final = {"shell.js": "text/javascript", "shell.css": "text/css"}
 
 
-@shell_files.get("/replay/")
+@_shell_files.get("/replay/")
 def shell() -> Response:
     """Return the page that holds the replayed one; only the service may show it."""
     service = _service()
@@ -86,26 +86,26 @@ def _source(path: str) -> str:
     return source_of(path, urlsplit(stores_of_app().settings.browse.origin).netloc)
 
 
-@shell_files.get("/replay/<any('shell.js', 'shell.css'):name>")
+@_shell_files.get("/replay/<any('shell.js', 'shell.css'):name>")
 def shell_part(name: str) -> Response:
     """Return a part of the shell."""
     return _own((STATIC / name).read_bytes(), _FILES[name], "default-src 'none'")
 
 
-@shell_files.get("/worker.js")
+@_shell_files.get("/worker.js")
 def worker() -> Response:
     """Return the service worker; its address says nothing, so nothing else can be asked of it."""
     if request.query_string:
         raise NotFound("The worker takes no parameters.")
     program = (STATIC / "worker.js").read_bytes()
     program = program.replace(
-        b"@POLICY@", orjson.dumps(REPLAYED_POLICY.format(service=_service()))
+        b"@POLICY@", orjson.dumps(_REPLAYED_POLICY.format(service=_service()))
     ).replace(b"@CONNECTIONS@", orjson.dumps(ONLY_HERE))
     policy = _WORKER_POLICY.format(wabac=_source("replay/wabac.js"))
     return _own(program, "text/javascript", policy)
 
 
-@shell_files.get("/replay/wabac.js")
+@_shell_files.get("/replay/wabac.js")
 def wabac() -> Response:
     """Return wabac.js, in Brotli if the client takes that."""
     is_compressed = request.accept_encodings["br"] > 0
@@ -171,7 +171,7 @@ def _application(settings: Settings, *, has_shell: bool = True) -> Flask:
     register_problems(app, settings.hosts)
     refuse_parts(app, own=("empty",))  # to the worker
     if has_shell:
-        app.register_blueprint(shell_files)
+        app.register_blueprint(_shell_files)
 
     @app.after_request
     def allow_no_other_host(response: Response) -> Response:

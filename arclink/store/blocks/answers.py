@@ -60,7 +60,7 @@ AT_ONCE = 128
 FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
 
-CACHED_BY_CUT = 4
+_CACHED_BY_CUT = 4
 
 _inlink = maker(Inlink)
 
@@ -354,7 +354,7 @@ class BlockAnswers(WholeStore):
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
             by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
-            if len(self._by_cut) > CACHED_BY_CUT:
+            if len(self._by_cut) > _CACHED_BY_CUT:
                 self._by_cut.popitem(last=False)  # its file is deleted after its last reader
         yield from by_cut.of(split_content(content)[1])
 

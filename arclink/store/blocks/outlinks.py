@@ -74,7 +74,7 @@ class OutlinkBlock:
         self.first = first
         sections = unpack_sections(decompressed(data), _SECTIONS)
         self._targets, self._texts = Strings(sections[0]), Strings(sections[2])
-        labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
+        labels = [_unpack_label(label) for label in sections[1].decode().split("\n")]
         self._kinds, self._rels = [kind for kind, _ in labels], [rel for _, rel in labels]
         self._target_of = unpack_steps(sections[3])
         self._label_of = unpack_numbers(sections[4])
@@ -197,7 +197,7 @@ def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike)
     return pack_sections(
         [
             pack_strings(list(target_numbers)),
-            "\n".join(pack_label(kind, rel) for kind, rel in label_numbers).encode(),
+            "\n".join(_pack_label(kind, rel) for kind, rel in label_numbers).encode(),
             pack_strings(texts),
             pack_numbers(sign(np.diff(target_of, prepend=0))),
             pack_numbers(label_of),
@@ -207,13 +207,13 @@ def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike)
     )
 
 
-def pack_label(kind: str, rel: str | None) -> str:
+def _pack_label(kind: str, rel: str | None) -> str:
     """Return kind and rel as one string."""
     return plain(kind) if rel is None else f"{plain(kind)}\t{plain(rel)}"
 
 
-def unpack_label(label: str) -> tuple[Kind, str | None]:
-    """Return the kind and rel that `pack_label` packed."""
+def _unpack_label(label: str) -> tuple[Kind, str | None]:
+    """Return the kind and rel that `_pack_label` packed."""
     kind, tab, rel = label.partition("\t")
     return Kind(kind), rel if tab else None
 

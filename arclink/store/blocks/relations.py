@@ -209,7 +209,7 @@ class InlinksWriter:
             groups: The links to it, at least one.
         """
         key = surt + NUL + uri_form(surt.decode(), target).encode() + NUL
-        for chunk in (groups,) if len(groups.numbers) <= CHUNK else chunks_of(groups):
+        for chunk in (groups,) if len(groups.numbers) <= CHUNK else _chunks_of(groups):
             heads = "\n".join(chunk.heads).encode()
             self._targets.append(key)
             self._heads.append(heads)
@@ -263,7 +263,7 @@ class InlinksWriter:
         self._start_block()
 
 
-def chunks_of(groups: Groups) -> Iterator[Groups]:
+def _chunks_of(groups: Groups) -> Iterator[Groups]:
     """Yield the groups in chunks of about `CHUNK` links, by number of the content.
 
     The links of one content stay together.
@@ -384,7 +384,7 @@ type, reason and languages.
 """
 
 
-def order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
+def _order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
     """Return `order_of_copy` of a row of the graph files."""
     *_, file, offset, length, reason, _ = columns
     return order_of_copy(file, offset, length, reason)
@@ -401,7 +401,7 @@ def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
         row = memento_columns(b"\t".join(columns).rstrip(b"\n"))
         if last is not None:
             if last[:KEYS_OF_MEMENTO] == row[:KEYS_OF_MEMENTO]:
-                last = min(last, row, key=order_of_columns)
+                last = min(last, row, key=_order_of_columns)
                 continue
             yield last
         last = row
@@ -409,16 +409,16 @@ def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
         yield last
 
 
-def order_of_item(item: MementoItem) -> tuple[object, ...]:
+def _order_of_item(item: MementoItem) -> tuple[object, ...]:
     """Return the sort key of items of one memento: `order_of_copy`, then all other columns."""
     return *order_of_copy(item[3], item[4], item[5], item[9]), item
 
 
-def first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
+def _first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
     """Return the copy of a memento that a store shows."""
     first = next(copies)
     others = list(copies)
-    return min([first, *others], key=order_of_item) if others else first
+    return min([first, *others], key=_order_of_item) if others else first
 
 
 def distinct_mementos(
@@ -446,13 +446,13 @@ def distinct_mementos(
         if timestamp > span.last:
             return
         if timestamp >= span.first:
-            yield first_of_copies(copies)
+            yield _first_of_copies(copies)
 
 
 def sorted_copies(items: Iterable[MementoItem]) -> Iterator[MementoItem]:
     """Yield items with the copies of each memento in their order."""
     for _, copies in groupby(items, itemgetter(0, 1, 2)):
-        yield from sorted(copies, key=order_of_item)
+        yield from sorted(copies, key=_order_of_item)
 
 
 _memento = maker(Memento)

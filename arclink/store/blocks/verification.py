@@ -132,7 +132,7 @@ class LinkSums:
         ]
 
 
-def misplaced(surt: Surt, uri: str) -> Iterator[Violation]:
+def _misplaced(surt: Surt, uri: str) -> Iterator[Violation]:
     """Yield a violation if a URI is stored under another SURT than its own."""
     if surt_of(uri) not in (surt, without_method(surt)):
         yield Violation("SURTs belong to their URIs", f"{uri} is stored under {surt}")
@@ -169,7 +169,7 @@ class RowChecks:
         rest = self._rows.mementos()
         while some := list(islice(rest, AT_ONCE)):
             for surt, item in some:
-                yield from misplaced(surt, item[1])
+                yield from _misplaced(surt, item[1])
             items = [item for _, item in some if shows_payload(item[2], item[9])]
             yield from self._check_payloads(items, taken)
         sightings = self._rows.sightings()
@@ -269,7 +269,7 @@ class RowChecks:
         for row in self._rows.inlinks():
             if row.target != last:
                 last = row.target
-                yield from misplaced(row.surt, row.target)
+                yield from _misplaced(row.surt, row.target)
             links = hashes_of([f"{row.target}\0{head}" for head in row.heads])
             numbers = row.numbers
             pairs = hashes_of_pairs(numbers, np.repeat(links, row.counts, axis=0))

@@ -66,7 +66,7 @@ Values = Sequence[object]
 Found = Sequence[Any]
 """A row: columns in the order of the query, with the types that the statement determines."""
 
-IN_FLIGHT = 96
+_IN_FLIGHT = 96
 """Greatest number of queries of one caller at a time."""
 
 TOGETHER = 32
@@ -82,7 +82,7 @@ PIECES = 16
 KEY_PASSWORD = "ARCLINK_CASSANDRA_KEY_PASSWORD"
 """Environment variable with the password of the private key."""
 
-BATCHES_IN_FLIGHT = 8
+_BATCHES_IN_FLIGHT = 8
 """Greatest number of batches of a writer at a time."""
 
 BATCH_BYTES = 36 * 1024
@@ -93,10 +93,10 @@ BATCH_ROWS = 200
 ATTEMPTS = 8
 """Number of times a request is sent, with pauses of 0.1, 0.2, 0.4 … (at most 2) seconds between."""
 
-LEAST_SECONDS = 1.0
+_LEAST_SECONDS = 1.0
 """Minimum seconds for one request, even if the total time (`Address.patience`) is over."""
 
-HEDGE = 3.0
+_HEDGE = 3.0
 """Seconds after which the request is also sent to another node: a dead node does not answer."""
 
 _AGAIN = (
@@ -175,7 +175,7 @@ class Database:
             else ConsistencyLevel.SERIAL,
             request_timeout=address.timeout,
             row_factory=tuple_factory,
-            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(HEDGE, 2),
+            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(_HEDGE, 2),
         )
         self._consistency = consistency
         with self._translated():
@@ -246,13 +246,13 @@ class Database:
             ask: Sends the request; it gets the number of seconds that the request may take.
             is_new: Whether the request names a newly created table, which a node may not know yet.
         """
-        deadline = time.monotonic() + (LEAST_SECONDS if self._is_away else self.address.patience)
+        deadline = time.monotonic() + (_LEAST_SECONDS if self._is_away else self.address.patience)
         for attempt in count(1):
             pause = min(2.0, 0.05 * 2**attempt)
             is_last = attempt == ATTEMPTS
             try:
                 answer = ask(
-                    max(LEAST_SECONDS, min(self.address.timeout, deadline - time.monotonic()))
+                    max(_LEAST_SECONDS, min(self.address.timeout, deadline - time.monotonic()))
                 )
             except Unauthorized:
                 raise  # it is a RequestExecutionException too, but repeating does not help
@@ -360,7 +360,7 @@ class Database:
         with self._translated():
             prepared = self._prepare(statement)
             for values, route in zip_longest(questions, routes):
-                if len(under_way) >= IN_FLIGHT:
+                if len(under_way) >= _IN_FLIGHT:
                     take()
                 bound = _RoutedStatement(prepared, route).bind(values)
                 under_way.append((bound, self._session.execute_async(bound)))
@@ -531,7 +531,7 @@ def _connected(
     deadline = time.monotonic() + address.patience
     while True:
         seconds = max(
-            LEAST_SECONDS, min(address.timeout, (deadline - time.monotonic()) / len(address.hosts))
+            _LEAST_SECONDS, min(address.timeout, (deadline - time.monotonic()) / len(address.hosts))
         )
         cluster = Cluster(
             list(address.hosts),
@@ -552,7 +552,7 @@ def _connected(
             is_slow = isinstance(error.errors, dict) and any(
                 isinstance(failure, OperationTimedOut) for failure in error.errors.values()
             )
-            if not is_slow or time.monotonic() + LEAST_SECONDS > deadline:
+            if not is_slow or time.monotonic() + _LEAST_SECONDS > deadline:
                 raise
         except BaseException:
             cluster.shutdown()
@@ -642,7 +642,7 @@ class Writer:
                 waiting[0].routing_key,
                 self._database.address.keyspace,
             )
-        while len(self._under_way) >= BATCHES_IN_FLIGHT:
+        while len(self._under_way) >= _BATCHES_IN_FLIGHT:
             self._take()
         with self._database._translated():
             self._under_way.append((request, self._session.execute_async(request)))

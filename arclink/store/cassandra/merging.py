@@ -30,10 +30,10 @@ from arclink.store.cassandra.tables import Result, StoreView, Tables
 ROWS_IN_LIST = 512
 """Number of rows of a merged list, about: 32 MB of SURTs, which one task merges."""
 
-MOST_CHAINS = 1024
+_MOST_CHAINS = 1024
 """Number of chains that are merged at a time, if one step does not have more."""
 
-SAMPLED = 65_536
+_SAMPLED = 65_536
 """Number of SURTs, about, from which the borders of new lists are chosen."""
 
 _PLAN = "plan"
@@ -91,9 +91,9 @@ def plan_merge(lists: SurtLists, history: History) -> MergePlan | None:
     if due is None:
         return None
     chains, level = due
-    if len(chains) > MOST_CHAINS:
+    if len(chains) > _MOST_CHAINS:
         widths = accumulate(_width(of_step[step]) for step in dict.fromkeys(chains))
-        count = max(1, sum(1 for _ in takewhile(lambda total: total <= MOST_CHAINS, widths)))
+        count = max(1, sum(1 for _ in takewhile(lambda total: total <= _MOST_CHAINS, widths)))
         chains, level = list(dict.fromkeys(chains))[:count], 1
     steps = sorted(set(chains))
     merged = [surt_range for step in steps for surt_range in of_step[step]]
@@ -122,7 +122,7 @@ def _borders(lists: SurtLists, view: StoreView, merged: Sequence[SurtRange]) -> 
     count = -(-rows // ROWS_IN_LIST)
     if count <= 1:
         return []
-    sample = sorted(_sample(lists, view, merged, max(1, rows // SAMPLED)))
+    sample = sorted(_sample(lists, view, merged, max(1, rows // _SAMPLED)))
     return sorted({sample[len(sample) * number // count] for number in range(1, count)})
 
 

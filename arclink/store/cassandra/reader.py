@@ -64,7 +64,7 @@ from arclink.store.protocols import (
 )
 from arclink.store.seals import unpacking
 
-FIRST_ROWS = 8
+_FIRST_ROWS = 8
 """Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
 
 CACHED_BLOCKS = 2048
@@ -311,7 +311,7 @@ class CassandraReader(BlockAnswers):
     # Queries
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        remaining, count = super().mementos(surt, span), FIRST_ROWS
+        remaining, count = super().mementos(surt, span), _FIRST_ROWS
         while mementos := list(islice(remaining, count)):
             self._ahead.mementos = mementos
             yield from mementos
@@ -322,7 +322,7 @@ class CassandraReader(BlockAnswers):
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         self.history()
-        for surt, rows in self._captured(prefix, after, FIRST_ROWS):
+        for surt, rows in self._captured(prefix, after, _FIRST_ROWS):
             if next(rows, None) is not None:
                 yield surt
 

@@ -12,7 +12,7 @@ from arclink.store.cassandra.steps import Steps
 LAYOUT = 3
 """Version of the layout: the tables, and the packing of their rows."""
 
-UNMERGED = 2
+_UNMERGED = 2
 """The layout before lists of SURTs were merged; a merge makes it the present one."""
 
 UNSEALED = 1
@@ -102,7 +102,8 @@ def allow_merges(database: Database) -> bool:
     """
     if database.is_sealed:
         database.agree(
-            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = {UNMERGED}",
+            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION}"
+            f" IF layout = {_UNMERGED}",
             (),
         )
     return database.is_sealed

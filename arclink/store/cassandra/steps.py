@@ -21,7 +21,7 @@ from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.tables import StoreView
 from arclink.store.protocols import StoreState
 
-SILENCE = 120
+_SILENCE = 120
 """Seconds without a sign of life after which a holder loses the store."""
 
 FRESH = 0.5
@@ -227,7 +227,7 @@ class Steps:
         if not is_done:
             raise StoreError(
                 f"{self._database.address.name}: this load did not renew its lock for "
-                f"{SILENCE} seconds and lost it; start it again."
+                f"{_SILENCE} seconds and lost it; start it again."
             )
         self._history = None
 
@@ -240,7 +240,7 @@ class Steps:
         """
         name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
         database = self._database
-        take = f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF holder = ?"
+        take = f"UPDATE steps USING TTL {_SILENCE} SET holder = ? WHERE store = 0 IF holder = ?"
         previous: str | None = None
         while True:
             is_ours, found = database.agree(take, (name, previous))
@@ -251,7 +251,7 @@ class Steps:
                 raise StoreError(
                     f"{database.address.name} is locked: another build is loading into it "
                     f"({holder.rpartition(':')[0]}). Wait until that build has ended, then start "
-                    f"again; if its machine died, wait {SILENCE} seconds."
+                    f"again; if its machine died, wait {_SILENCE} seconds."
                 )
             previous = holder
         ended = threading.Event()
@@ -265,10 +265,10 @@ class Steps:
             database.agree("UPDATE steps SET holder = null WHERE store = 0 IF holder = ?", (name,))
 
     def _stay(self, name: str, ended: threading.Event) -> None:
-        while not ended.wait(SILENCE / 4):
+        while not ended.wait(_SILENCE / 4):
             try:
                 self._database.agree(
-                    f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF "
+                    f"UPDATE steps USING TTL {_SILENCE} SET holder = ? WHERE store = 0 IF "
                     "holder = ?",
                     (name, name),
                 )

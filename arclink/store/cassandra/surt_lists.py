@@ -39,10 +39,10 @@ LAST = "\U0010ffff"
 AT_ONCE = 128
 """Number of rows that are requested together."""
 
-ROWS_AHEAD = 8
+_ROWS_AHEAD = 8
 """Greatest number of rows of one chain that are requested together, after its first."""
 
-CACHED_FENCES = 8192
+_CACHED_FENCES = 8192
 
 
 class SurtRange(NamedTuple):
@@ -191,7 +191,7 @@ class SurtLists:
                     if surt >= high:
                         return
                     yield surt
-            count = min(2 * count, ROWS_AHEAD)
+            count = min(2 * count, _ROWS_AHEAD)
 
     def _rows(self, view: StoreView, places: Sequence[tuple[int, int, int]]) -> list[list[str]]:
         """Return the SURTs of rows; while damage is noted, a lost row has none."""
@@ -219,7 +219,7 @@ class SurtLists:
         places = [(surt_range.load, surt_range.part, FENCES) for surt_range in missing]
         for surt_range, surts in zip(missing, self._rows(view, places), strict=True):
             known[surt_range] = self._fences[keys[surt_range]] = surts
-        while len(self._fences) > CACHED_FENCES:
+        while len(self._fences) > _CACHED_FENCES:
             self._fences.popitem(last=False)
         return [known.get(surt_range, []) for surt_range in lists]
 

@@ -86,7 +86,7 @@ class Chunk(NamedTuple):
     data: bytes
 
 
-RawRow = tuple[int, int, int, int, int, bytes]
+_RawRow = tuple[int, int, int, int, int, bytes]
 """load, part, chunk, version, piece, data."""
 
 
@@ -103,7 +103,7 @@ def believed(
     """Yield the newest visible version of each row (load, part, chunk), except emptied rows.
 
     Args:
-        rows: `RawRow`, in the order of the table.
+        rows: `_RawRow`, in the order of the table.
         view: The visible steps.
         opened: Checks and removes the seal of a row.
 

@@ -62,7 +62,7 @@ from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.graph_files import GraphPart, GraphParts, read_part
 from arclink.timestamps import month_of
 
-PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
+_PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
 
 MERGE = "merge"
@@ -112,7 +112,7 @@ def tasks_of(parts: GraphParts) -> list[list[Task]]:
         StoreError: A relation has more parts than content numbers allow.
     """
     phases = []
-    for phase in PHASES:
+    for phase in _PHASES:
         tasks = []
         for what in phase:
             relation = what.removesuffix("-again")

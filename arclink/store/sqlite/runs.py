@@ -54,7 +54,7 @@ LEVEL = 3
 CACHED_BLOCKS = 192
 """Number of decoded blocks that a reader keeps: about 35 KB each."""
 
-AFTER_ALL = b"\xff"
+_AFTER_ALL = b"\xff"
 """A bound after all keys: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
@@ -103,7 +103,7 @@ class RunBlock:
         ]
 
 
-def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
+def _pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
     """Return a block, not yet compressed.
 
     Args:
@@ -136,10 +136,10 @@ class PackedBlock(NamedTuple):
 
 
 def block_packer() -> Callable[[Sequence[bytes], Iterable[tuple[Numbers, bytes]]], PackedBlock]:
-    """Return a function that packs a block; its arguments and errors are those of `pack_block`."""
+    """Return a function that packs a block; its arguments and errors are those of `_pack_block`."""
     compress = zstandard.ZstdCompressor(level=LEVEL).compress
     return lambda keys, columns: PackedBlock(
-        keys[0], len(keys), compress(pack_block(keys, columns))
+        keys[0], len(keys), compress(_pack_block(keys, columns))
     )
 
 
@@ -199,7 +199,7 @@ class RunWriter:
             begin, before = end, sizes[end - 1]
 
     def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
-        """Add rows that fill a block, in the form that `pack_block` takes."""
+        """Add rows that fill a block, in the form that `_pack_block` takes."""
         self.add_packed(self._pack(keys, columns))
 
     def add_packed(self, packed: PackedBlock) -> None:
@@ -232,7 +232,7 @@ Change = Callable[[Row], Row | None]
 
 
 def _columns(rows: Sequence[Row]) -> list[tuple[Numbers, bytes]]:
-    """Return the values of rows by column, in the form that `pack_block` takes."""
+    """Return the values of rows by column, in the form that `_pack_block` takes."""
     columns = zip(*(row.values for row in rows), strict=True)
     return [
         (np.fromiter(map(len, values), np.int64, len(values)), b"".join(values))
@@ -319,7 +319,7 @@ class Runs:
             if low < begin or high > end:
                 blocks, bound = self._blocks_at(relation, low, None)
                 begin = max((block.keys[0] for block in blocks), default=b"")
-                end = AFTER_ALL if bound is None else bound
+                end = _AFTER_ALL if bound is None else bound
             if high > end:
                 yield self.scan(relation, low, high)
             else:
@@ -488,14 +488,14 @@ class Runs:
         stay = [changed for row, changed in after if changed is not None and changed.key == row.key]
         for row, changed in after:
             if changed is not None and changed.key != row.key:
-                moved.add((changed.key, pack_block([changed.key], _columns([changed]))))
+                moved.add((changed.key, _pack_block([changed.key], _columns([changed]))))
         self._connection.execute(
             "UPDATE runs SET entries = entries - ? WHERE number = ?", (len(before) - len(stay), run)
         )
         if not stay:
             return first
         data = zstandard.ZstdCompressor(level=LEVEL).compress(
-            pack_block([row.key for row in stay], _columns(stay))
+            _pack_block([row.key for row in stay], _columns(stay))
         )
         _write_block(self._connection, run, stay[0].key, data)
         return stay[0].key

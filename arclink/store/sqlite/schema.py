@@ -21,7 +21,7 @@ import apsw.sqlite_extra
 from arclink.errors import StoreError
 from arclink.store.seals import damaged, explained, is_of_unpacking, seal, unseal
 
-APPLICATION_ID = 0x4172634C
+_APPLICATION_ID = 0x4172634C
 """``ArcL``: the mark in the file's header that distinguishes a store from other SQLite files."""
 
 VERSION = 3
@@ -30,7 +30,7 @@ VERSION = 3
 UNSEALED = 2
 """The last layout without checksums. It is read and loaded unchanged; `convert` upgrades it."""
 
-OLDEST = 1
+_OLDEST = 1
 """The oldest readable layout, without the table ``forgotten``.
 
 Opening such a store for loading adds the table and makes it layout 2.
@@ -392,7 +392,7 @@ def _create(path: Path) -> None:
                     f"PRAGMA page_size = {PAGE_BYTES}",
                     "PRAGMA auto_vacuum = INCREMENTAL",
                     "PRAGMA journal_mode = WAL",
-                    f"PRAGMA application_id = {APPLICATION_ID}",
+                    f"PRAGMA application_id = {_APPLICATION_ID}",
                     f"PRAGMA user_version = {VERSION}",
                     "BEGIN",
                     *SCHEMA.split(";\n"),
@@ -444,14 +444,14 @@ def _prepare(connection: Connection, path: Path) -> None:
     # Another build takes minutes, not seconds: report it at once.
     connection.execute("PRAGMA busy_timeout = 0")
     connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone()[0] == OLDEST:
+    if connection.execute("PRAGMA user_version").fetchone()[0] == _OLDEST:
         connection.execute(FORGOTTEN)
         connection.execute(f"PRAGMA user_version = {UNSEALED}")
     connection.execute("COMMIT")
 
 
 def _check_ours(connection: Connection, path: Path) -> None:
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
         raise StoreError(
             f"{path} is not an ArcLink store: a SQLite file of another program. Name another store."
         )
@@ -461,7 +461,7 @@ def _check_ours(connection: Connection, path: Path) -> None:
             f"{path} was written by a newer ArcLink (layout {version}, this one reads "
             f"{VERSION}). Use that version."
         )
-    if version < OLDEST:
+    if version < _OLDEST:
         raise StoreError(
             f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its "
             "graph files into a new store."
