@@ -627,7 +627,7 @@ def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 def _text_of_time(time: Time) -> str:
     """Return a time as text for a parameter.
 
-    >>> text_of_time(date(2010, 2, 12)), text_of_time("201002")
+    >>> _text_of_time(date(2010, 2, 12)), _text_of_time("201002")
     ('2010-02-12', '201002')
     """
     return time if isinstance(time, str) else time.isoformat()

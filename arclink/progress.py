@@ -231,9 +231,9 @@ def _counted(
 def _progress_line(work: str, done: int, total: int, seconds: float) -> str:
     """Return a line about some work, with the time left if it can be estimated.
 
-    >>> progress_line("reading links", 500, 2000, 10)
+    >>> _progress_line("reading links", 500, 2000, 10)
     'reading links · 500 of 2,000 · 0:10 passed · about 0:30 left'
-    >>> progress_line("copying the store", 0, 0, 3)
+    >>> _progress_line("copying the store", 0, 0, 3)
     'copying the store · 0:03 passed'
     """
     parts = [work]

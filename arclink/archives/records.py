@@ -608,7 +608,7 @@ def _find_status_line(block: bytes, start: int = 0) -> tuple[str, int] | None:
     The status is ``-`` if it is not a number. None if no head begins there, as in HTTP/0.9; without
     a version, only a status shows that a line is a status line.
 
-    >>> find_status_line(b"HTTP/1.1 200 OK"), find_status_line(b"\r\nHTTP 404 Not found")
+    >>> _find_status_line(b"HTTP/1.1 200 OK"), _find_status_line(b"\r\nHTTP 404 Not found")
     (('200', 0), ('404', 2))
     """
     line = _STATUS_LINE.match(block, start)

@@ -82,7 +82,7 @@ def _warc_head(fields: Mapping[str, str]) -> bytes:
 
     A line end in a value becomes a blank, and half of a surrogate pair a question mark.
 
-    >>> warc_head({"A": "b\nc"})
+    >>> _warc_head({"A": "b\nc"})
     b'WARC/1.1\r\nA: b c\r\n\r\n'
     """
     lines = (f"{name}: {_LINE_ENDS.sub(' ', value)}\r\n" for name, value in fields.items())

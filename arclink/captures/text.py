@@ -185,7 +185,7 @@ def _text_of_html(
         charset: WHATWG name of its charset, which says how queries of its links are written.
         is_cut: Whether its end is missing.
 
-    >>> page = text_of_html(b"<h1>News</h1><p>See <a href=x>more</a>", UriR("http://a.example/"))
+    >>> page = _text_of_html(b"<h1>News</h1><p>See <a href=x>more</a>", UriR("http://a.example/"))
     >>> [block.text for block in page.blocks], page.blocks[1].runs[1].target
     (['News', 'See more'], 'http://a.example/x')
     """

@@ -107,7 +107,7 @@ def _labels_apart(labels: Sequence[str], step: float) -> int:
         labels: All of them, from left to right.
         step: Distance between two bars, in units of the view box.
 
-    >>> labels_apart(["2008-04"] * 118, 624 / 118)
+    >>> _labels_apart(["2008-04"] * 118, 624 / 118)
     12
     """
     widest = max(map(len, labels), default=0) * _DIGIT + _BETWEEN_LABELS

@@ -113,7 +113,7 @@ def _option_names(parameter: AnyParameter) -> list[str]:
     """Return the names of the option, with dashes; a switch that is not off by default has two.
 
     >>> from arclink.access.queries import KINDS, MATCH_TYPE
-    >>> option_names(MATCH_TYPE), option_names(KINDS)
+    >>> _option_names(MATCH_TYPE), _option_names(KINDS)
     (['--match-type'], ['--kinds', '--kind'])
     """
     names = [

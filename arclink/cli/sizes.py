@@ -40,7 +40,7 @@ def _parse_size(text: str, option: str) -> int:
     Raises:
         UsageError: The text is not a size, or is zero.
 
-    >>> parse_size("300M", "--batch-size")
+    >>> _parse_size("300M", "--batch-size")
     314572800
     """
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in _UNITS else (text, "")

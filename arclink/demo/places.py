@@ -130,7 +130,7 @@ class BaseElement:
 def _climb(directory: str, climbs: int) -> str:
     """Return the directory ``climbs`` levels up; the root has no parent.
 
-    >>> climb("/a/b/", 1), climb("/a/", 5)
+    >>> _climb("/a/b/", 1), _climb("/a/", 5)
     ('/a/', '/')
     """
     for _ in range(climbs):

@@ -377,7 +377,7 @@ def _location(memento: Memento, location: str) -> str:
 def _header_value(text: str) -> str:
     r"""Return an archived header value as WSGI takes it: bytes as Latin-1, without controls.
 
-    >>> header_value("a\r\nSet-Cookie: x")
+    >>> _header_value("a\r\nSet-Cookie: x")
     'a  Set-Cookie: x'
     """
     clean = _CONTROL.sub(" ", text).strip()

@@ -45,7 +45,7 @@ class Hosts:
     def accepts(self, host: str) -> bool:
         """Return whether the service answers to a value of ``Host``; its port is ignored.
 
-        >>> Hosts(LOOPBACK).accepts("LOCALHOST.:8080"), Hosts(LOOPBACK).accepts("evil.example")
+        >>> Hosts(_LOOPBACK).accepts("LOCALHOST.:8080"), Hosts(_LOOPBACK).accepts("evil.example")
         (True, False)
         """
         name = name_of(host)

@@ -337,9 +337,9 @@ def _uri_ranges(text: str) -> SurtRanges | None:
     Raises:
         ValueError: The text without ``*`` is not a URI.
 
-    >>> [stem[17:] for stem in uri_ranges("example.org/news/*").stems]
+    >>> [stem[17:] for stem in _uri_ranges("example.org/news/*").stems]
     ['\x00', ' ', '#', '/', '?']
-    >>> uri_ranges("*.example.org").stems
+    >>> _uri_ranges("*.example.org").stems
     ('org,example)', 'org,example,', 'org,example:')
     """
     if not text.strip("*"):

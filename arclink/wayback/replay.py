@@ -308,7 +308,7 @@ def _captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
 def _digest_of(body: bytes, like: Checksum) -> Checksum | None:
     """Return the digest of a payload by the algorithm of ``like``; None if that is not known.
 
-    >>> digest_of(b"", Checksum("md5:00000000000000000000000000000000"))
+    >>> _digest_of(b"", Checksum("md5:00000000000000000000000000000000"))
     'md5:d41d8cd98f00b204e9800998ecf8427e'
     """
     if _BASE32_SHA1.fullmatch(like):

@@ -23,6 +23,7 @@ from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce import versions
 from arclink.mapreduce.job import ArclinkJob
 from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.spark import SparkRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
@@ -303,3 +304,22 @@ def test_a_key_with_a_million_values_needs_no_more_memory_than_another(
                 if line.startswith(b"pointers\t"):
                     originals.update(orjson.loads(line.partition(b"\t")[2])[7])
     assert len(originals) == MILLION
+
+
+# pyspark does not close the standard input of a program that ends.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_an_application_that_does_not_begin_is_an_error_of_its_job(tmp_path: Path) -> None:
+    submit = tmp_path / "spark/bin/spark-submit"
+    submit.parent.mkdir(parents=True)
+    (tmp_path / "spark/jars").mkdir()
+    submit.write_text("#!/bin/sh\necho no Java here >&2\nexit 1\n")
+    submit.chmod(0o755)
+    conf = tmp_path / "mrjob.conf"
+    conf.write_bytes(orjson.dumps({"runners": {"spark": {"spark_submit_bin": str(submit)}}}))
+    run = SparkRunner("spark", 1, tmp_path / "tasks", conf=conf)
+    said = "^invert: the job failed: arclink: the Spark application ended before its first job"
+    with pytest.raises(PipelineError, match=said):
+        run.run(JOBS["invert"], [], tmp_path / "out", {})
+    assert (tmp_path / "tasks/spark.log").read_text() == "no Java here\n"
+    assert run.application.seconds() == 0
+    run.close()

@@ -5,38 +5,17 @@ from pathlib import Path
 import orjson
 import pytest
 
-from arclink.errors import PipelineError, UsageError
+from arclink.errors import UsageError
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.jobs.invert_links import InvertLinks
-from arclink.mapreduce.spark import SparkRunner
 from arclink.mapreduce.spark_application import settings_of
 from arclink.mapreduce.spark_jobs import ByTask, LastCounts
-from arclink.pipeline.jobs import JOBS
 
 
 def settings(folder: Path, **options: object) -> Path:
     path = folder / "mrjob.conf"
     path.write_bytes(orjson.dumps({"runners": {"spark": options}}))
     return path
-
-
-# pyspark does not close the standard input of a program that ends.
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-def test_an_application_that_does_not_begin_is_an_error_of_its_job(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    submit = tmp_path / "spark/bin/spark-submit"
-    submit.parent.mkdir(parents=True)
-    (tmp_path / "spark/jars").mkdir()
-    submit.write_text("#!/bin/sh\necho no Java here >&2\nexit 1\n")
-    submit.chmod(0o755)
-    conf = settings(tmp_path, spark_submit_bin=str(submit))
-    run = SparkRunner("spark", 1, tmp_path / "tasks", conf=conf)
-    said = "^invert: the job failed: arclink: the Spark application ended before its first job"
-    with pytest.raises(PipelineError, match=said):
-        run.run(JOBS["invert"], [], tmp_path / "out", {})
-    assert (tmp_path / "tasks/spark.log").read_text() == "no Java here\n"
-    assert run.application.seconds() == 0
-    run.close()
 
 
 def test_settings_of_one_job_do_not_make_another_application(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _make_room(widths: list[int], least: int, width: int) -> int:
 def _cut_in_the_middle(text: str, width: int) -> str:
     """Return a text with at most ``width`` cells: a URI shows its host and its end.
 
-    >>> cut_in_the_middle("http://example.org/a/long/path/page.html", 23)
+    >>> _cut_in_the_middle("http://example.org/a/long/path/page.html", 23)
     'http://exam…h/page.html'
     """
     if cell_len(text) <= width:

@@ -168,7 +168,7 @@ def _stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
     Args:
         times: Times of all captures of a page, distinct, sorted.
 
-    >>> stops_of([Timestamp("20100212060005"), Timestamp("20100213010000")])
+    >>> _stops_of([Timestamp("20100212060005"), Timestamp("20100213010000")])
     {'20100212060005': '20100212060005', '20100213010000': '20100213235959'}
     """
     stops: dict[str, Timestamp] = {}
@@ -185,7 +185,7 @@ def _stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
 def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     """Return how far a capture is from the reader's time; empty within a day.
 
-    >>> distance_in_words(Timestamp("20100101000000"), Timestamp("20100212060005"))
+    >>> _distance_in_words(Timestamp("20100101000000"), Timestamp("20100212060005"))
     '42 days earlier'
     """
     try:
