@@ -30,7 +30,7 @@ from arclink.access.queries import (
     ConflictError,
     Direction,
     LinkQuery,
-    span_asked,
+    requested_span,
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
@@ -377,7 +377,7 @@ class LinkGraph(Closing):
         """
         if self._at and (from_ or to):
             raise ConflictError("at", self._at, AT_OR_SPAN)
-        span = span_asked(_text_of_time(from_), _text_of_time(to) or self._at)
+        span = requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:

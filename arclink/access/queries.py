@@ -413,7 +413,7 @@ def surt_asked(name: str, text: str) -> Surt:
     return URI.read(text, name)[1]
 
 
-def span_asked(first: str, last: str) -> Span:
+def requested_span(first: str, last: str) -> Span:
     """Return the range from ``first`` to ``last``, as users type times; empty texts are open ends.
 
     Raises:
@@ -422,7 +422,7 @@ def span_asked(first: str, last: str) -> Span:
     return span_of(Given({"from": [first], "to": [last]}))
 
 
-def kinds_asked(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOLLOW) -> Kinds:
+def requested_kinds(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOLLOW) -> Kinds:
     """Return the kinds that ``words`` name; without any, the default of ``parameter``.
 
     Each word may hold several kinds, separated by commas.

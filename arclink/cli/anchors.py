@@ -8,7 +8,7 @@ from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
+from arclink.cli.options import GRAPH, REPLAY, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 EXAMPLES = (
@@ -26,7 +26,7 @@ def command(given: Given) -> None:
     have been captured: the texts are those of other pages.
     """
     query, prefix = AnchorsQuery.of(given), REPLAY.optional(given) or NO_REPLAY
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         write_rows(
             anchors_as_rows(answer_anchors(graph, query), prefix), ROW_FORMAT.required(given)
         )

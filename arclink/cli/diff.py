@@ -8,7 +8,7 @@ from arclink.access.formats.differences import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
+from arclink.cli.options import GRAPH, REPLAY, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
@@ -23,5 +23,5 @@ def command(given: Given) -> None:
     time: "not captured" does not mean "no link".
     """
     query, prefix = DiffQuery.of(given), REPLAY.optional(given) or NO_REPLAY
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         write_rows(diff_as_rows(answer_diff(graph, query), prefix), ROW_FORMAT.required(given))

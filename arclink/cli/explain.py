@@ -10,7 +10,7 @@ from arclink.access.queries import URI
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 
 EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
 
@@ -27,7 +27,7 @@ FORMAT = Parameter(
 def command(given: Given) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
     uri, span, name = given.text(URI), span_of(given), FORMAT.required(given)
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         count = 0
         for found in explain(graph, uri, span):
             count += 1

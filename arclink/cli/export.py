@@ -16,7 +16,7 @@ from arclink.captures.queries import (
     TakeAwayQuery,
 )
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
+from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 
@@ -71,7 +71,7 @@ def _export_links(given: Given, path: Path) -> None:
             f"--into {path}: links are written without compression; name a file that does not end "
             f"in {path.suffix}, and compress it afterwards"
         )
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
@@ -85,7 +85,7 @@ def _export_captures(given: Given, path: Path) -> None:
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
     places = ArchivePlaces(ARCHIVES.many(given))
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         taken = take_away(Source(graph, places, SUBSET.optional(given) or ""), query, path)
     for line in taken.tally.lines():
         click.echo(line)

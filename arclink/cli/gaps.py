@@ -5,7 +5,7 @@ import click
 from arclink.access.declarations import Given
 from arclink.analysis.seed_lists import GAPS_PARAMETERS, SeedKind, SeedQuery, seed_list
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.seed_lists import write_seeds
 
 EXAMPLES = (
@@ -22,6 +22,6 @@ def command(given: Given) -> None:
     --format table shows how many hosts and pages link to each, and since when.
     """
     query = SeedQuery.of(given, SeedKind.GAPS)
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         found = seed_list(graph, query)
     write_seeds(given, found)

@@ -10,7 +10,7 @@ import click
 from arclink.access.declarations import TEXT, Given, Parameter, named
 from arclink.access.times import AT
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
+from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
 from arclink.model import Memento
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(given: Given) -> None:
     from arclink.captures.read import PageReader
 
     places = ArchivePlaces(ARCHIVES.many(given))
-    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
+    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
         memento = find_capture(graph, WHAT.required(given), given.text(TIME))
         for piece in _pieces(reader, memento, FORM.required(given)):
             sys.stdout.buffer.write(piece)

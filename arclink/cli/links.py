@@ -15,7 +15,7 @@ from arclink.access.parameters import BY_PERIOD
 from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
+from arclink.cli.options import GRAPH, REPLAY, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 EXAMPLES = (
@@ -41,7 +41,7 @@ def command(given: Given) -> None:
     prefix = REPLAY.optional(given) or NO_REPLAY
     form = chosen_format(FORMAT.required(given), given)
     form.check(query)
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         for piece in form.write(answer_link_query(graph, query, PATIENT, prefix)):
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
@@ -57,5 +57,5 @@ def _count(given: Given) -> None:
             f"cannot be {name} with --level {query.level.value}: use one of "
             f"{', '.join(ROW_FORMATS)}",
         )
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         write_rows(level_as_rows(answer_level(graph, query)), ROW_FORMATS[name])

@@ -30,7 +30,7 @@ GRAPH: tuple[AnyParameter, ...] = (STORE, SUBSET)
 """The parameters of commands that read a store, or a subset of it."""
 
 
-def open_graph_asked(given: Given) -> Scans:
+def open_requested_graph(given: Given) -> Scans:
     """Return the store that the options of `GRAPH` name, or the subset of it.
 
     Raises:

@@ -10,7 +10,7 @@ from arclink.analysis.seed_lists import (
     seed_list,
 )
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.seed_lists import write_seeds
 
 EXAMPLES = (
@@ -27,6 +27,6 @@ def command(given: Given) -> None:
     These pages are still linked by captures since that time. Most linking hosts come first.
     """
     query = SeedQuery.of(given, SeedKind.STALE)
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         found = seed_list(graph, query)
     write_seeds(given, found)

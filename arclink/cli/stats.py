@@ -6,7 +6,7 @@ import click
 
 from arclink.access.declarations import Given, switch
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 
 EXAMPLES = ("arclink stats --store links.db",)
 
@@ -29,7 +29,7 @@ def command(given: Given) -> None:
     """
     import orjson
 
-    with open_graph_asked(given) as opened:
+    with open_requested_graph(given) as opened:
         if _MANIFESTS.required(given):
             for batch in opened.batches():
                 click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())

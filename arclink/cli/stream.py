@@ -10,7 +10,7 @@ from arclink.access.common import SUBSET, SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_graph_asked
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
 from arclink.errors import UsageError
 from arclink.progress import hide_from_output
 
@@ -67,7 +67,7 @@ def command(given: Given) -> None:
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.many(given))
     where, cache = STORE.required(given), CACHE.optional(given)
-    with open_graph_asked(given) as graph, PageReader(graph, places) as reader:
+    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
         stream = CaptureStream(graph, reader, query, tables=tables)
         if folder := POINTERS.optional(given):

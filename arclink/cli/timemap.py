@@ -11,7 +11,7 @@ from arclink.access.replay import NO_REPLAY, uri_ms_in
 from arclink.access.timemaps import read_timemap
 from arclink.access.times import FROM
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
+from arclink.cli.options import GRAPH, REPLAY, open_requested_graph
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
 
@@ -39,7 +39,7 @@ def command(given: Given) -> None:
             "json the times are listed"
         )
     start = FROM.optional(given) or ALL_TIME.first
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         found = read_timemap(graph, given.text(URI), start)
     for piece in write(found, uri_ms_in(prefix)):
         sys.stdout.buffer.write(piece)

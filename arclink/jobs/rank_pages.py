@@ -13,7 +13,7 @@ from typing import Any
 from mrjob.job import MRJob
 from mrjob.step import MRStep
 
-from arclink.access.queries import KINDS_TO_FOLLOW, Redirects, kinds_asked
+from arclink.access.queries import KINDS_TO_FOLLOW, Redirects, requested_kinds
 from arclink.analysis.rank_steps import RankSteps
 from arclink.analysis.slices import Level, SliceOptions, Weight
 from arclink.analysis.windows import Windows
@@ -66,7 +66,7 @@ class RankPages(ArclinkJob):
             Level.parse(given.level),
             Weight.MEMENTOS,
             False,
-            kinds_asked(given.kinds),
+            requested_kinds(given.kinds),
             Redirects(given.redirects),
         )
         self.work = RankSteps(asked, given.damping)

@@ -50,7 +50,7 @@ from arclink.service.memento import (
 )
 from arclink.service.pages.requests import View
 from arclink.service.responses import asked
-from arclink.service.stores import current_store, store_asked, stores_of_app
+from arclink.service.stores import current_store, requested_store, stores_of_app
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
 from arclink.uris.resolution import Base
@@ -457,7 +457,7 @@ def cdx() -> Response:
     """Answer with the captures of a URI or of many, in the words of CDX servers."""
     check_pages()
     given = asked(CDX)
-    answer = answer_captures(store_asked(given), CaptureQuery.of(given))
+    answer = answer_captures(requested_store(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
         parameters = [

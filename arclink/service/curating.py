@@ -16,7 +16,7 @@ from arclink.analysis.seed_lists import (
 )
 from arclink.errors import UsageError
 from arclink.service.responses import asked, content_type, end_if_client_left
-from arclink.service.stores import current_store, store_asked
+from arclink.service.stores import current_store, requested_store
 
 curating = Blueprint("curating", __name__)
 
@@ -50,7 +50,7 @@ def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
             f"request; its owner makes one with: arclink {kind.value}"
         )
-    found = seed_list(store_asked(given), query, end_if_client_left)
+    found = seed_list(requested_store(given), query, end_if_client_left)
     response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
     response.headers[FOUND] = str(found.found)
     return response

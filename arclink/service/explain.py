@@ -14,7 +14,7 @@ from arclink.access.queries import URI
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
 from arclink.service.responses import asked
-from arclink.service.stores import store_asked
+from arclink.service.stores import requested_store
 
 explaining = Blueprint("explain", __name__)
 
@@ -31,7 +31,7 @@ def explain_uri() -> Response:
         orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]
         + b',"mementos":['
     )
-    explanations = explain(store_asked(given), uri, span)
+    explanations = explain(requested_store(given), uri, span)
     return Response(
         chain([head], _items(chain(list(islice(explanations, 1)), explanations)), [b"]}\n"]),
         content_type="application/json",

@@ -17,7 +17,7 @@ from arclink.service.negotiation import (
     accepted_row_format,
 )
 from arclink.service.responses import asked, content_type, next_page, respond, started
-from arclink.service.stores import store_asked, stores_of_app
+from arclink.service.stores import requested_store, stores_of_app
 
 links = Blueprint("links", __name__)
 
@@ -39,7 +39,7 @@ def link_query() -> Response:
     query = LinkQuery.of(given)
     form.check(query)
     settings = stores_of_app().settings
-    answer = answer_link_query(store_asked(given), query, settings.budget, settings.replay)
+    answer = answer_link_query(requested_store(given), query, settings.budget, settings.replay)
     pieces = form.write(answer)
     response = Response(
         started(pieces) if query.limit == 0 else b"".join(pieces),
@@ -58,5 +58,5 @@ def _level_query() -> Response:
     given = asked(LEVEL_QUERY)
     form = accepted_row_format(request, given)
     query = LevelQuery.of(given)
-    answer = answer_level(store_asked(given), query, stores_of_app().settings.budget)
+    answer = answer_level(requested_store(given), query, stores_of_app().settings.budget)
     return respond(level_as_rows(answer), form)

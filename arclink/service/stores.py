@@ -225,7 +225,7 @@ def stores_of_app() -> Stores:
     return stores
 
 
-def store_asked(given: Given) -> Scans:
+def requested_store(given: Given) -> Scans:
     """Return the store for this request, or the subset of it that the request names.
 
     Raises:

@@ -16,7 +16,7 @@ from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
 from arclink.service.responses import asked, started
-from arclink.service.stores import store_asked, stores_of_app
+from arclink.service.stores import requested_store, stores_of_app
 
 streaming = Blueprint("streaming", __name__)
 
@@ -38,7 +38,7 @@ def stream() -> Response:
     given = asked(STREAM)
     query = StreamQuery.of(given)
     check_pages()
-    store = store_asked(given)
+    store = requested_store(given)
     path = stores_of_app().path
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
     captures = CaptureStream(store, reader_of(store), query, tables)

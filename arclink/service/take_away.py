@@ -16,7 +16,7 @@ from arclink.captures.write import download
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
 from arclink.service.responses import asked, started
-from arclink.service.stores import store_asked, stores_of_app
+from arclink.service.stores import requested_store, stores_of_app
 
 taking_away = Blueprint("taking_away", __name__)
 
@@ -34,7 +34,7 @@ def export() -> Response:
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
-    source = Source(store_asked(given), current_places(), SUBSET.optional(given) or "")
+    source = Source(requested_store(given), current_places(), SUBSET.optional(given) or "")
     form = WRITERS[query.form]
     pieces = download(source, query, title)
     try:

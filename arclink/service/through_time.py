@@ -10,7 +10,7 @@ from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.differences import diff_as_rows
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
 from arclink.service.responses import asked, respond
-from arclink.service.stores import store_asked, stores_of_app
+from arclink.service.stores import requested_store, stores_of_app
 
 through_time = Blueprint("through_time", __name__)
 
@@ -27,7 +27,7 @@ def anchors() -> Response:
     settings = stores_of_app().settings
     return respond(
         anchors_as_rows(
-            answer_anchors(store_asked(given), query, settings.budget), settings.replay
+            answer_anchors(requested_store(given), query, settings.budget), settings.replay
         ),
         form,
     )
@@ -41,5 +41,6 @@ def diff() -> Response:
     query = DiffQuery.of(given)
     settings = stores_of_app().settings
     return respond(
-        diff_as_rows(answer_diff(store_asked(given), query, settings.budget), settings.replay), form
+        diff_as_rows(answer_diff(requested_store(given), query, settings.budget), settings.replay),
+        form,
     )

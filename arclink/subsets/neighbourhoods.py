@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import URI, LinkQuery, kinds_asked
+from arclink.access.queries import URI, LinkQuery, requested_kinds
 from arclink.access.reader import Reading
 from arclink.errors import UsageError
 from arclink.model import ContentId, Source, Surt, Timestamp
@@ -108,7 +108,7 @@ def _query(uri: str, condition: Condition, kinds: Kinds) -> LinkQuery:
     written, surt = URI.form.read(uri)
     at: Timestamp | None = last_of(qualifiers["at"]) if "at" in qualifiers else None
     if "kinds" in qualifiers:
-        kinds = kinds_asked(kinds_of(qualifiers["kinds"]))
+        kinds = requested_kinds(kinds_of(qualifiers["kinds"]))
     return LinkQuery(written, surt, at=at, kinds=kinds)
 
 

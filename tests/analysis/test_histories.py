@@ -17,7 +17,7 @@ from arclink.analysis.slices import Level
 from arclink.analysis.spread import adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import histories_asked
+from arclink.cli.analyze.history_options import requested_histories
 from arclink.model import Kind, Timestamp
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
@@ -219,10 +219,12 @@ def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
         "http://b-c.example/",
     ]
     store = MemoryStore([Page(name, T1, [link(A)]) for name in names])
-    assert {history.original for history in histories_asked(store, "b.example")} == set(names[:3])
-    assert len(list(histories_asked(store, ""))) == 5
+    assert {history.original for history in requested_histories(store, "b.example")} == set(
+        names[:3]
+    )
+    assert len(list(requested_histories(store, ""))) == 5
     with pytest.raises(BadParameterError, match="--site"):
-        histories_asked(store, "\x00")
+        requested_histories(store, "\x00")
 
 
 # Spread

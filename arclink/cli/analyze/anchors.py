@@ -23,11 +23,17 @@ from arclink.analysis.slice_cache import cache_next_to
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_asked, windows_asked
+from arclink.cli.analyze.history_options import (
+    EXTERNAL,
+    LEVEL,
+    ROWS,
+    requested_links,
+    requested_windows,
+)
 from arclink.cli.analyze.options import BY as WINDOWS
-from arclink.cli.analyze.options import CACHE, cache_asked
+from arclink.cli.analyze.options import CACHE, requested_cache
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, STORE, open_graph_asked
+from arclink.cli.options import GRAPH, STORE, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
@@ -66,15 +72,15 @@ def command(given: Given) -> None:
     """
     by = BY.required(given)
     target = Target.asked(given.text(URI), LEVEL.required(given))
-    links = links_asked(given, direction=Direction.IN)
+    links = requested_links(given, direction=Direction.IN)
     query = AnchorTextQuery(
         target, links, _OF.required(given), Windows.parse(by), EXTERNAL.required(given)
     )
     store = STORE.required(given)
-    with open_graph_asked(given) as graph:
-        windows_asked(graph, query.windows)
+    with open_requested_graph(given) as graph:
+        requested_windows(graph, query.windows)
         kept = FrequencyFile(
-            cache_asked(given) or cache_next_to(store), graph, target.level, query.term
+            requested_cache(given) or cache_next_to(store), graph, target.level, query.term
         )
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
         terms, found = anchor_texts(graph, query, frequencies)

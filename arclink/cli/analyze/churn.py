@@ -20,13 +20,13 @@ from arclink.cli.analyze.history_options import (
     EXTERNAL,
     LEVEL,
     SITE,
-    histories_asked,
-    links_asked,
-    windows_asked,
+    requested_histories,
+    requested_links,
+    requested_windows,
 )
 from arclink.cli.analyze.options import BY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 _COUNTS = (
@@ -61,13 +61,13 @@ def command(given: Given) -> None:
     """
     by, per = BY.required(given), _PER.required(given)
     windows = Windows.parse(by)
-    links = links_asked(given)
+    links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
     group_of = (lambda _: "all") if per == "all" else Level(per).name_of
-    with open_graph_asked(given) as graph:
-        windows_asked(graph, windows)
+    with open_requested_graph(given) as graph:
+        requested_windows(graph, windows)
         found = churn_of_links(
-            histories_asked(graph, SITE.optional(given) or ""),
+            requested_histories(graph, SITE.optional(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,

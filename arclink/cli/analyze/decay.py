@@ -19,13 +19,13 @@ from arclink.cli.analyze.history_options import (
     EXTERNAL,
     LEVEL,
     SITE,
-    histories_asked,
-    links_asked,
-    windows_asked,
+    requested_histories,
+    requested_links,
+    requested_windows,
 )
 from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
@@ -52,12 +52,12 @@ def command(given: Given) -> None:
     """
     by, only_new = BY.required(given), _ONLY_NEW.required(given)
     windows = Windows.parse(by)
-    links = links_asked(given)
+    links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
-    with open_graph_asked(given) as graph:
-        windows_asked(graph, windows)
+    with open_requested_graph(given) as graph:
+        requested_windows(graph, windows)
         lives = lives_of_links(
-            histories_asked(graph, SITE.optional(given) or ""),
+            requested_histories(graph, SITE.optional(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,

@@ -39,7 +39,7 @@ ROWS = Parameter(
 )
 
 
-def windows_asked(store: OpenStore, windows: Windows) -> Windows:
+def requested_windows(store: OpenStore, windows: Windows) -> Windows:
     """Return ``windows``, after a check that at least one overlaps the time of the store.
 
     Raises:
@@ -51,7 +51,7 @@ def windows_asked(store: OpenStore, windows: Windows) -> Windows:
     return windows
 
 
-def links_asked(given: Given, **otherwise: object) -> LinkQuery:
+def requested_links(given: Given, **otherwise: object) -> LinkQuery:
     """Return the link query for the options; without a URI, for the links of any page.
 
     Raises:
@@ -61,7 +61,7 @@ def links_asked(given: Given, **otherwise: object) -> LinkQuery:
     return LinkQuery.of(given.without("limit"), **defaults)
 
 
-def histories_asked(store: Scans, site: str) -> Iterable[PageHistory]:
+def requested_histories(store: Scans, site: str) -> Iterable[PageHistory]:
     """Return the histories of all pages, or of those of a host and its subdomains.
 
     Raises:

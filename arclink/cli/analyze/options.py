@@ -54,7 +54,7 @@ WEIGHT = Parameter(
 )
 
 
-def _slices_asked(given: Given) -> SliceOptions:
+def _requested_slices(given: Given) -> SliceOptions:
     """Return the slices that the options select.
 
     Raises:
@@ -71,7 +71,7 @@ def _slices_asked(given: Given) -> SliceOptions:
     )
 
 
-def open_slices_asked(given: Given) -> Slices:
+def open_requested_slices(given: Given) -> Slices:
     """Return the slices that the options select, of the store or the subset that they name.
 
     Raises:
@@ -82,11 +82,11 @@ def open_slices_asked(given: Given) -> Slices:
 
     subset = SUBSET.optional(given) or ""
     return open_slices(
-        STORE_OR_FILES.required(given), _slices_asked(given), cache_asked(given), subset
+        STORE_OR_FILES.required(given), _requested_slices(given), requested_cache(given), subset
     )
 
 
-def cache_asked(given: Given) -> Path | None:
+def requested_cache(given: Given) -> Path | None:
     """Return the folder for cached slices; None for the one next to the store."""
     folder = CACHE.optional(given)
     return Path(folder) if folder else None

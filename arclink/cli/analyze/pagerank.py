@@ -4,7 +4,7 @@ import click
 
 from arclink.access.declarations import NUMBER, TEXT, Given, Parameter, switch, whole_number
 from arclink.access.formats.rows import ROW_FORMAT
-from arclink.cli.analyze.options import SLICES, WEIGHT, open_slices_asked
+from arclink.cli.analyze.options import SLICES, WEIGHT, open_requested_slices
 from arclink.cli.declared_options import takes
 from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
@@ -76,7 +76,7 @@ def command(given: Given) -> None:
         WEIGHT.optional(given) is not None,
         _SELF_LINKS.required(given),
     )
-    slices = open_slices_asked(given)
+    slices = open_requested_slices(given)
     found = ranked(slices, options, TOP.required(given), uri)
     write_rows(
         history(found, uri) if uri else agreements(found) if compare else leaders(found),

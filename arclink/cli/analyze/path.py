@@ -11,9 +11,9 @@ from arclink.access.queries import URI, absolute_uri, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
-from arclink.cli.analyze.history_options import links_asked
+from arclink.cli.analyze.history_options import requested_links
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
 
@@ -81,7 +81,7 @@ def command(given: Given) -> None:
     """
     begin, end = given.text(BEGIN), given.text(END)
     uri, surt = URI.read(begin)
-    links = links_asked(given, uri=uri, surt=surt)
+    links = requested_links(given, uri=uri, surt=surt)
     target = surt_asked("TO_URI", end)
     if target == links.surt:
         raise UsageError(f"{begin} and {end} are the same page: name two different ones")
@@ -93,7 +93,7 @@ def command(given: Given) -> None:
         _MOST_PAGES.required(given),
         MOST_HOPS.required(given),
     )
-    with open_graph_asked(given) as graph:
+    with open_requested_graph(given) as graph:
         is_captured = next(graph.mementos(links.surt, links.span), None) is not None
         is_known = any(
             next(rows, None) is not None

@@ -7,7 +7,7 @@ import click
 from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.windows import some_of
-from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_slices_asked
+from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_requested_slices
 from arclink.cli.declared_options import takes
 from arclink.errors import UsageError
 
@@ -42,7 +42,7 @@ def command(given: Given) -> None:
             f"--output {output}: the table next to the page would have the same name. Name "
             f"the page: --output {page.stem}.html"
         )
-    slices = open_slices_asked(given)
+    slices = open_requested_slices(given)
     found = [properties_of(slices, place) for place in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):

@@ -15,9 +15,15 @@ from arclink.analysis.link_scope import LinkScope, other_kinds_to
 from arclink.analysis.spread import FirstLink, adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
-from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_asked, windows_asked
+from arclink.cli.analyze.history_options import (
+    EXTERNAL,
+    LEVEL,
+    ROWS,
+    requested_links,
+    requested_windows,
+)
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
+from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.row_options import write_rows
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
@@ -47,10 +53,10 @@ def command(given: Given) -> None:
     by = BY.optional(given)
     windows = Windows.parse(by) if by else None
     target = Target.asked(given.text(URI), LEVEL.required(given))
-    links, is_external = links_asked(given), EXTERNAL.required(given)
-    with open_graph_asked(given) as graph:
+    links, is_external = requested_links(given), EXTERNAL.required(given)
+    with open_requested_graph(given) as graph:
         if windows:
-            windows_asked(graph, windows)
+            requested_windows(graph, windows)
         found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))
         others = [] if found else other_kinds_to(graph, target, links)
     dated = sum(link.last_without is not None for link in found)

@@ -9,7 +9,7 @@ from arclink.access.chronicles import Chronicle
 from arclink.access.explanations import Explanation, explain
 from arclink.access.formats.timemaps import ascii_in_path
 from arclink.access.link_states import State, state_of
-from arclink.access.queries import span_asked
+from arclink.access.queries import requested_span
 from arclink.access.replay import uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis
@@ -59,7 +59,7 @@ def show_captures(
     """
     refuse_others(asked, "uri", "url", "from", "to")
     uri = plain_query(asked).uri
-    span = span_asked(asked.get("from"), asked.get("to"))
+    span = requested_span(asked.get("from"), asked.get("to"))
     explanations = list(islice(explain(store, uri, span), AT_ONCE + 1))
     shown = explanations[:AT_ONCE]
     before: list[Timestamp | None] = []
