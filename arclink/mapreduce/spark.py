@@ -157,18 +157,23 @@ def run_alone(job: Any) -> None:  # Any: mrjob has no types
     given = job.options
     if not given.output_dir:
         job.arg_parser.error("-r spark needs --output-dir, a new folder")
-    names = [name if "://" in name else f"file://{Path(name).absolute()}" for name in given.args]
+    names = list(map(_of_this_machine, given.args))
     if type(job).__module__ == "__main__" and (main := sys.modules["__main__"].__spec__):
         job = getattr(import_module(main.name), type(job).__name__)(job.arguments)
     application = SparkApplication(None)
     try:
-        counters = application.run(job, ",".join(names), given.output_dir)
+        counters = application.run(job, ",".join(names), _of_this_machine(given.output_dir))
     except (ArclinkError, TaskFailedError) as error:
         sys.exit(f"arclink: {str(error).splitlines()[-1]}")
     finally:
         application.close()
-    for reason, count in sorted(from_counters(counters).items()):
+    for reason, count in from_counters(counters).items():
         print(f"{reason.group}: {reason.name} {count}", file=sys.stderr)
+
+
+def _of_this_machine(name: str) -> str:
+    """Return an address: a name without scheme is a path here, whatever Hadoop's settings say."""
+    return name if "://" in name else f"file://{Path(name).absolute()}"
 
 
 def _variables(*names: str) -> list[str]:
