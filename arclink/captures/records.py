@@ -17,9 +17,10 @@ Source: ISO 28500:2017 (WARC 1.1), 5 and annex D.
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from isal import isal_zlib
 
@@ -40,7 +41,7 @@ from arclink.errors import CaptureError, RecordError
 from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.rows.cdx import CAPTURES, REVISIT
-from arclink.rows.relations import format_memento, parse_memento
+from arclink.tuples import maker
 
 _BYTES_IN_MEMORY = 8 << 20
 """Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""
@@ -48,10 +49,15 @@ _BYTES_IN_MEMORY = 8 << 20
 _PIECE = 1 << 20
 _LEVEL = 2
 
-_MEMBER, _WITHOUT, _ADDED = b"0", b"1", b"2"
-"""Flags of lines: a capture of the selection; a revisit without original, which has a line with the
+_MEMBER, _WITHOUT, _ADDED = range(3)
+"""Flags of rows: a capture of the selection; a revisit without original, which has a row with the
 first flag, too; an added original.
 """
+
+_Row = tuple[Any, ...]
+"""File and offset, a flag, and the facts of the capture: sorted by place, members first."""
+
+_memento = maker(Memento)
 
 
 class ChosenRecord(NamedTuple):
@@ -83,52 +89,41 @@ class ChosenRecords:
 
     def __init__(self, mementos: Iterable[Memento], reader: PageReader, folder: Path) -> None:
         self.captures = 0
-        self._records = Sorted[bytes](folder)
-        revisits = Sorted[bytes](folder)
+        self._records = Sorted[_Row](folder)
+        revisits = Sorted[_Row](folder)
         for memento in mementos:
             self.captures += 1
-            line = _line_of(memento, _MEMBER)
-            self._records.add(line)
+            row = _row_of(memento, _MEMBER)
+            self._records.add(row)
             if memento.record_type == REVISIT:
-                revisits.add(line)
+                revisits.add(row)
         self._add_originals(revisits, reader)
 
     def __iter__(self) -> Iterator[ChosenRecord]:
-        for _, lines in groupby(self._records, _place_in):
-            parsed = [_parse(line) for line in lines]
-            members = tuple(memento for flag, memento in parsed if flag == _MEMBER)
+        for _, group in groupby(self._records, itemgetter(0, 1)):
+            rows = list(group)
+            members = tuple(_memento(row[3:]) for row in rows if row[2] == _MEMBER)
             yield ChosenRecord(
-                members or (parsed[0][1],),
+                members or (_memento(rows[0][3:]),),
                 is_added=not members,
-                has_original=len(parsed) == 1 or all(flag != _WITHOUT for flag, _ in parsed),
+                has_original=all(row[2] != _WITHOUT for row in rows),
             )
 
-    def _add_originals(self, revisits: Iterable[bytes], reader: PageReader) -> None:
-        for line in revisits:
-            memento = _parse(line)[1]
+    def _add_originals(self, revisits: Iterable[_Row], reader: PageReader) -> None:
+        for row in revisits:
+            memento = _memento(row[3:])
             try:
                 originals = reader.sources(memento)
             except CaptureError:
                 # If the revisit itself cannot be read, it is left out later, with its reason.
-                self._records.add(_line_of(memento, _WITHOUT))
+                self._records.add(_row_of(memento, _WITHOUT))
                 continue
             for original in originals:
-                self._records.add(_line_of(original, _ADDED))
+                self._records.add(_row_of(original, _ADDED))
 
 
-def _line_of(memento: Memento, flag: bytes) -> bytes:
-    """Return a line that sorts by file and offset, captures of the selection first."""
-    place = f"{memento.file}\t{memento.offset:020d}\t".encode()
-    return b"%b%b\t%b\n" % (place, flag, format_memento(memento))
-
-
-def _place_in(line: bytes) -> list[bytes]:
-    return line.split(b"\t", 2)[:2]
-
-
-def _parse(line: bytes) -> tuple[bytes, Memento]:
-    _, _, flag, row = line[:-1].split(b"\t", 3)
-    return flag, parse_memento(row)
+def _row_of(memento: Memento, flag: int) -> _Row:
+    return memento.file, memento.offset, flag, *memento
 
 
 # Bytes
