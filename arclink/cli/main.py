@@ -158,9 +158,11 @@ def _with_option(text: str) -> str:
 
 def _advice(error: OSError) -> str:
     """Return the remedy for a system error that no command translated."""
+    from arclink.files.atomic import OUT_OF_SPACE  # here: its imports delay each start
+
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return "the limit of open files is too low; raise it: ulimit -n 1024"
-    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if error.filename is None and error.errno in OUT_OF_SPACE:
         return (
             "free some space where the output goes (standard output, if it is redirected to a "
             f"file) and in the folder for temporary files ({gettempdir()}, or another one in "

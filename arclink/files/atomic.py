@@ -32,6 +32,9 @@ _ADVICE = {
 }
 """Advice for a failed write, by the system's error number."""
 
+OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Error numbers of a full disk, quota or file."""
+
 _SQLITE = b"SQLite format 3\x00"
 """The first bytes of a store in one file."""
 

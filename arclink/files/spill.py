@@ -29,7 +29,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile, gettempdir
 from typing import IO, Any, Generic, TypeVar
 
 from arclink.errors import FullDiskError
-from arclink.files.atomic import is_of_room, unwritable
+from arclink.files.atomic import OUT_OF_SPACE, is_of_room, unwritable
 
 MEMORY = 64 << 20
 """Number of bytes that a collection holds before it moves its data to disk."""
@@ -312,7 +312,7 @@ def room_for_data(folder: Path | None, size: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in OUT_OF_SPACE:
             raise _full(folder, size, error) from error
         if is_of_room(error):
             raise unwritable(folder or Path(gettempdir()), error) from error

@@ -35,6 +35,7 @@ from arclink.archives.byte_sources import LocalBytes, RangeOf, stream_of
 from arclink.archives.opener import BUFFER
 from arclink.counts import Counts
 from arclink.errors import PipelineError
+from arclink.files.atomic import OUT_OF_SPACE
 from arclink.mapreduce.relation_files import RelationFiles
 from arclink.mapreduce.task_variables import ATTEMPT_ID, noted_place, share_place
 from arclink.reasons import Reason
@@ -476,10 +477,6 @@ def _fork(job: Any, attempt: _Attempt, memory: mmap.mmap) -> int:  # Any: as abo
 def _read_counts(task: _Task) -> Counts:
     found = orjson.loads(task.notes.with_suffix(".counts").read_bytes())
     return Counter({Reason[name]: count for name, count in found.items()})
-
-
-OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a full disk, quota or file."""
 
 
 def _has_no_space(error: BaseException | None) -> bool:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
-from arclink.files.atomic import folder_next_to
-from arclink.mapreduce.local import OUT_OF_SPACE, LocalRun, TaskFailedError, too_few_files
+from arclink.files.atomic import OUT_OF_SPACE, folder_next_to
+from arclink.mapreduce.local import LocalRun, TaskFailedError, too_few_files
 
 
 class Job(NamedTuple):
@@ -227,7 +227,7 @@ class JobRunner:
         except (EOFError, zlib.error) as error:
             raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
-            if _is_of_space(error):
+            if error.errno in OUT_OF_SPACE:
                 raise _no_space(name, self.scratch) from error
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise too_few_files(name) from error
@@ -253,11 +253,6 @@ class JobRunner:
         return kind(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
 
 
-def _is_of_space(error: OSError) -> bool:
-    """Return whether the error is a full disk, quota or file."""
-    return error.errno in OUT_OF_SPACE
-
-
 def _no_space(name: str, folder: Path) -> PipelineError:
     """Return the error for a step that could not write its output for lack of space."""
     return PipelineError(
@@ -277,7 +272,7 @@ def room_in(folder: Path, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if _is_of_space(error):
+        if error.errno in OUT_OF_SPACE:
             raise _no_space(name, folder) from error
         raise
 
