@@ -8,6 +8,7 @@ declaration says otherwise.
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
@@ -100,7 +101,6 @@ class CaptureForm:
 
     Attributes:
         fields: The fields by their names in the form, in its order.
-        getters: Functions that return their values, by the same names.
         of: Returns the values of all fields of a capture, by name.
         row: Returns them as a tuple.
     """
@@ -115,14 +115,19 @@ class CaptureForm:
         known: dict[str, object] = {kind.name: function for kind, function in write.items()}
         known |= {field.name: field.value for field in FIELDS}
         code = {one: _code_of(field, field.kind in write) for one, field in self.fields.items()}
+        self._known, self._code = known, code
         items = ", ".join(f"{one!r}: {value}" for one, value in code.items())
-        self.getters: Mapping[str, Callable[[Memento], Any]] = {
-            one: eval(f"lambda memento: {value}", known) for one, value in code.items()
-        }
         self.of: Callable[[Memento], dict[str, Any]] = eval(f"lambda memento: {{{items}}}", known)
         self.row: Callable[[Memento], tuple[Any, ...]] = eval(
             f"lambda memento: ({', '.join(code.values())},)", known
         )
+
+    @cached_property
+    def getters(self) -> Mapping[str, Callable[[Memento], Any]]:
+        """Functions that return the value of one field, by name."""
+        return {
+            one: eval(f"lambda memento: {value}", self._known) for one, value in self._code.items()
+        }
 
 
 def _code_of(field: CaptureField, is_written: bool) -> str:

@@ -108,7 +108,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def key_of(self, checksum: Checksum) -> bytes:
-        """Return the key of the payload with this checksum; empty if the store has none."""
+        """Return the key of a payload by its checksum; b"" if the store lacks the payload."""
 
     @abstractmethod
     def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:

@@ -151,7 +151,8 @@ class CassandraReader(BlockAnswers):
 
     def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
         streams = self._streams(relation, key)
-        if relation is Relation.INLINKS:  # in any order: whoever stops early reads few streams
+        # Their order does not matter: a caller that stops early has read few streams.
+        if relation is Relation.INLINKS:
             chunks = (chunk for stream in streams for chunk in stream if chunk.data)
             return (unpack_row(relation, key, chunk.data) for chunk in chunks)
         return iter(rows_in(relation, key, streams))

@@ -86,10 +86,6 @@ class Chunk(NamedTuple):
     data: bytes
 
 
-_RawRow = tuple[int, int, int, int, int, bytes]
-"""load, part, chunk, version, piece, data."""
-
-
 Opened = Callable[[bytes, tuple[int, int, int, int]], bytes]
 """Returns the data of a row without its seal, by load, part, chunk and version.
 
@@ -103,7 +99,7 @@ def believed(
     """Yield the newest visible version of each row (load, part, chunk), except emptied rows.
 
     Args:
-        rows: `_RawRow`, in the order of the table.
+        rows: load, part, chunk, version, piece and data of each, in the order of the table.
         view: The visible steps.
         opened: Checks and removes the seal of a row.
 
