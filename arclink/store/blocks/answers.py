@@ -50,7 +50,7 @@ from arclink.store.blocks.relations import (
     unpack_head,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import ContentBlock, WholeStore
+from arclink.store.protocols import ContentBlock, Mark, WholeStore
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -61,6 +61,9 @@ FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
 
 _CACHED_BY_CUT = 4
+
+_BEGIN = Mark(0, 0)
+"""The mark before the first batch."""
 
 _inlink = maker(Inlink)
 
@@ -107,6 +110,17 @@ class BlockAnswers(WholeStore):
         """Yield the captured SURTs with a prefix, sorted, each with its rows of mementos."""
 
     @abstractmethod
+    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        """Yield the SURTs that have rows of mementos loaded after a mark, sorted.
+
+        Each comes with its rows up to the mark, and all its rows.
+        """
+
+    @abstractmethod
+    def mark(self) -> Mark:
+        """Return the mark of the present state (`Additions`)."""
+
+    @abstractmethod
     def key_of(self, checksum: Checksum) -> bytes:
         """Return the key of a payload by its checksum; b"" if the store lacks the payload."""
 
@@ -150,8 +164,8 @@ class BlockAnswers(WholeStore):
         """Return the block with the links of a content, and its number; None without it."""
 
     @abstractmethod
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        """Yield every block of outlinks with its contents; None for removed ones."""
+    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield the blocks of outlinks loaded after a mark, with contents; None for removed ones."""
 
     @abstractmethod
     def _count_contents(self) -> int:
@@ -189,6 +203,15 @@ class BlockAnswers(WholeStore):
             for surt, rows in self.rows_by_surt(prefix):
                 for item in distinct_mementos(rows, self.names, span):
                     yield memento_of(surt, item)
+
+    def mementos_after(self, mark: Mark) -> Iterator[tuple[Memento, bool]]:
+        with self._reading():
+            for surt, earlier, rows in self.rows_after(mark):
+                shown = {item[:3]: item for item in distinct_mementos(earlier, self.names)}
+                for item in distinct_mementos(rows, self.names):
+                    before = shown.get(item[:3])
+                    if before != item:
+                        yield memento_of(surt, item), before is not None
 
     def copies(self, surt: Surt) -> Iterator[Memento]:
         with self._reading():
@@ -232,13 +255,13 @@ class BlockAnswers(WholeStore):
         yield from links
 
     def scan_contents(self) -> Iterator[ContentBlock]:
-        blocks = self._scan_contents()
+        blocks = self.contents_after(_BEGIN)
         return watched(
             blocks, "reading links", self._count_contents, lambda block: len(block.contents)
         )
 
-    def _scan_contents(self) -> Iterator[ContentBlock]:
-        for block, contents in self._blocks():
+    def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
+        for block, contents in self._blocks(mark):
             kept = {
                 number: content
                 for number, content in enumerate(contents, block.first)

@@ -376,6 +376,11 @@ def write_mementos(
             )
 
 
+def batch_of_row(row: Row) -> int:
+    """Return the number of the batch that wrote a row of mementos or sightings."""
+    return int(row.key.rpartition(NUL)[2].partition(b".")[0], 16)
+
+
 MementoItem = tuple[str, str, str, str, int, int, str, str, str, str, str]
 """A memento as a tuple that sorts in store order.
 

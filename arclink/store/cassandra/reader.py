@@ -15,6 +15,7 @@ from operator import attrgetter
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -59,6 +60,7 @@ from arclink.store.cassandra.tables import (
 )
 from arclink.store.protocols import (
     KnownFile,
+    Mark,
     StoreState,
     StoreSums,
 )
@@ -177,13 +179,32 @@ class CassandraReader(BlockAnswers):
         self, prefix: Surt, after: Surt | None, count: int
     ) -> Iterator[tuple[Surt, Iterator[Row]]]:
         """Yield captured SURTs with their rows; ``count`` of them are read together first."""
+        for surt, streams in self._captured_streams(prefix, after, count):
+            yield surt, iter(rows_in(Relation.MEMENTOS, surt.encode(), streams))
+
+    def _captured_streams(
+        self, prefix: Surt, after: Surt | None, count: int
+    ) -> Iterator[tuple[Surt, Sequence[Stream]]]:
         view = self.view
         surts = self.lists.surts(view, prefix, after, captured=True)
         while chunk := [surt.encode() for surt in islice(surts, count)]:
             answers = self.tables.mementos.streams_of_each(chunk, view)
             for key, streams in zip(chunk, answers, strict=True):
-                yield Surt(key.decode()), iter(rows_in(Relation.MEMENTOS, key, streams))
+                yield Surt(key.decode()), streams
             count = min(2 * count, AT_ONCE)
+
+    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        for surt, streams in self._captured_streams(ALL_SURTS, None, AT_ONCE):
+            key, all_streams = surt.encode(), list(streams)
+            earlier = [stream for stream in all_streams if stream.load <= mark.batch]
+            if len(earlier) < len(all_streams):
+                rows = [
+                    list(rows_in(Relation.MEMENTOS, key, some)) for some in (earlier, all_streams)
+                ]
+                yield surt, rows[0], rows[1]
+
+    def mark(self) -> Mark:
+        return Mark(max(self.history().loads, default=0), 0)
 
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
@@ -255,9 +276,11 @@ class CassandraReader(BlockAnswers):
             cached.popitem(last=False)
         return blocks
 
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield the blocks in the order of tokens."""
         for chunk in self.tables.outlinks.scan(self.history().view):
+            if chunk.load <= mark.batch:
+                continue
             block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
             numbers = range(block.first, block.first + len(block))
             yield block, self.contents(chunk.load, numbers)

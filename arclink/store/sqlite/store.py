@@ -26,6 +26,7 @@ import apsw
 
 from arclink.errors import SealError, StoreError
 from arclink.model import (
+    ALL_SURTS,
     Batch,
     Checksum,
     ContentId,
@@ -44,6 +45,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
     Posting,
+    batch_of_row,
     end_of_prefix,
     number_field,
     postings_of,
@@ -57,6 +59,7 @@ from arclink.store.key_rules import needs_these_keys, united_settings, with_key_
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
+    Mark,
     Removed,
     StoreState,
     StoreStats,
@@ -179,6 +182,17 @@ class SqliteStore(BlockAnswers):
         low = prefix.encode()
         return groupby(self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)), surt_field)
 
+    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        for surt, rows in self.rows_by_surt(ALL_SURTS):
+            of_surt = list(rows)
+            earlier = [row for row in of_surt if batch_of_row(row) <= mark.batch]
+            if len(earlier) < len(of_surt):
+                yield surt, earlier, of_surt
+
+    def mark(self) -> Mark:
+        with translated(self.path):
+            return Mark(self.last_batch(), last_number(self._connection, "contents"))
+
     def key_of(self, checksum: Checksum) -> bytes:
         found = self._connection.execute(
             "SELECT number FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
@@ -255,8 +269,8 @@ class SqliteStore(BlockAnswers):
     def _count_contents(self) -> int:
         return self.sums().contents
 
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        begin = 1
+    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        begin = mark.content + 1
         with self._reading():
             while found := self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone():
                 first, data = found

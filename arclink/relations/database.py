@@ -1,0 +1,204 @@
+"""SQL over the relations of a store: a DuckDB database in memory that can only read them.
+
+A text of a user reaches no file, network or setting: statements other than queries are refused, and
+DuckDB itself opens nothing but the files of the relations.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Timer
+from typing import Any
+
+import duckdb
+import pyarrow as arrow
+from duckdb import StatementType
+
+from arclink.access.capture_fields import RELATION
+from arclink.closing import Closing
+from arclink.errors import OperatorError, UsageError
+from arclink.model import Memento
+from arclink.relations.kept import Relations, relations_of
+from arclink.relations.writing import quoted, reading
+from arclink.store.protocols import Scans
+
+_KEY = ("surt", "timestamp", "uri", "checksum")
+"""Columns of captures that no two captures have in common."""
+
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_ROWS = 50_000
+
+
+class SqlError(UsageError):
+    """A text is not a query that can be answered; the text of the error says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLimits:
+    """What a query may use.
+
+    Attributes:
+        memory: Megabytes of memory; more goes to temporary files.
+        seconds: Seconds after which a query is stopped; 0 for no limit.
+    """
+
+    memory: int = 2_000
+    seconds: float = 0
+
+
+class SqlDatabase(Closing):
+    """Answers SQL over ``captures`` and ``links`` (`arclink.relations.columns`).
+
+    Args:
+        where: The path or URL of the store.
+        store: The store, or a view of it: what it does not show is not in the relations either.
+        limits: What each query may use.
+
+    Raises:
+        OperatorError: The relations cannot be written.
+        StoreError: The store cannot be read.
+    """
+
+    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+        self._limits = limits or SqlLimits()
+        files = relations_of(where, store.whole)
+        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-")
+        self._connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{self._limits.memory}MB",
+                "temp_directory": self._folder.name,
+            },
+        )
+        if store is store.whole:
+            self._show(files)
+        else:
+            self._show_part(files, store)
+        allowed = ", ".join(quoted(str(path)) for path in (*files.captures, *files.links))
+        for setting in (
+            f"allowed_paths = [{allowed}]",
+            "autoinstall_known_extensions = false",
+            "autoload_known_extensions = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._run(f"SET {setting}")
+
+    def _show(self, files: Relations) -> None:
+        self._run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
+        self._run(f"CREATE VIEW links AS FROM {reading(files.links)}")
+
+    def _show_part(self, files: Relations, store: Scans) -> None:
+        """Show the captures of a view, and the links of the contents that they show."""
+        keys = arrow.schema([(name, arrow.string()) for name in _KEY])
+        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
+        self._connection.register("shown_rows", rows)
+        self._run("CREATE TABLE shown AS FROM shown_rows")
+        self._connection.unregister("shown_rows")
+        same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM s.{name}" for name in _KEY)
+        self._run(
+            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
+            f"shown AS s ON {same}"
+        )
+        self._run("DROP TABLE shown")
+        self._run(
+            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
+            "FROM captures WHERE content IS NOT NULL)"
+        )
+
+    def _run(self, statement: str) -> None:
+        self._connection.execute(statement).fetchall()
+
+    def answer(self, text: str) -> Any:
+        """Return the answer of a query as an Arrow table.
+
+        Args:
+            text: One statement: SELECT (also as WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE,
+                SHOW) or EXPLAIN.
+
+        Raises:
+            SqlError: It is not such a statement, DuckDB refuses it, or it exceeds a limit.
+        """
+        with self.reading(text) as rows:
+            return rows.read_all()
+
+    @contextmanager
+    def reading(self, text: str) -> Iterator[Any]:
+        """Yield the answer of a query as a reader of Arrow record batches; see `answer`."""
+        self._check(text)
+        is_late: list[bool] = []
+
+        def stop() -> None:
+            is_late.append(True)
+            self._connection.interrupt()
+
+        clock = Timer(self._limits.seconds, stop) if self._limits.seconds else None
+        if clock is not None:
+            clock.daemon = True
+            clock.start()
+        try:
+            with _refusing(self._limits, is_late):
+                yield self._connection.sql(text).to_arrow_reader(_ROWS)
+        finally:
+            if clock is not None:
+                clock.cancel()
+            self._connection.interrupt()
+
+    def _check(self, text: str) -> None:
+        with _refusing(self._limits, []):
+            statements = self._connection.extract_statements(text)
+            explained = _EXPLAIN.match(text)
+            if explained and len(statements) == 1:
+                self._check(text[explained.end() :])
+                return
+        allowed = (StatementType.SELECT, StatementType.MULTI)  # PIVOT has several steps
+        if len(statements) != 1 or statements[0].type not in allowed:
+            raise SqlError(
+                "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
+                "be changed"
+            )
+
+    def close(self) -> None:
+        self._connection.close()
+        self._folder.cleanup()
+
+
+@contextmanager
+def _refusing(limits: SqlLimits, is_late: list[bool]) -> Iterator[None]:
+    """Turn errors of DuckDB into those of ArcLink."""
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        if not is_late:
+            raise KeyboardInterrupt from error
+        raise SqlError(
+            f"stopped after {limits.seconds:g} seconds: ask for less, or allow more time"
+        ) from error
+    except duckdb.OutOfMemoryException as error:
+        raise SqlError(
+            f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "
+            "files than there is: ask for less, or allow more"
+        ) from error
+    except duckdb.IOException as error:
+        raise OperatorError(f"a file cannot be read: {error}") from error
+    except (duckdb.Error, arrow.ArrowException) as error:
+        raise SqlError(str(error)) from error
+
+
+def _keys_of(mementos: Iterator[Memento], schema: Any) -> Iterator[Any]:
+    """Yield the keys of captures as record batches."""
+    values = [RELATION.getters[name] for name in _KEY]
+    rows: list[Memento] = []
+    for memento in mementos:
+        rows.append(memento)
+        if len(rows) == _ROWS:
+            yield _batch(rows, values, schema)
+            rows = []
+    yield _batch(rows, values, schema)
+
+
+def _batch(rows: list[Memento], values: list[Any], schema: Any) -> Any:
+    columns = [arrow.array(map(value, rows), arrow.string()) for value in values]
+    return arrow.RecordBatch.from_arrays(columns, schema=schema)
