@@ -47,6 +47,7 @@ from arclink.store.protocols import Answers, Scans, StoreStats
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+    import pyarrow as arrow
     import rdflib
 
     from arclink.captures.stream import CaptureStream
@@ -315,6 +316,27 @@ class LinkGraph(Closing):
 
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
+
+    def sql(self, query: str) -> "arrow.Table":
+        """Return the answer of SQL over the captures and links of this graph.
+
+        The tables ``captures`` and ``links`` (``docs/reference/relations.md``) are made on first
+        use, and kept next to the store. pandas and polars take the result, and everything else
+        with ``__arrow_c_stream__``: ``graph.sql("FROM captures").to_pandas()``.
+
+        Args:
+            query: One query, such as ``SELECT``. It can only read the two tables.
+
+        Raises:
+            UsageError: The query is wrong, the graph shows one time, or it has no path.
+            OperatorError: The tables cannot be written.
+        """
+        if not self._where or self._at:
+            raise UsageError("sql: only for a graph of all times that was opened with arclink.open")
+        with analysis_extra():
+            from arclink.relations.database import SqlDatabase
+        with SqlDatabase(self._where, self.store) as database:
+            return database.answer(query)
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.

@@ -79,6 +79,7 @@ def command(given: Given) -> None:
     """
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
+    from arclink.relations.folder import forgetting
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
@@ -103,12 +104,14 @@ def command(given: Given) -> None:
             )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
-            for takedown in takedowns:
-                about_pages = _records_about_pages(opened, takedown.what)
-                removed = opened.forget(takedown, is_trial=is_trial)
-                click.echo(
-                    _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
-                )
+            subjects = [] if is_trial else [takedown.what for takedown in takedowns]
+            with forgetting(store, opened, subjects):
+                for takedown in takedowns:
+                    about_pages = _records_about_pages(opened, takedown.what)
+                    removed = opened.forget(takedown, is_trial=is_trial)
+                    click.echo(
+                        _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
+                    )
             if not is_trial:
                 from arclink.analysis.slice_cache import remove_slices
                 from arclink.subsets.catalog import SubsetCatalog

@@ -1,7 +1,7 @@
-"""The columns of the two relations: the one table from which the files and their reference follow.
+"""The columns of the two relations: files and reference follow from this table.
 
-``links JOIN captures USING (content)`` is the graph of pages; the relations themselves are the graph
-of contents (paper, figure 4).
+``links JOIN captures USING (content)`` is the graph of pages; the relations themselves are the
+graph of contents (paper, figure 4).
 """
 
 from typing import NamedTuple

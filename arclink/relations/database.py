@@ -7,7 +7,7 @@ DuckDB itself opens nothing but the files of the relations.
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Timer
 from typing import Any
@@ -122,7 +122,7 @@ class SqlDatabase(Closing):
             SqlError: It is not such a statement, DuckDB refuses it, or it exceeds a limit.
         """
         with self.reading(text) as rows:
-            return rows.read_all()
+            return _with_integers(rows.read_all())
 
     @contextmanager
     def reading(self, text: str) -> Iterator[Any]:
@@ -145,6 +145,15 @@ class SqlDatabase(Closing):
             if clock is not None:
                 clock.cancel()
             self._connection.interrupt()
+
+    def split(self, text: str) -> list[str]:
+        """Return the statements of a text.
+
+        Raises:
+            SqlError: It cannot be read.
+        """
+        with _refusing(self._limits, []):
+            return [statement.query for statement in self._connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
         with _refusing(self._limits, []):
@@ -185,6 +194,16 @@ def _refusing(limits: SqlLimits, is_late: list[bool]) -> Iterator[None]:
         raise OperatorError(f"a file cannot be read: {error}") from error
     except (duckdb.Error, arrow.ArrowException) as error:
         raise SqlError(str(error)) from error
+
+
+def _with_integers(table: Any) -> Any:
+    """Return a table with sums as integers of 64 bits, where DuckDB has 128 and Arrow decimals."""
+    for index, field in enumerate(table.schema):
+        if arrow.types.is_decimal(field.type) and field.type.scale == 0:
+            with suppress(arrow.ArrowInvalid):  # a number that is too large
+                column = table.column(index).cast(arrow.int64())
+                table = table.set_column(index, field.name, column)
+    return table
 
 
 def _keys_of(mementos: Iterator[Memento], schema: Any) -> Iterator[Any]:

@@ -21,12 +21,15 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pyarrow.parquet import read_metadata
+
 from arclink.access.texts import printable_uri
 from arclink.checksums import START_OF_REFERENCE
 from arclink.errors import SealError
 from arclink.files.atomic import room_for
 from arclink.files.sealed import is_whole, make_sealed, read_rows, write_sealed
 from arclink.model import Forgotten, Memento
+from arclink.relations.folder import tables_folder
 from arclink.relations.writing import (
     CAPTURES_ORDER,
     LINKS_ORDER,
@@ -35,7 +38,6 @@ from arclink.relations.writing import (
     quoted,
     reading,
 )
-from arclink.store.location import local_path_of
 from arclink.store.protocols import Additions, Mark
 
 FORMAT = 1
@@ -48,7 +50,7 @@ MERGED = 4
 
 So a row is written again a few times, however many batches there are."""
 
-_STATE, _GOING = "state", "going"
+_STATE = "state"
 _KIND = "tables"
 
 
@@ -91,12 +93,6 @@ class Relations:
     links: Sequence[Path]
 
 
-def tables_folder(where: str) -> Path:
-    """Return the folder with the relations of a store."""
-    path = local_path_of(where)
-    return path.with_name(f"{path.name}.tables")
-
-
 def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
     """Return the relations of a store; they are made if they do not show its present state.
 
@@ -118,35 +114,33 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     return _relations(folder, state)
 
 
-def remove_relations(where: str) -> None:
-    """Remove the relations of a store."""
-    shutil.rmtree(tables_folder(where), ignore_errors=True)
+def rows_in(paths: Iterable[Path]) -> int:
+    """Return the number of rows of some files of a relation."""
+    return sum(read_metadata(path).num_rows for path in paths)
 
 
 @contextmanager
-def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> Iterator[None]:
-    """Remove captures from the relations of a store while they are forgotten in the block.
+def forgotten_within(
+    folder: Path, store: Additions, subjects: Sequence[Forgotten]
+) -> Iterator[None]:
+    """Remove captures from relations while they are forgotten in the block.
 
     Args:
-        where: The path or URL of the store.
+        folder: Folder of the relations.
         store: The store, from which the block removes the captures.
         subjects: What it forgets.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
-    folder = tables_folder(where)
-    if not folder.exists():
-        yield
-        return
     with _only_writer(folder):
         state = _read(folder)
-        is_current = state is not None and state.version == store.state().version
-        if is_current:
-            (folder / _STATE).replace(folder / _GOING)  # a reader finds no relations from now on
+        if state is not None and state.version != store.state().version:
+            state = None  # they are made again when they are needed
+        (folder / _STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
         try:
             yield
-            if state is not None and is_current and _is_whole(folder, state):
+            if state is not None and _is_whole(folder, state):
                 _forget(folder, store, state, subjects)
         finally:
             if _read(folder) is None:

@@ -147,7 +147,7 @@ def _distinct(lists: Sequence[Numbers], number_of: Numbers, links: int) -> _Rows
 
 
 def _columns_of_links(links: Sequence[Outlink], uris: _Uris) -> list[tuple[Any, Any]]:
-    """Return, for each column of links from ``target`` on, the number of each link, and the values."""
+    """Return the columns of links from ``target`` on: the number of each link, and the values."""
     targets, kinds, texts, rels = zip(*links, strict=True)
     columns = []
     numbers, distinct = _numbered(targets)

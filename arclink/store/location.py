@@ -164,7 +164,7 @@ def kept_next_to(where: str) -> list[Path]:
     the store itself reads it.
     """
     path = local_path_of(where)
-    names = ("forgotten", "subsets", "slices")
+    names = ("forgotten", "subsets", "slices", "tables")
     return [path.with_name(f"{path.name}.{name}") for name in names]
 
 

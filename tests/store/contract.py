@@ -30,7 +30,9 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
+from arclink.relations.kept import forgotten_within
 from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
+from tests.relations.rows import kept_rows, rows_in, rows_of
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.load_arguments import FILES as FILES
 from tests.store.load_arguments import SETTINGS as SETTINGS
@@ -435,7 +437,36 @@ class TakedownsContract(Contract):
             assert placeless(store) == placeless(other)
 
 
-class StoreContract(AnswersContract, ScansContract, BuildsContract, TakedownsContract):
+class AdditionsContract(Contract):
+    """Tests of `Additions`: the relations that are kept from batch to batch show the store."""
+
+    def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
+        raise NotImplementedError
+
+    @slowly
+    @given(graph=graphs(), data=st.data())
+    def test_relations_made_at_any_time_show_the_store(
+        self, graph: Graph, data: st.DataObject
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            tables = Path(name) / "tables"
+            for number in range(len(graph.batches)):
+                if data.draw(st.booleans()):
+                    assert rows_of(tables, store) == rows_in(store)
+                if data.draw(st.integers(0, 4)) == 0:
+                    what = data.draw(forgotten)
+                    tables.mkdir(exist_ok=True)
+                    with forgotten_within(tables, store, [what]):
+                        store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
+                    if (tables / "state").exists():
+                        assert kept_rows(tables, store) == rows_in(store)
+                load_next(store, graph, number, Path(name))
+            assert rows_of(tables, store) == rows_in(store)
+
+
+class StoreContract(
+    AnswersContract, ScansContract, BuildsContract, TakedownsContract, AdditionsContract
+):
     """Tests of a `GraphStore` against a `MemoryStore`."""
 
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:

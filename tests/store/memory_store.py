@@ -45,6 +45,7 @@ from arclink.store.protocols import (
     Cluster,
     ContentBlock,
     KnownFile,
+    Mark,
     Removed,
     StoreState,
     StoreStats,
@@ -185,6 +186,7 @@ class MemoryStore(WholeStore):
         self._files: dict[str, KnownFile] = {}
         self._settings: dict[str, str] = {}
         self._takedowns: list[tuple[Takedown, Removed]] = []
+        self._marked: list[tuple[dict[tuple[str, str, str, str], Memento], set[ContentId]]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[KnownFile]]] = []
         self.pages: list[Page] = []
         self.is_closed = False
@@ -362,6 +364,20 @@ class MemoryStore(WholeStore):
             ContentBlock([content], links, [np.arange(len(links))])
             for content, links in self._outlinks.items()
         )
+
+    def mark(self) -> Mark:
+        self._marked.append((dict(self._mementos), set(self._outlinks)))
+        return Mark(len(self._marked), 0)
+
+    def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
+        _, contents = self._marked[mark.batch - 1]
+        return (block for block in self.scan_contents() if block.contents[0] not in contents)
+
+    def mementos_after(self, mark: Mark) -> Iterator[tuple[Memento, bool]]:
+        mementos, _ = self._marked[mark.batch - 1]
+        for memento in self.scan_mementos():
+            if mementos.get(memento.key) != memento:
+                yield memento, memento.key in mementos
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)

@@ -165,7 +165,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        """Yield the blocks of outlinks loaded after a mark, with contents; None for removed ones."""
+        """Yield blocks of outlinks loaded after a mark, with contents; None for removed ones."""
 
     @abstractmethod
     def _count_contents(self) -> int:

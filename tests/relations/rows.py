@@ -1,0 +1,106 @@
+"""The rows of the relations: as the files have them, and as a store answers for them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from pyarrow import parquet
+
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.relations import columns
+from arclink.relations.kept import relations_of
+from arclink.store.protocols import Additions
+from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.surts import surt_of
+from arclink.uris.uri_ids import uri_id
+
+Rows = Counter[tuple[Any, ...]]
+Both = tuple[Rows, Rows]
+"""Captures and links, with how often each row occurs."""
+
+
+def rows_of(folder: Path, store: Additions) -> Both:
+    """Return the rows of the relations in a folder, which are brought up to date."""
+    made = relations_of("", store, folder)
+    assert {path.parent.name for path in (*made.captures, *made.links)} == {
+        path.name for path in folder.iterdir() if path.is_dir()
+    }
+    return _read(made.captures, columns.CAPTURES), _read(made.links, columns.LINKS)
+
+
+def kept_rows(folder: Path, store: Additions) -> Both:
+    """Return the rows of the relations in a folder, which show the present state already."""
+    state = (folder / "state").read_bytes()
+    rows = rows_of(folder, store)
+    assert (folder / "state").read_bytes() == state
+    return rows
+
+
+def _read(paths: Sequence[Path], of: Sequence[columns.Column]) -> Rows:
+    rows: Rows = Counter()
+    order = ("surt", "timestamp") if of is columns.CAPTURES else ("target_surt", "target")
+    for path in paths:
+        table = parquet.read_table(path)
+        assert table.column_names == [column.name for column in of]
+        sorted_by = list(zip(*(table[name].to_pylist() for name in order), strict=True))
+        assert sorted_by == sorted(sorted_by)
+        rows.update(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return rows
+
+
+def rows_in(store: Additions) -> Both:
+    """Return the rows that a store answers for, asked one by one."""
+    captures = (_capture(one, store.content_of(one)) for one in store.scan_mementos())
+    links = (
+        (content, position, number, *_link(link))
+        for block in store.scan_contents()
+        for content in block.contents
+        for position, (link, number) in enumerate(Counter(store.outlinks(content)).items())
+    )
+    return Counter(captures), Counter(links)
+
+
+def _capture(one: Memento, content: str | None) -> tuple[Any, ...]:
+    _, surt, *ends = _uri(one.original, one.surt)
+    unknown = {"-": None, -1: None}
+    return (
+        surt,
+        printable_uri(one.original),
+        *ends,
+        one.timestamp,
+        moment(one.timestamp),
+        None if one.status == "-" else int(one.status),
+        *(unknown.get(value, value) for value in (one.mime, one.languages, one.record_type)),
+        None,
+        unknown.get(one.checksum, one.checksum),
+        content,
+        one.file,
+        one.offset,
+        unknown.get(one.length, one.length),
+    )
+
+
+def _link(link: Outlink) -> Iterable[Any]:
+    rel = None if link.rel is None else printable(link.rel)
+    return *_uri(link.target, surt_of(link.target)), link.kind, printable(link.text), rel
+
+
+def _uri(uri: UriR, surt: Surt) -> tuple[Any, ...]:
+    host = host_of(surt)
+    identifier = UUID(uri_id(surt))
+    return (
+        printable_uri(uri),
+        printable_uri(surt),
+        identifier,
+        host or None,
+        domain_of(host) or None,
+    )
+
+
+def moment(timestamp: str) -> Any:
+    from datetime import datetime
+
+    return datetime.strptime(timestamp, "%Y%m%d%H%M%S")
