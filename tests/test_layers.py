@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, files_below
 
 ROOMS = (
     "words of the field",
@@ -66,7 +66,7 @@ PACKAGES_OF_ROOMS = {
 def modules() -> Mapping[str, Path]:
     """Return the modules of the package by name."""
     found = {}
-    for path in sorted((ROOT / "arclink").rglob("*.py")):
+    for path in files_below(ROOT / "arclink", "*.py"):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         found[name.removesuffix(".__init__")] = path
     return found
@@ -247,7 +247,7 @@ def test_the_page_of_the_architecture_names_files_that_exist_in(room: str) -> No
     """A file is in its room or a folder of it, or is named with its own room."""
     for name in re.findall(r"`([\w/]+\.pyx?)`", sections_of_rooms()[room]):
         folder = ROOT / "arclink" / room
-        assert (ROOT / "arclink" / name).is_file() or list(folder.rglob(name)), name
+        assert (ROOT / "arclink" / name).is_file() or files_below(folder, name), name
 
 
 @pytest.mark.parametrize("package", PACKAGES_OF_ROOMS)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.sources import ROOT, files_below
 
-CODE = ("arclink", "jobs", "service", "pig", "tests", "benchmarks")
+CODE = ("arclink", "service", "pig", "tests", "benchmarks")
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -20,7 +20,7 @@ DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 @cache
 def trees() -> Mapping[Path, ast.Module]:
     """Return the syntax trees of all modules by path."""
-    paths = (path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py")))
+    paths = (path for folder in CODE for path in files_below(ROOT / folder, "*.py"))
     return {path: ast.parse(path.read_text("utf-8")) for path in paths}
 
 
@@ -86,7 +86,8 @@ def names_used_at_home_only() -> Iterator[tuple[Path, str]]:
     for path, tree in trees().items():
         for word in words_of(tree):
             used.setdefault(word, set()).add(path)
-    compiled = " ".join(path.read_text("utf-8") for path in (ROOT / "arclink").rglob("*.p[yx][xd]"))
+    sources = files_below(ROOT / "arclink", "*.p[yx][xd]")
+    compiled = " ".join(path.read_text("utf-8") for path in sources)
     for path, tree in trees().items():
         if path.is_relative_to(ROOT / "arclink"):
             types = named_in_types(tree)

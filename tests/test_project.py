@@ -23,8 +23,8 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.reasons import Reason
 from arclink.version import VERSION
+from tests.sources import ROOT, files_below
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
 VENDORED = {"wabac.js.br"}
@@ -483,7 +483,7 @@ def modules_of(code: ast.Module) -> set[str]:
 @cache
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
-    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    paths = [path for folder in folders for path in files_below(ROOT / folder, "*.py")]
     return frozenset().union(*map(modules_in, paths))
 
 
@@ -562,11 +562,11 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
         module = modules.get(package, package)
         named = [ROOT / place for place in re.findall(r"`([^`]+)`", places)]
         for place in named:
-            files = [place] if place.is_file() else place.rglob("*.py")
+            files = [place] if place.is_file() else files_below(place, "*.py")
             assert any(module in modules_in(path) for path in files), f"{package}: {place}"
         assert [
             path
-            for path in (ROOT / "arclink").rglob("*.py")
+            for path in map(Path.resolve, files_below(ROOT / "arclink", "*.py"))
             if module in modules_in(path)
             and not any(place in (path, *path.parents) for place in named)
         ] == []
@@ -609,7 +609,7 @@ def test_no_test_module_imports_from_another() -> None:
     imports = [
         f"{path.relative_to(ROOT)} imports {name}"
         for folder in ("tests", "benchmarks")
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for path in files_below(ROOT / folder, "*.py")
         for node in ast.walk(ast.parse(path.read_bytes()))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (

@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 
 from arclink.version import VERSION
-from tests.wheel_contents import ROOT, compiled_modules, names_in, problems_of
+from tests.sources import ROOT
+from tests.wheel_contents import compiled_modules, names_in, problems_of
 
 SOURCES = (
     "arclink",
+    "cassandra_schema",
+    "jobs",
     "setup.py",
     "setup.cfg",
     "pyproject.toml",
@@ -32,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ours = shutil.ignore_patterns("*.so", "__pycache__", "*.c")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / "source" / name, ignore=ours)
+            shutil.copytree(ROOT / name, folder / "source" / name, symlinks=True, ignore=ours)
         else:
             shutil.copy(ROOT / name, folder / "source" / name)
     build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"

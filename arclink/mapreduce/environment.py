@@ -6,6 +6,7 @@ a task begins. Modules are also stored as bytecode, because a task that compiled
 would take longer to start than many tasks take to work.
 """
 
+import os
 import py_compile
 import re
 import tarfile
@@ -120,14 +121,16 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
             yield str(path), name
     if package.metadata["Name"] == "arclink":
         folder = Path(str(import_module("arclink").__file__)).parent
-        for path in folder.rglob("*"):  # not in `package.files` if installed from a clone
-            if (
-                path.is_file()
-                and "__pycache__" not in path.parts
-                and not path.name.endswith(_LEFT_OUT)
-                and not UNUSED.fullmatch(name := path.relative_to(folder.parent).as_posix())
-            ):
-                yield str(path), name
+        # Not in `package.files` if installed from a clone, where some folders are links.
+        for where, _, names in os.walk(folder, followlinks=True):
+            for path in (Path(where, name) for name in names):
+                name = path.relative_to(folder.parent).as_posix()
+                if (
+                    "__pycache__" not in path.parts
+                    and not name.endswith(_LEFT_OUT)
+                    and not UNUSED.fullmatch(name)
+                ):
+                    yield str(path), name
 
 
 def _compiled(path: str, name: str, into: Path) -> str | None:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -158,8 +157,6 @@ def run_alone(job: Any) -> None:  # Any: mrjob has no types
     if not given.output_dir:
         job.arg_parser.error("-r spark needs --output-dir, a new folder")
     names = list(map(_of_this_machine, given.args))
-    if type(job).__module__ == "__main__" and (main := sys.modules["__main__"].__spec__):
-        job = getattr(import_module(main.name), type(job).__name__)(job.arguments)
     application = SparkApplication(None)
     try:
         counters = application.run(job, ",".join(names), _of_this_machine(given.output_dir))

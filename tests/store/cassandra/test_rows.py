@@ -186,7 +186,7 @@ def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None
 
 
 def test_each_table_has_a_comment_with_the_query_it_answers() -> None:
-    for file in files("arclink.store.cassandra.cql").iterdir():
+    for file in (files("arclink.store.cassandra") / "cql").iterdir():
         if file.name.endswith(".cql"):
             comments = re.split(r"CREATE TABLE[^;]*;", file.read_text("utf-8"))[:-1]
             assert all(re.search(r"-- .*\?", comment) for comment in comments), file.name
