@@ -8,7 +8,7 @@ import io
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,13 @@ from mrjob.step import StepFailedException
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import InputError, PipelineError, TaskError
-from arclink.mapreduce.engine import EngineRunner, error_in, options_for_tasks, seconds_of_tasks
+from arclink.mapreduce.engine import (
+    EngineRunner,
+    JobCall,
+    error_in,
+    options_for_tasks,
+    seconds_of_tasks,
+)
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.packed import (
     check_packed,
@@ -43,7 +49,6 @@ from arclink.mapreduce.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
-from arclink.mapreduce.runs import Job
 from arclink.mapreduce.yarn import end_applications
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.network.hdfs import AUTHORITY
@@ -173,14 +178,7 @@ class HadoopRunner(EngineRunner):
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
         return options
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def run_job(self, call: JobCall) -> Counts:
         """Run a job; on one core all in one container, and apart if that fails.
 
         Hadoop repeats a task that failed only if it has a container of its own.
@@ -189,7 +187,7 @@ class HadoopRunner(EngineRunner):
             PipelineError: A task failed; the message has the task's error.
         """
         try:
-            return self._run_once(job, inputs, output, settings, options)
+            return self._run_once(call)
         except TaskError:
             raise
         except PipelineError:
@@ -197,47 +195,33 @@ class HadoopRunner(EngineRunner):
                 raise
         self.apart = True
         try:
-            self._files().remove(self._files().path_of(output))
-            return self._run_once(job, inputs, output, settings, options)
+            self._files().remove(self._files().path_of(call.output))
+            return self._run_once(call)
         finally:
             self.apart = False
 
-    def _run_once(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def _run_once(self, call: JobCall) -> Counts:
         self.is_interrupted = True
         try:
-            counts = self.run_by_mrjob(job, inputs, output, settings, options)
+            counts = self.run_by_mrjob(call)
         except PipelineError:  # the job is over
             self.is_interrupted = False
             raise
         self.is_interrupted = False
         return counts
 
-    def run_by_mrjob(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def run_by_mrjob(self, call: JobCall) -> Counts:
         """Run a job by mrjob; arguments and errors are those of `run_job`."""
-        args = ["-r", self.runner, "--conf-path", str(self.conf), "--output-dir", output]
-        args += [*options_for_tasks(settings), *options]
+        args = ["-r", self.runner, "--conf-path", str(self.conf), "--output-dir", call.output]
+        args += [*options_for_tasks(call.settings), *call.options]
         log = io.StringIO()
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("mrjob")
         logger.addHandler(handler)
         logger.propagate = False
         try:
-            with self.accounted(job.name) as of_tasks:
-                started = job.load()([*args, *inputs])
+            with self.accounted(call.job.name) as of_tasks:
+                started = call.job.load()([*args, *call.inputs])
                 started.options.local_tmp_dir = str(self.scratch)
                 started.options.bootstrap_mrjob = False  # mrjob is installed on the workers already
                 with started.make_runner() as run:

@@ -17,6 +17,7 @@ from arclink.counts import Counts, from_counters
 from arclink.errors import ArclinkError, PipelineError
 from arclink.mapreduce.engine import (
     EngineRunner,
+    JobCall,
     addresses_for_tasks,
     options_for_tasks,
     seconds_of_tasks,
@@ -49,15 +50,8 @@ class _ApplicationRunner(JobRunner):
     def __post_init__(self) -> None:
         self.application = SparkApplication(self.scratch / LOG)
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
-        """Run a job with addresses for its files, and with further options.
+    def run_job(self, call: JobCall) -> Counts:
+        """Run a job with addresses for its files.
 
         Raises:
             PipelineError: A task failed; the message has the task's error.
@@ -67,11 +61,13 @@ class _ApplicationRunner(JobRunner):
             "spark",
             "--conf-path",
             str(self.conf),
-            *options_for_tasks(settings),
-            *options,
+            *options_for_tasks(call.settings),
+            *call.options,
         ]
-        with self.accounted(job.name) as of_tasks:
-            counters = self.application.run(job.load()(args), ",".join(inputs), output)
+        with self.accounted(call.job.name) as of_tasks:
+            counters = self.application.run(
+                call.job.load()(args), ",".join(call.inputs), call.output
+            )
             of_tasks += seconds_of_tasks(counters)
             return from_counters(counters)
 
@@ -108,7 +104,7 @@ class SparkRunner(_ApplicationRunner):
         """
         address = _address(output)
         shutil.rmtree(output, ignore_errors=True)
-        counts = self.run_job(job, _names(inputs), address, settings, self.variables())
+        counts = self.run_job(JobCall(job, _names(inputs), address, settings, self.variables()))
         for note in (*output.glob("_*"), *output.glob(".*.crc")):  # success, and checksums of parts
             note.unlink()
         return counts
