@@ -293,7 +293,10 @@ def _move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) ->
     for relation in sorted(written.iterdir()):
         target = outputs.get(relation.name.encode())
         if target is None:
-            raise unknown_relation(relation, relation.name.encode())
+            raise PipelineError(
+                f"{relation}: unknown relation {relation.name.encode()[:40]!r}; the stages are of "
+                "different versions"
+            )
         if target == relation:
             continue
         for part in sorted(relation.iterdir()):
@@ -304,13 +307,6 @@ def _move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) ->
 def labelled(part: str, label: str) -> str:
     """Return the name of a part with a label."""
     return part.replace("part-", f"part-{label}-")
-
-
-def unknown_relation(where: Path, relation: bytes) -> PipelineError:
-    """Return the error for a relation that a job wrote and its stage does not know."""
-    return PipelineError(
-        f"{where}: unknown relation {relation[:40]!r}; the stages are of different versions"
-    )
 
 
 def parts_of(folder: Path) -> list[Path]:

@@ -6,13 +6,11 @@ Files between the stages are in the work folder, at one path on all workers, or 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from arclink.archives.opener import BUFFER
 from arclink.counts import Counts, from_counters
 from arclink.errors import ArclinkError, PipelineError
 from arclink.mapreduce.engine import (
@@ -24,10 +22,10 @@ from arclink.mapreduce.engine import (
 )
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP
-from arclink.mapreduce.runs import Job, JobRunner, labelled, parts_of, unknown_relation
+from arclink.mapreduce.relation_files import divide
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.mapreduce.spark_application import SparkApplication
 from arclink.network.hdfs import AUTHORITY
-from arclink.rows.relations import ROWS
 
 PARTS = "part-*"
 LOG = "spark.log"
@@ -110,28 +108,9 @@ class SparkRunner(_ApplicationRunner):
         return counts
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
-        """Split the tagged lines of a job's parts into one folder per relation.
-
-        A block of rows that was one line becomes one line per row. The order within a part is kept.
-
-        Raises:
-            PipelineError: A line has a relation that is not in ``outputs``.
-        """
-        for folder in outputs.values():
-            folder.mkdir(parents=True, exist_ok=True)
-        for part in parts_of(output):
-            with ExitStack() as opened:
-                writers: dict[bytes, Callable[[bytes], int]] = {}
-                lines = opened.enter_context(part.open("rb", buffering=BUFFER))
-                for relation, rows in _by_relation(lines):
-                    if relation not in writers:
-                        if relation not in outputs:
-                            raise unknown_relation(part, relation)
-                        path = outputs[relation] / labelled(part.name, label)
-                        file = opened.enter_context(path.open("wb", buffering=BUFFER))
-                        writers[relation] = file.write
-                    writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
-            part.unlink()
+        """Split the tagged lines of a job's parts into one folder per relation."""
+        divide(output)
+        super().split(output, outputs, label)
 
 
 @dataclass
@@ -207,19 +186,3 @@ def _address(path: Path) -> str:
             "folder with --work (--folder, for one stage)"
         )
     return f"file://{path.absolute()}"
-
-
-def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
-
-    Rows of one relation are usually adjacent.
-    """
-    while some := lines.readlines(BUFFER):
-        relation = some[0].partition(b"\t")[0]
-        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
-        if rows.count(tag) == len(some):
-            yield relation, rows.replace(tag, b"\n")[1:]
-        else:
-            for line in some:
-                relation, _, row = line.partition(b"\t")
-                yield relation, row
