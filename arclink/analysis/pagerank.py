@@ -189,12 +189,12 @@ def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
     order = some[np.lexsort((some, -told[some]))][:count].tolist()
     found = [
         Ranked(
-            int(one.nodes[place]),
-            _place_among(told, told[place]),
-            float(ranks[place]),
-            bool(one.captured[place]),
+            int(one.nodes[index]),
+            _place_among(told, told[index]),
+            float(ranks[index]),
+            bool(one.captured[index]),
         )
-        for place in order
+        for index in order
     ]
     return FirstRanked(found, len(some) - len(order))
 
@@ -207,12 +207,12 @@ def order_by_rank(ranks: Floats) -> npt.NDArray[np.int64]:
 
 def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
     """Return the rank of one node; None if it is not in this window."""
-    place = one.place_of(node)
-    if place is None:
+    index = one.index_of(node)
+    if index is None:
         return None
     told = _told(ranks)
     return Ranked(
-        node, _place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])
+        node, _place_among(told, told[index]), float(ranks[index]), bool(one.captured[index])
     )
 
 

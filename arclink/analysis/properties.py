@@ -98,14 +98,14 @@ class Properties:
     outward: Degrees
 
 
-def properties_of(slices: Slices, place: int) -> Properties:
+def properties_of(slices: Slices, number: int) -> Properties:
     """Return the properties of one slice.
 
     Args:
         slices: The slices of the graph.
-        place: The number of the slice; 0 is the whole.
+        number: The number of the slice; 0 is the whole.
     """
-    one = slices[place]
+    one = slices[number]
     matrix = one.matrix
     nodes = matrix.shape[0]
     inward, outward = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)

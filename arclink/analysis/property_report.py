@@ -48,7 +48,7 @@ COLUMNS = (
 _DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""
 
-_PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
+_COMPONENTS = ("core", "in", "out", "tubes", "tendrils", "apart")
 """Names of the parts of the bow-tie, as users see them."""
 
 _MOST_POINTS = 400
@@ -91,7 +91,7 @@ def _as_row(found: Properties) -> dict[str, object]:
         "weak_components": found.weak,
         "largest_weak": found.largest_weak,
         "strong_components": found.strong,
-        **dict(zip(_PLACES, _places(found), strict=True)),
+        **dict(zip(_COMPONENTS, _component_sizes(found), strict=True)),
     }
     for name, law in (("in", found.inward.law), ("out", found.outward.law)):
         told = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
@@ -254,9 +254,13 @@ def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
         return told
     shares = [
         Series(
-            name, [_share(_places(one)[place], one.nodes) if _core(one) else None for one in found]
+            name,
+            [
+                _share(_component_sizes(one)[index], one.nodes) if _core(one) else None
+                for one in found
+            ],
         )
-        for place, name in enumerate(_PLACES)
+        for index, name in enumerate(_COMPONENTS)
     ]
     return [bars([one.window for one in found], shares, is_share=True, is_stacked=True), *told]
 
@@ -284,7 +288,7 @@ def _degrees_of(title: str, degrees: Degrees) -> str:
         return ""
     shares = counts[::-1].cumsum()[::-1] / nodes
     drawn = range(0, len(values), max(1, len(values) // _MOST_POINTS))
-    series = [Points(title, [(float(values[place]), float(shares[place])) for place in drawn])]
+    series = [Points(title, [(float(values[index]), float(shares[index])) for index in drawn])]
     law = degrees.law
     if law:
         at = np.unique(np.geomspace(law.least, max(law.least + 1, int(values[-1])), 50).round())
@@ -308,7 +312,7 @@ def _table(found: Sequence[Properties]) -> str:
         "never captured",
         "share",
         "reciprocity",
-        *_PLACES,
+        *_COMPONENTS,
     ]
     lines = ["<tr>" + "".join(f"<th>{column}</th>" for column in columns) + "</tr>"]
     windows = [one for one in found[1:] if one.nodes]
@@ -321,7 +325,7 @@ def _table(found: Sequence[Properties]) -> str:
             _percent(_share(one.never_captured, one.targets)),
             _percent(_share(one.reciprocal, one.edges)),
         ]
-        cells += [f"{number:,}" for number in _places(one)]
+        cells += [f"{number:,}" for number in _component_sizes(one)]
         row = ' class="whole"' if one is found[0] else ""
         lines.append(
             f"<tr{row}><td>{escape(one.window)}</td>"
@@ -333,7 +337,7 @@ def _table(found: Sequence[Properties]) -> str:
     return f'<div class="wide"><table>{"".join(lines)}</table></div>{told}'
 
 
-def _places(found: Properties) -> tuple[int, ...]:
+def _component_sizes(found: Properties) -> tuple[int, ...]:
     tie = found.bow_tie
     return tie.core, tie.coming, tie.going, tie.tubes, tie.tendrils, tie.apart
 

@@ -208,10 +208,10 @@ class Slice:
         """The number of edges."""
         return len(_mapped(self.folder / "indices.npy"))
 
-    def place_of(self, node: int) -> int | None:
+    def index_of(self, node: int) -> int | None:
         """Return the row of the node with this number; None if it is not in this window."""
-        place = int(np.searchsorted(self.nodes, node))
-        return place if place < len(self.nodes) and self.nodes[place] == node else None
+        index = int(np.searchsorted(self.nodes, node))
+        return index if index < len(self.nodes) and self.nodes[index] == node else None
 
 
 class Slices(Sequence[Slice]):
@@ -249,8 +249,8 @@ class Slices(Sequence[Slice]):
     def __len__(self) -> int:
         return len(self._slices)
 
-    def __getitem__(self, place: int) -> Slice:  # type: ignore[override]  # no caller needs slices of slices
-        return self._slices[place]
+    def __getitem__(self, index: int) -> Slice:  # type: ignore[override]  # no caller needs slices of slices
+        return self._slices[index]
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._slices)

@@ -35,8 +35,8 @@ def date_time(digits: int) -> str:
 
 def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:
     """Yield the position, name and label of each node."""
-    for place, number in enumerate(picture.nodes):
-        yield place, *picture.graph.node(int(number))
+    for index, number in enumerate(picture.nodes):
+        yield index, *picture.graph.node(int(number))
 
 
 def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:

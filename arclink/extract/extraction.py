@@ -351,11 +351,11 @@ class _Extraction:
         unwrapped = self._unwrapper.link
         if links.base is not None:
             links.base = unwrapped(links.base)
-        for place, written in enumerate(links.written):
+        for index, written in enumerate(links.written):
             kind, reference, text, rel = parse_link(written)
             original = unwrapped(reference)
             if original is not reference:
-                links.written[place] = format_link((kind, original, text, rel))
+                links.written[index] = format_link((kind, original, text, rel))
 
     def _page(
         self,

@@ -580,9 +580,9 @@ def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     """
     parts: dict[tuple[str, str], int] = {}  # numbered as they come
     by_part = Sorted[tuple[int, int, str]]()
-    for place, original in enumerate(originals):
+    for index, original in enumerate(originals):
         part = part_of_origin(UriR(original))
-        by_part.add((parts.setdefault(part, len(parts)), place, original))
+        by_part.add((parts.setdefault(part, len(parts)), index, original))
     schemes: set[str] = set()
     for (scheme, rest), (_, of_part) in zip(parts, groupby(by_part, itemgetter(0)), strict=True):
         name = scheme + rest + ("" if scheme in schemes else FIRST_PART)

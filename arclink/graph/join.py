@@ -130,12 +130,12 @@ class Joiner:
         if part and _is_of_another_task(page.chunk, part, scope):
             self._take_back(links)
             return
-        for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
+        for index, original in enumerate(page.originals if scope else page.originals[:1]):
             if not self._cuts.add(cut(original, scope)):
-                if not place_in_page:
+                if not index:
                     self._take_back(links)
                 continue
-            if place_in_page:
+            if index:
                 numbers, _, _ = self._resolve(page, original)
             if not len(self._block):
                 self._first_place = place

@@ -332,7 +332,7 @@ def nesting(bytes html):
     cdef Text page = text_of(html)
     cdef Py_ssize_t size = page.size, position = 0, start, name, length, following
     cdef Py_ssize_t steps = 0, copies = 0, formatting = 0
-    cdef Py_ssize_t in_select = -1  # the place of the select that is open
+    cdef Py_ssize_t in_select = -1  # the index of the select that is open
     cdef bint is_end
     cdef int known
     cdef Name last

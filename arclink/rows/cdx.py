@@ -92,7 +92,7 @@ BOM = b"\xef\xbb\xbf"
 _ALIAS = b"@alias "
 _HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!", _ALIAS))
 _LETTERS_OF_14 = tuple("NbamskrMSVg---")
-_PLACE_OF_FILE = {number: layout.index("g") for number, layout in LAYOUTS.items()}
+_FILE_COLUMN = {number: layout.index("g") for number, layout in LAYOUTS.items()}
 _COLUMN = re.compile(rb"\S+")
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
@@ -479,15 +479,15 @@ def share_plain(
     return start
 
 
-def place_of_file(line: bytes) -> tuple[int, int] | None:
+def span_of_file(line: bytes) -> tuple[int, int] | None:
     """Return where the archive file is in a CDX row: begin and end; None if the line is no row.
 
     Args:
         line: With its columns in the order of a layout in `LAYOUTS`.
     """
     columns = list(_COLUMN.finditer(line))
-    place = _PLACE_OF_FILE.get(len(columns))
-    return None if place is None or is_header(line) else columns[place].span()
+    column = _FILE_COLUMN.get(len(columns))
+    return None if column is None or is_header(line) else columns[column].span()
 
 
 def file_of(line: bytes) -> bytes:
@@ -498,8 +498,8 @@ def file_of(line: bytes) -> bytes:
     """
     if b"{" not in line:
         columns = line.split()
-        place = _PLACE_OF_FILE.get(len(columns))
-        return b"" if place is None else columns[place]
+        column = _FILE_COLUMN.get(len(columns))
+        return b"" if column is None else columns[column]
     try:
         return parse_row(line).file.encode()
     except CdxError:

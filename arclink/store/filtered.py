@@ -179,12 +179,12 @@ class FilteredStore(Closing):
     def scan_contents(self) -> Iterator[ContentBlock]:
         for block in self.base.scan_contents():
             are_shown = [next(pages, None) is not None for pages in self.sources(block.contents)]
-            shown = [place for place, is_shown in enumerate(are_shown) if is_shown]
+            shown = [index for index, is_shown in enumerate(are_shown) if is_shown]
             if shown:
                 yield ContentBlock(
-                    [block.contents[place] for place in shown],
+                    [block.contents[index] for index in shown],
                     block.links,
-                    [block.lists[place] for place in shown],
+                    [block.lists[index] for index in shown],
                 )
 
     def batches(self) -> Iterator[Batch]:

@@ -307,7 +307,7 @@ def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]
     which, _, time = pick.partition("@")
 
     def choose(captures: Sequence[Memento], flags: list[bool]) -> list[bool]:
-        selected = [place for place, flag in enumerate(flags) if flag]
+        selected = [index for index, flag in enumerate(flags) if flag]
         if not selected:
             return flags
         if which == "latest":
@@ -318,9 +318,9 @@ def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]
             moment = moment_of(first_of(time))
             # Of equal distance, the older one, which comes first.
             chosen = min(
-                selected, key=lambda place: abs(moment_of(captures[place].timestamp) - moment)
+                selected, key=lambda index: abs(moment_of(captures[index].timestamp) - moment)
             )
-        return [place == chosen for place in range(len(flags))]
+        return [index == chosen for index in range(len(flags))]
 
     return choose
 

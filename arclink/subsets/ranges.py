@@ -67,8 +67,8 @@ class SurtRanges:
     def has(self, surt: str) -> bool:
         """Return whether a SURT is in one of the ranges."""
         key = surt + END
-        place = bisect_right(self.stems, key)
-        return place > 0 and key.startswith(self.stems[place - 1])
+        index = bisect_right(self.stems, key)
+        return index > 0 and key.startswith(self.stems[index - 1])
 
     def test(self) -> Callable[[str], bool]:
         """Return `has`, as fast as possible for few ranges."""

@@ -69,9 +69,9 @@ def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edg
     return dict(+edges)
 
 
-def told_edges(slices: Slices, place: int) -> Edges:
+def told_edges(slices: Slices, number: int) -> Edges:
     """Return the nodes and edges of a slice."""
-    one = slices[place]
+    one = slices[number]
     names = [slices.names[node] for node in one.nodes.tolist()]
     matrix = one.matrix.tocoo()
     return {
@@ -176,9 +176,9 @@ def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions,
             assume(False)
         mementos = list(dictionary.scan_mementos())
         assert slices.whole.window == WHOLE
-        for place, one in enumerate(slices):
+        for number, one in enumerate(slices):
             edges = plain_edges(dictionary, one.window, chosen)
-            assert told_edges(slices, place) == edges
+            assert told_edges(slices, number) == edges
             captured = {
                 chosen.level.name_of(memento.surt)
                 for memento in mementos

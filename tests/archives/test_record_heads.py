@@ -156,8 +156,8 @@ def test_damage_costs_no_record_that_is_found_with_all_inflated(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     damaged = bytearray(MEMBERS)
-    for place in data.draw(st.lists(st.integers(0, len(damaged) - 1), max_size=3)):
-        damaged[place] ^= 1 << data.draw(st.integers(0, 7))
+    for position in data.draw(st.lists(st.integers(0, len(damaged) - 1), max_size=3)):
+        damaged[position] ^= 1 << data.draw(st.integers(0, 7))
     if data.draw(st.booleans()):
         del damaged[data.draw(st.integers(0, len(damaged))) :]
     path = tmp_path_factory.mktemp("damaged") / "a.warc.gz"

@@ -73,13 +73,13 @@ def test_every_damage_is_found(store: Path, draw: st.DataObject) -> None:
     path = draw.draw(st.sampled_from(kept_files(store)))
     whole = path.read_bytes()
     how = draw.draw(st.sampled_from(["flip", "cut", "zeros", "longer"]))
-    place = draw.draw(st.integers(0, max(0, len(whole) - 1)))
+    index = draw.draw(st.integers(0, max(0, len(whole) - 1)))
     damaged = {
-        "flip": whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+        "flip": whole[:index] + bytes([whole[index] ^ 1 << index % 8]) + whole[index + 1 :]
         if whole
         else b"x",
-        "cut": whole[:place],
-        "zeros": whole[:place] + bytes(len(whole) - place),
+        "cut": whole[:index],
+        "zeros": whole[:index] + bytes(len(whole) - index),
         "longer": whole + b"\0",
     }[how]
     path.write_bytes(damaged)

@@ -29,8 +29,8 @@ def store() -> MemoryStore:
     times = ["20100101000000", "20110101000000"]
     return MemoryStore(
         [
-            Page(page, time, [link(Base(UriR(page), None).resolve(WRITTEN[(place + 1) % 3]))])
-            for place, page in enumerate(WRITTEN)
+            Page(page, time, [link(Base(UriR(page), None).resolve(WRITTEN[(index + 1) % 3]))])
+            for index, page in enumerate(WRITTEN)
             for time in times
         ]
     )

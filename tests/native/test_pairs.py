@@ -305,11 +305,11 @@ def test_a_plain_row_is_taken_and_a_damaged_one_is_never_read_otherwise(line: by
     assert rows == [row_of(line)]
     damaged = [line[:end] for end in range(len(line))]
     damaged += [
-        line[:place] + bytes([byte]) + line[place + 1 :]
-        for place in range(len(line))
+        line[:index] + bytes([byte]) + line[index + 1 :]
+        for index in range(len(line))
         for byte in b'\0\n\r -"\\{},:0Az\x7f\x80\xff'
     ]
-    damaged += [line[:place] + line[place + 1 :] for place in range(len(line))]
+    damaged += [line[:index] + line[index + 1 :] for index in range(len(line))]
     for one in damaged:
         rows = []
         if TAKE_PLAIN[1](rows, [one], 0, cdx.what_of, True):
@@ -626,16 +626,16 @@ def test_chosen_strings_are_equal_in_both_forms(strings: list[str], data: st.Dat
     borders, compiled_borders = (borders_of(packed) for borders_of in BORDERS_OF)
     assert compiled_borders.tolist() == borders.tolist()
     assert compiled_borders.dtype == borders.dtype
-    places = np.array(
+    indexes = np.array(
         data.draw(st.lists(st.integers(0, len(borders) - 2), max_size=10)), dtype=np.int64
     )
-    (strings_at, compiled_at), every_other = STRINGS_AT, places[::2]
-    assert compiled_at(packed, borders, places) == strings_at(packed, borders, places)
+    (strings_at, compiled_at), every_other = STRINGS_AT, indexes[::2]
+    assert compiled_at(packed, borders, indexes) == strings_at(packed, borders, indexes)
     assert compiled_at(packed, borders, every_other) == strings_at(packed, borders, every_other)
     for function in STRINGS_AT:
-        for place in (-1, len(borders) - 1):
+        for index in (-1, len(borders) - 1):
             with pytest.raises(IndexError):
-                function(packed, borders, np.array([place]))
+                function(packed, borders, np.array([index]))
 
 
 @pytest.mark.parametrize("function", STRINGS_AT)
@@ -663,7 +663,7 @@ def test_inlinks_of_a_row_are_equal_in_both_forms(groups: list[list[int]]) -> No
     assert (
         compiled
         == found
-        == sorted((number, place) for place, group in enumerate(groups) for number in group)
+        == sorted((number, index) for index, group in enumerate(groups) for number in group)
     )
     _, _, numbers = groups_of(Row(number_field(first), (b"", counts, steps)))
     assert numbers.tolist() == [number for group in groups for number in group]

@@ -148,8 +148,8 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     while True:
         better: dict[str, str] = {
             to: time
-            for time, place, to in reversed(edges)
-            if reached.get(place, "~") <= time < reached.get(to, "~")
+            for time, source, to in reversed(edges)
+            if reached.get(source, "~") <= time < reached.get(to, "~")
         }
         if not better:
             return reached

@@ -241,9 +241,9 @@ def test_counts_are_those_of_what_is_shown(
 
 def all_contents(store: Scans) -> dict[str, list[Outlink]]:
     return {
-        content: [block.links[place] for place in places]
+        content: [block.links[number] for number in numbers]
         for block in store.scan_contents()
-        for content, places in zip(block.contents, block.lists, strict=True)
+        for content, numbers in zip(block.contents, block.lists, strict=True)
     }
 
 

@@ -327,6 +327,6 @@ def link_rows(
                 by_head.setdefault((link.kind, link.text, link.rel), []).append(position)
     return outlinks, [
         f"{surt}\t{target}\t".encode()
-        + orjson.dumps([[*head, [(name, places)]] for head, places in by_head.items()])
+        + orjson.dumps([[*head, [(name, positions)]] for head, positions in by_head.items()])
         for (surt, target, name), by_head in sorted(inlinks.items())
     ]

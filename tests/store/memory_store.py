@@ -278,8 +278,8 @@ class MemoryStore(WholeStore):
                 self._payloads[payload.checksum] = payload
 
     def _end_batch(self, files: tuple[str, ...], manifest: str) -> Batch:
-        for place, (takedown, removed) in enumerate(self._takedowns):
-            self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
+        for index, (takedown, removed) in enumerate(self._takedowns):
+            self._takedowns[index] = takedown, _sum(removed, self._remove(takedown.what))
         self._batches.append(Batch(len(self._batches) + 1, files, manifest))
         return self._batches[-1]
 
@@ -458,9 +458,9 @@ class MemoryStore(WholeStore):
         if is_trial:
             return deepcopy(self)._remove(takedown.what)
         removed = self._remove(takedown.what)
-        for place, (known, before) in enumerate(self._takedowns):
+        for index, (known, before) in enumerate(self._takedowns):
             if known.what == takedown.what:
-                self._takedowns[place] = known, _sum(before, removed)
+                self._takedowns[index] = known, _sum(before, removed)
                 return removed
         self._takedowns.append((takedown, removed))
         return removed

@@ -43,7 +43,7 @@ def command(given: Given) -> None:
             f"the page: --output {page.stem}.html"
         )
     slices = open_requested_slices(given)
-    found = [properties_of(slices, place) for place in range(len(slices))]
+    found = [properties_of(slices, number) for number in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):
         new_page.write_text(as_html(slices, found, name), "utf-8")

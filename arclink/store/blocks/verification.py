@@ -207,9 +207,9 @@ class RowChecks:
                 content = content_id(checksum, UriR(original), payload.scope)
                 contents.append((timestamp, original, content))
         _add_sightings(taken, sightings)
-        places = self._rows.answers.numbers([content for *_, content in contents])
-        for (timestamp, original, content), place in zip(contents, places, strict=True):
-            if place is None:
+        numbers = self._rows.answers.numbers([content for *_, content in contents])
+        for (timestamp, original, content), number in zip(contents, numbers, strict=True):
+            if number is None:
                 yield Violation(
                     "each memento has its content", f"{timestamp} {original}: {content}"
                 )
@@ -256,10 +256,10 @@ class RowChecks:
             hashes = hashes_of([link_key(*link) for link in block.distinct_links])
             counts = []
             sums: Sums = np.zeros((len(contents), 2), np.uint64)
-            for place, content in enumerate(contents):
+            for index, content in enumerate(contents):
                 numbers = block.numbers(content)
                 counts.append(len(numbers))
-                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[place])
+                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[index])
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
             out.add(load, all_contents, hashes_of_pairs(all_contents, sums))
@@ -298,10 +298,10 @@ class RowChecks:
         }
         back = set()
         for load, _, target, heads, counts, numbers in self._rows.inlinks():
-            places = np.repeat(np.arange(len(heads)), counts).tolist()
-            for content, place in zip(numbers.tolist(), places, strict=True):
+            indexes = np.repeat(np.arange(len(heads)), counts).tolist()
+            for content, index in zip(numbers.tolist(), indexes, strict=True):
                 if (load, content >> _BUCKET_BITS) in buckets:
-                    posting = load, content, f"{target}\0{heads[place]}"
+                    posting = load, content, f"{target}\0{heads[index]}"
                     if posting in back:
                         yield Violation(
                             "each inlink is stored once",

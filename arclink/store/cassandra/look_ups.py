@@ -30,7 +30,7 @@ class LookUps:
 
     Args:
         fates: Returns the packed fate of each payload.
-        numbers: Returns the place of each content; None if the store has no such content.
+        numbers: Returns the number of each content; None if the store has no such content.
 
     Attributes:
         mementos: The mementos that a caller reads, in order.
@@ -83,26 +83,26 @@ class LookUps:
 
     def _from(self, memento: Memento) -> Sequence[Memento]:
         """Return the mementos that were read together, from one on."""
-        for place, other in enumerate(self.mementos):
+        for index, other in enumerate(self.mementos):
             if other is memento or other == memento:
-                return self.mementos[place:]
+                return self.mementos[index:]
         return ()
 
     def number(self, content: ContentId) -> Content | None:
-        """Return the place of a content."""
+        """Return the number of a content."""
         _fill(self._numbers, [content], self._ask_numbers)
         return self._numbers[content]
 
     def numbers_from(self, content: ContentId) -> list[Content]:
-        """Return the place of a content, and of those that mementos after it show.
+        """Return the number of a content, and of those that mementos after it show.
 
         Only contents that were looked up, at most `BLOCKS_AHEAD`; none if the store lacks it.
         """
         number = self.number(content)
         if number is None:
             return []
-        place = self._contents.index(content) + 1 if content in self._contents else 0
-        soon = self._contents[place : place + BLOCKS_AHEAD - 1] if place else []
+        index = self._contents.index(content) + 1 if content in self._contents else 0
+        soon = self._contents[index : index + BLOCKS_AHEAD - 1] if index else []
         return [number, *filter(None, (self._numbers.get(following) for following in soon))]
 
 

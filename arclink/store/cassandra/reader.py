@@ -404,8 +404,8 @@ def _number_in(streams: Sequence[Stream]) -> tuple[int, int] | None:
     if not streams:
         return None
     first = streams[0].home[0]
-    place = unpack_few(first.data)[0]
-    return first.load, content_number(first.part, 0) + place
+    number = unpack_few(first.data)[0]
+    return first.load, content_number(first.part, 0) + number
 
 
 def _postings_of(stream: Stream, last: Posting | None) -> Iterator[Posting]:

@@ -181,8 +181,8 @@ class _CassandraRows:
 
     def _write(self, table: KeyedTable, key: bytes, data: bytes) -> None:
         """Write data to the first row of a key, and empty its other rows."""
-        for place, chunk in enumerate(list(table.chunks(key, self._view))):
-            self._put(table, key, chunk, b"" if place else data)
+        for index, chunk in enumerate(list(table.chunks(key, self._view))):
+            self._put(table, key, chunk, b"" if index else data)
 
     # Links
 

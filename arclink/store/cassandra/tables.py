@@ -208,9 +208,9 @@ class Stream:
             is_before: Returns whether a chunk begins before or at the place; true for the first
                 chunks, false for those after them.
         """
-        places = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
-        if not self.is_full or not places or places[-1] < len(self.home) - 1:
-            yield from self.home[places[-1] if places else 0 :]
+        before = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
+        if not self.is_full or not before or before[-1] < len(self.home) - 1:
+            yield from self.home[before[-1] if before else 0 :]
             if self.is_full:
                 yield from self._chunks_from(HOME)
             return

@@ -315,17 +315,17 @@ class TaskRunner:
             found = iter(first)
             for of_block, (_, name, _, _, lists) in zip(ids, some, strict=True):
                 old = [
-                    place
-                    for place in range(len(of_block))
-                    if next(found) != (self._load, part, blocks << POSITION_BITS | place)
+                    position
+                    for position in range(len(of_block))
+                    if next(found) != (self._load, part, blocks << POSITION_BITS | position)
                 ]
                 counts = list(map(len, orjson.loads(lists)))
                 contents += len(of_block) - len(old)
-                links += sum(counts) - sum(counts[place] for place in old)
+                links += sum(counts) - sum(counts[position] for position in old)
                 names.append((name.decode(), len(of_block), old))
                 if old:
-                    for place in old:
-                        of_block[place] = ""
+                    for position in old:
+                        of_block[position] = ""
                     self._tables.blocks.put(
                         writer, self._load, part, blocks, "\n".join(of_block).encode() or b"\n"
                     )
@@ -368,7 +368,8 @@ class TaskRunner:
                         if old:
                             gone = set(old)
                             numbers = [
-                                OLD if place in gone else first + place for place in range(size)
+                                OLD if position in gone else first + position
+                                for position in range(size)
                             ]
                         has_repeats = has_repeats or bool(old) or block_name in blocks
                         if block_name not in blocks or len(old) < size:
@@ -387,8 +388,8 @@ class _Rows:
         self._tables, self._writer, self._load, self._part = tables, writer, load, part
 
     def add(self, key: bytes, *values: bytes) -> None:
-        surt, _, place = key.split(NUL)
-        chunk = int(place.partition(b".")[2], 16)
+        surt, _, chunk_name = key.split(NUL)
+        chunk = int(chunk_name.partition(b".")[2], 16)
         self._tables.mementos.put(
             self._writer, surt, self._load, self._part, chunk, pack_mementos(*values)
         )

@@ -26,13 +26,10 @@ class Rows:
         self.rows.append(list(values))
 
     def ask_partitions(
-        self, _: str, __: str, places: Sequence[Sequence[object]]
+        self, _: str, __: str, keys: Sequence[Sequence[object]]
     ) -> list[list[list[Any]]]:
         """Answer with all rows; those of a keyed table come after their key."""
-        return [
-            [[*(place if len(place) == 2 else ()), *row[-6:]] for row in self.rows]
-            for place in places
-        ]
+        return [[[*(key if len(key) == 2 else ()), *row[-6:]] for row in self.rows] for key in keys]
 
     def pages(self, *_: object) -> Iterator[list[Any]]:
         return iter([row[-6:] for row in self.rows])
@@ -63,9 +60,9 @@ class TestSeals:
     def test_each_changed_byte_is_seen(self, name: str) -> None:
         rows = written(name, b"links of a page")
         whole = rows.rows[0][-1]
-        for place in range(len(whole)):
+        for index in range(len(whole)):
             damaged = bytearray(whole)
-            damaged[place] ^= 1 << place % 8
+            damaged[index] ^= 1 << index % 8
             rows.rows[0][-1] = bytes(damaged)
             with pytest.raises(
                 StoreError, match=rf"localhost/links is damaged: {name} .*\(1, 2, 3\)"
