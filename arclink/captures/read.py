@@ -27,13 +27,13 @@ from arclink.archives.payloads import (
 from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
+from arclink.captures.archive_paths import ArchivePaths, RecordedPaths
 from arclink.captures.locate import (
     REVISIT,
     capture_shown,
     holders_of_payload,
     not_at_hand,
 )
-from arclink.captures.places import ArchivePlaces, RecordedPaths
 from arclink.closing import Closing
 from arclink.errors import (
     ArclinkError,
@@ -280,13 +280,13 @@ class PageReader(Closing):
 
     Args:
         store: The store that names the captures.
-        places: Where their archive files are; by default only the recorded paths.
+        archive_paths: Where their archive files are; by default only the recorded paths.
     """
 
-    def __init__(self, store: Captures, places: ArchivePlaces | None = None) -> None:
+    def __init__(self, store: Captures, archive_paths: ArchivePaths | None = None) -> None:
         self.store = store
         self._recorded = RecordedPaths(store)
-        self._places = places or ArchivePlaces()
+        self._archive_paths = archive_paths or ArchivePaths()
         self._open = _OpenFiles()
 
     def read(self, memento: Memento) -> CapturedPage:
@@ -501,7 +501,7 @@ class PageReader(Closing):
         recorded = self._recorded.path(name)
         if recorded:
             yield recorded
-        yield from (path for path in self._places.paths(name) if path != recorded)
+        yield from (path for path in self._archive_paths.paths(name) if path != recorded)
 
     def _read_at(self, path: str, memento: Memento) -> RecordHolder:
         archive = self._open.take(path)

@@ -31,8 +31,8 @@ def leave_out_described(
         InputError: A WAT cannot be read.
     """
     at_hand: dict[str, list[str]] = {}
-    for place in [*map(str, paths), *(file.path for file in known.values())]:
-        at_hand.setdefault(location_of(place).name, []).append(place)
+    for location in [*map(str, paths), *(file.path for file in known.values())]:
+        at_hand.setdefault(location_of(location).name, []).append(location)
     remaining: list[Location] = []
     reasons = []
     for path in paths:

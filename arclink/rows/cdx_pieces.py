@@ -67,32 +67,33 @@ def pieces_of(path: Location, prefixes: Sequence[str] = ()) -> list[CdxPiece]:
     """
     if path.name.lower().endswith(ZIPNUM_SUFFIXES):
         return list(_groups(path, prefixes))
-    place = str(path)
+    location = str(path)
     try:
-        with closing(open_bytes(place)) as file:
+        with closing(open_bytes(location)) as file:
             size = file.size
-            is_whole = split_entry(place) is not None or file.read(0, 2) == b"\x1f\x8b"
+            is_whole = split_entry(location) is not None or file.read(0, 2) == b"\x1f\x8b"
     except OSError as error:
-        raise InputError(f"{place}: cannot be read as a CDX file: {error.strerror}") from error
+        raise InputError(f"{location}: cannot be read as a CDX file: {error.strerror}") from error
     if is_whole:
-        return [CdxPiece(place, place, 0, size, True)]
+        return [CdxPiece(location, location, 0, size, True)]
     return [
-        CdxPiece(place, place, start, min(start + PIECE, size)) for start in range(0, size, PIECE)
+        CdxPiece(location, location, start, min(start + PIECE, size))
+        for start in range(0, size, PIECE)
     ]
 
 
 def _groups(path: Location, prefixes: Sequence[str]) -> Iterator[CdxPiece]:
     """Yield the blocks of a ZipNum cluster, in groups of one file each."""
-    place, blocks, filled = "", list[tuple[int, int]](), 0
-    for block_place, offset, length in find_blocks(path, prefixes):
-        if blocks and (block_place != place or filled >= PIECE):
-            yield CdxPiece(place, place, 0, 0, blocks=blocks)
+    location, blocks, filled = "", list[tuple[int, int]](), 0
+    for block_location, offset, length in find_blocks(path, prefixes):
+        if blocks and (block_location != location or filled >= PIECE):
+            yield CdxPiece(location, location, 0, 0, blocks=blocks)
             blocks, filled = [], 0
-        place = block_place
+        location = block_location
         blocks.append((offset, length))
         filled += length
     if blocks:
-        yield CdxPiece(place, place, 0, 0, blocks=blocks)
+        yield CdxPiece(location, location, 0, 0, blocks=blocks)
 
 
 def format_piece(piece: CdxPiece) -> bytes:

@@ -16,8 +16,8 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as reading
 from arclink.captures import records as taking_records
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.export import Export, Source
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import is_meant
 from arclink.captures.tally import Rewritten
@@ -340,10 +340,10 @@ def test_moved_files_are_found(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="--archives"):
         exported(store, tmp_path / "out.warc.gz")
     assert not list(tmp_path.glob("out*"))
-    places = ArchivePlaces([str(tmp_path / "moved")])
+    archive_paths = ArchivePaths([str(tmp_path / "moved")])
     query = TakeAwayQuery(CaptureFormat.WARC)
     with open_store(str(store)) as opened:
-        done = take_away(Source(opened, places), query, tmp_path / "out.warc.gz")
+        done = take_away(Source(opened, archive_paths), query, tmp_path / "out.warc.gz")
     assert done.tally.copied == 1
 
 
