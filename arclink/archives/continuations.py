@@ -52,9 +52,9 @@ def continuations_in(records: Iterable[ArchiveRecord | RecordError]) -> Continua
             continue
         number = _number_in(record.fields, NUMBER)
         if number > 1:
-            place = record.offset, record.body_length, _number_in(record.fields, _TOTAL)
+            facts = record.offset, record.body_length, _number_in(record.fields, _TOTAL)
             of_record = found.setdefault(_id_in(record.fields, _ORIGIN), {})
-            of_record.setdefault(number, Continuation(*place))
+            of_record.setdefault(number, Continuation(*facts))
     return found
 
 

@@ -63,12 +63,12 @@ class RankTable:
         self.captures: int = json.loads((folder / _ABOUT).read_bytes())["captures"]
 
     def surts(self, begin: int = 0) -> Iterator[tuple[int, Surt]]:
-        """Yield the SURTs with their places (0, 1, …), highest rank first, from a place on."""
-        for place in range(begin, len(self._order)):
-            yield place, Surt(self._names[int(self._order[place])])
+        """Yield the SURTs with their positions (0, 1, …), highest rank first, from one on."""
+        for position in range(begin, len(self._order)):
+            yield position, Surt(self._names[int(self._order[position])])
 
     def has(self, surt: Surt) -> bool:
-        """Return whether a SURT has a place in this table."""
+        """Return whether a SURT is in this table."""
         number = self._names.number_of(surt)
         return number is not None and bool(self._captured[number])
 

@@ -193,11 +193,11 @@ def _found(
     memento = chosen.captures[0]
     holder = reader.find(memento)
     try:
-        place = holder.place
-        member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
+        source = holder.memento
+        member = holder.archive.member_at(source.offset, source.length, is_checked=is_checked)
         if member is not None and member.record.timestamp:
             return TakenRecord(chosen, member.record, member.pieces)
-        if is_limited and holder.record.body_length > most_bytes(place.length):
+        if is_limited and holder.record.body_length > most_bytes(source.length):
             raise too_long(memento)
         reason = _reason_of(holder)
         return TakenRecord(chosen, holder.record, packed(_rewritten(holder, memento)), reason)
@@ -244,8 +244,8 @@ def _rewritten(holder: RecordHolder, memento: Memento) -> Iterator[bytes]:
     Raises:
         RecordError: The record breaks off.
     """
-    place = holder.place
-    parts = holder.archive.parts_at(place.offset, place.length, None, holder.record)
+    source = holder.memento
+    parts = holder.archive.parts_at(source.offset, source.length, None, holder.record)
     yield head_as_warc(parts, memento)
     yield from parts.block
     yield END_OF_RECORD

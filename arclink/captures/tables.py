@@ -62,7 +62,7 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     yield buffer.getvalue()
 
 
-def write_places(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
+def write_cdxj(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
     """Yield CDXJ rows of captures in the archive files of the store, sorted.
 
     Args:

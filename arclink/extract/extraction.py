@@ -164,7 +164,7 @@ class _Extraction:
 
         Args:
             paths: Path of the capture to read, then those of its fall-backs.
-            pointer: Its place, and its fall-backs.
+            pointer: Its address, and its fall-backs.
         """
         if pointer.chunk and self._last is not None and pointer.kind is not PointerKind.RECORDED:
             page, key = self._last
@@ -475,7 +475,7 @@ class _Extraction:
         Args:
             memento: Its memento, without checksum.
             location: The ``Location`` as written; empty if it has none.
-            pointer: Its place.
+            pointer: Its address.
             refresh: Links of its ``Refresh`` header, used if it has no location.
         """
         if self._unwrapper is not None:

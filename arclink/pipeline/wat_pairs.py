@@ -66,7 +66,7 @@ def _captures(records: Iterable[ArchiveRecord | RecordError]) -> Iterator[Descri
 
 
 def _holds(path: str, described: Described) -> bool:
-    """Return whether a file has the capture at the place that the WAT names.
+    """Return whether a file has the capture at the offset that the WAT names.
 
     A file that can no longer be opened counts as having it, because its name matches.
     """
@@ -76,7 +76,7 @@ def _holds(path: str, described: Described) -> bool:
         return True
     try:
         with ArchiveFile(path) as records:
-            record = records.record_at(described.place)
+            record = records.record_at(described.offset)
     except (InputError, RecordError):
         return False
     return (record.uri, record.timestamp) == (described.capture.uri, described.capture.timestamp)

@@ -139,7 +139,7 @@ _FROM_LETTER = {
 
 
 class Repeated(NamedTuple):
-    """The place of a record that a revisit repeats, in the fields ``orig.…`` of pywb.
+    """The address of a record that a revisit repeats, in the fields ``orig.…`` of pywb.
 
     Attributes:
         file: Name of the archive file.
@@ -154,7 +154,7 @@ class Repeated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One row of a CDX file: the captured URI, the time, and the place of its bytes.
+    """One row of a CDX file: the captured URI, the time, and the address of its record.
 
     Attributes:
         key: The row's own sort key, as written; empty if it has none. Other writers make keys by
@@ -172,7 +172,7 @@ class Capture:
         profile: For a revisit, the URI that names the compared property; empty if unknown.
         note: The change made to the timestamp, to be counted; None if there was none.
         languages: As `arclink.languages` writes them; ``-`` if none is known.
-        repeated: For a revisit, the place of the record that it repeats; None if unknown.
+        repeated: For a revisit, the address of the record that it repeats; None if unknown.
         method: Of the request that it answers (`arclink.uris.methods`).
         is_untyped: Whether the row names neither type nor status of an HTTP URI. Then its record
             is taken for a resource, but may be a request: some indexes list those, too.
@@ -548,20 +548,20 @@ def _row_of(capture: Capture) -> Row:
 
 
 def format_repeated(repeated: Repeated) -> str:
-    """Return a place as in `Details`."""
+    """Return an address as in `Details`."""
     return f"{repeated.offset} {repeated.length} {repeated.file}"
 
 
 def parse_repeated(text: str) -> Repeated:
-    """Return the place that `format_repeated` wrote."""
+    """Return the address that `format_repeated` wrote."""
     offset, length, file = text.split(" ", 2)
     return Repeated(file, int(offset), int(length))
 
 
 def _repeated(fields: Mapping[str, str], record_type: str) -> Repeated | None:
-    """Return the place of the record that a revisit repeats; None if its row names no place.
+    """Return the address of the record that a revisit repeats; None if its row names none.
 
-    A row with an odd place is a row nevertheless.
+    A row with an odd address is a row nevertheless.
     """
     file, offset = fields.get("repeated_file", ""), fields.get("repeated_offset", "")
     if record_type != REVISIT or not is_file_name(file) or not _NUMBER.fullmatch(offset):

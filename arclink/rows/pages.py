@@ -1,4 +1,4 @@
-"""A page as extract passes it to join: the links as written, and the places of its captures.
+"""A page as extract passes it to join: the links as written, and the addresses of its captures.
 
 There is one line per payload (or per 1,000 originals of it), keyed by the SURT of its first
 original, so that the pages of one site come to one reducer. The key of a payload with very many

@@ -430,7 +430,7 @@ def record() -> Response:
             memento = reader.evidence(file, offset)
         opened = reader.record(memento)
     except CaptureError as error:
-        # Under an embargo, the answer must not show that a hidden capture has this place.
+        # Under an embargo, the answer must not show that a hidden capture has this address.
         if error.reason is None or store.whole is not store:
             raise NotFound("The graph has no capture at this place.") from error
         raise

@@ -120,10 +120,10 @@ def choose_pointers(
             # say which.
             if may_be_replaced:
                 yield ABSENT, _unless_replaced(pointer)
-            place = replace(
+            located = replace(
                 pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
             )
-            yield CHOSEN, replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
+            yield CHOSEN, replace(located, kind=PointerKind.PAYLOAD, originals=tuple(missing))
         else:
             fall_backs = (*pointer.fall_backs, _read_before(payload))
             yield CHOSEN, replace(pointer, originals=tuple(missing), fall_backs=fall_backs)

@@ -367,7 +367,7 @@ class Scans(Answers, Protocol):
         """
 
     def copies(self, surt: Surt) -> Iterator[Memento]:
-        """Yield the mementos of one SURT as each batch brought them: of one key, several places.
+        """Yield the mementos of one SURT as each batch brought them: of one key, several addresses.
 
         Order: as `Answers.mementos`; of one key, its memento there comes first.
         """

@@ -27,7 +27,7 @@ from arclink.wayback.client import Client
 from arclink.wayback.indexes import parse_entry
 from arclink.wayback.records import WarcFiles, cut_back
 from arclink.wayback.replay import MODIFIERS, Fetched, Replay
-from arclink.wayback.state import FolderState, Known, at_place
+from arclink.wayback.state import FolderState, Known, at_address
 
 INDEX = "index.cdxj"
 
@@ -207,15 +207,15 @@ class _Run:
             if listed.answer is None
             else sorted(listed.answer.captures, key=lambda capture: capture.record_type == REVISIT)
         )
-        place = (
+        address = (
             self._files.write_answer(listed.question, listed.raw, listed.mime) if captures else None
         )
         counts: Counts = Counts()
         with self._state.step():
-            if place is not None:
-                self._state.wrote(place)
+            if address is not None:
+                self._state.wrote(address)
                 for capture in captures:
-                    counts[self._add(at_place(capture, place))] += 1
+                    counts[self._add(at_address(capture, address))] += 1
                     if capture.note is not None:
                         counts[capture.note] += 1
             known = self._state.captures_of_entry(number) + len(captures)
@@ -323,14 +323,14 @@ class _Run:
             self._write_revisit(known, capture, fetched.uri_m, holder, Reason.FETCH_SAME_PAYLOAD)
             return
         record_type = RESPONSE if capture.record_type == REVISIT else capture.record_type
-        place = self._files.write_capture(replace(capture, record_type=record_type), fetched)
+        address = self._files.write_capture(replace(capture, record_type=record_type), fetched)
         if capture.original.lower().startswith(("http:", "https:")):
             record_type = RESPONSE
         with self._state.step():
-            self._state.wrote(place)
+            self._state.wrote(address)
             self._state.end_capture(
                 known,
-                replace(at_place(capture, place), record_type=record_type),
+                replace(at_address(capture, address), record_type=record_type),
                 Reason.FETCH_STORED,
             )
         if is_page:
@@ -368,10 +368,10 @@ class _Run:
         refers_to = (
             None if payload is None else (payload.capture.original, payload.capture.timestamp)
         )
-        place = self._files.write_revisit(capture, uri_m, refers_to)
-        row = replace(at_place(capture, place), record_type=REVISIT, mime=REVISIT_MIME)
+        address = self._files.write_revisit(capture, uri_m, refers_to)
+        row = replace(at_address(capture, address), record_type=REVISIT, mime=REVISIT_MIME)
         with self._state.step():
-            self._state.wrote(place)
+            self._state.wrote(address)
             self._state.end_capture(known, row, reason)
 
     def _uri_m(self, capture: Capture) -> str:

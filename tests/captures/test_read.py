@@ -94,7 +94,7 @@ def test_a_revisit_gives_the_payload_of_the_other_capture(
     with graph_of(tmp_path, records) as graph, graph.get(uri, T2) as page:
         assert b"".join(page.recorded()) == ONE
         assert page.headers.first("x-of") == "revisit"
-        assert (page.memento.timestamp, page.place.timestamp or T1) == (T2, T1)
+        assert (page.memento.timestamp, page.body_memento.timestamp or T1) == (T2, T1)
 
 
 def test_a_revisit_without_a_head_has_that_of_the_other_capture(tmp_path: Path) -> None:

@@ -468,8 +468,8 @@ def test_copies_in_a_later_batch_move_no_capture(
             old = [one for one in found if "new" not in one["uri"]]
             assert [*map(identity, old)] == [*map(identity, whole)]
             if order == "file":
-                places = [(one["file"], one["offset"]) for one in found]
-                assert places == [(one["file"], one["offset"]) for one in whole]
+                addresses = [(one["file"], one["offset"]) for one in found]
+                assert addresses == [(one["file"], one["offset"]) for one in whole]
 
 
 @pytest.mark.parametrize("done", range(4))

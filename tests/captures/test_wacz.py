@@ -83,17 +83,17 @@ def test_its_table_of_blocks_leads_to_each_block() -> None:
     blocks = b"".join(indexing.compressed_index(lines, "index.cdx.gz", table))
     assert table[0] == b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'
     assert len(table) == 1 + 3
-    read, places = [], []
+    read, ranges = [], []
     for line in table[1:]:
-        key, timestamp, place = line.split(b" ", 2)
-        told = json.loads(place)
+        key, timestamp, facts = line.split(b" ", 2)
+        told = json.loads(facts)
         block = blocks[told["offset"] : told["offset"] + told["length"]]
         some = gzip.decompress(block).splitlines(keepends=True)
         assert some[0].startswith(key + b" " + timestamp)
-        places.append((told["offset"], told["length"]))
+        ranges.append((told["offset"], told["length"]))
         read += some
     assert read == lines
-    assert all(first + size == second for (first, size), (second, _) in pairwise(places))
+    assert all(first + size == second for (first, size), (second, _) in pairwise(ranges))
 
 
 def test_its_pages_are_html_captures_with_status_200(tmp_path: Path) -> None:

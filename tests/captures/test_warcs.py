@@ -287,10 +287,10 @@ def test_whatever_fails_loses_one_capture(
     records = [Record(A, T1, ONE), Record(B, T2, ONE), Record(C, T3, packed, many)]
     store = store_of(tmp_path, records, name)
 
-    def failing(record: ArchiveRecord, place: Memento) -> bool:
+    def failing(record: ArchiveRecord, memento: Memento) -> bool:
         if record.uri == B:
             raise RecursionError("too deep")
-        return is_meant(record, place)
+        return is_meant(record, memento)
 
     monkeypatch.setattr(reading, "is_meant", failing)
     monkeypatch.setattr(taking_records, "is_meant", failing)
@@ -327,7 +327,7 @@ def test_damage_inside_a_record_is_found_by_a_check(tmp_path: Path) -> None:
     assert done.tally.left_out == {Reason.PAYLOAD_DAMAGED: 1}
 
 
-def test_another_record_at_the_place_is_not_copied(tmp_path: Path) -> None:
+def test_another_record_at_the_address_is_not_copied(tmp_path: Path) -> None:
     store = store_of(tmp_path, [Record(A, T1, ONE)])
     write_warc(tmp_path / "archive" / "crawl.warc.gz", [Record(B, T1, ONE)])
     with pytest.raises(ExportError, match=Reason.PAYLOAD_OTHER_RECORD.text):

@@ -424,7 +424,7 @@ def test_a_header_that_is_not_ascii_is_written_as_it_came(
     """A build reads the bytes of a Location, and so gives the link that it would give from the
     file.
     """
-    place = "/caf\u00e9".encode().decode(
+    path = "/caf\u00e9".encode().decode(
         "latin-1"
     )  # as http.server sends it, and http.client reads it
     archive.pages = [
@@ -433,7 +433,7 @@ def test_a_header_that_is_not_ascii_is_written_as_it_came(
             "20100101000000",
             b"",
             status=301,
-            headers=(("Location", f"http://g.example{place}"),),
+            headers=(("Location", f"http://g.example{path}"),),
         )
     ]
     run(archive, client, tmp_path / "f")
