@@ -131,7 +131,7 @@ def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) 
     reading = ReadingTasks(assign_files(sizes, {}, tasks), tasks)
     by_task: list[list[tuple[bytes, Pointer]]] = [[] for _ in range(tasks)]
     for pointer in pointers:
-        task, order, _ = reading.place(pointer)
+        task, order, _ = reading.assign(pointer)
         by_task[task].append((order, pointer))
     return [
         [(paths[pointer.file], pointer) for _, pointer in sorted(share, key=itemgetter(0))]

@@ -79,7 +79,7 @@ def extract_pointers(
     counts: Counter[Reason],
     *,
     is_isolated: bool = False,
-    is_skipped: Callable[[bytes], bool] = lambda place: False,
+    is_skipped: Callable[[bytes], bool] = lambda record: False,
     rules: Rules = DEFAULT_RULES,
 ) -> Iterator[Row]:
     """Yield the rows for the pointers of one manifest.
@@ -91,8 +91,8 @@ def extract_pointers(
         settings: Limits.
         counts: Gets the payloads, the notes and the number of opened files.
         is_isolated: Parse in a child process, so that a crash of the parser costs one page only.
-        is_skipped: Called with the place of each page before it is read; returns whether to pass
-            over the page, because earlier attempts died at it.
+        is_skipped: Called with file and offset of each page before it is read; returns whether to
+            pass over the page, because earlier attempts died at it.
         rules: The rules for revisits whose recorded links are read, and for records that only rows
             of revisits name. Filter already applied them to all other captures.
 

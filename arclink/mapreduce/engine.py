@@ -160,7 +160,7 @@ class EngineRunner(JobRunner):
         return addresses_for_tasks("" if is_object_store(self.root) else self.root)
 
     def committing(self) -> Mapping[str, str]:
-        """Return the Hadoop properties for the place of the files."""
+        """Return the Hadoop properties for the address of the files."""
         return FOR_OBJECTS if is_object_store(self.root) else {}
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
@@ -216,7 +216,7 @@ class EngineRunner(JobRunner):
         for part in system.entries(path):
             system.rename(f"{path}/{part.name}", f"{new_path}/{labelled(part.name, label)}")
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 

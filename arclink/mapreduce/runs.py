@@ -170,7 +170,7 @@ class JobRunner:
         for part in sorted(source.glob("part-*")):
             part.rename(target / labelled(part.name, label))
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 

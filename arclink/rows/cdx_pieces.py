@@ -35,7 +35,7 @@ class CdxPiece(NamedTuple):
 
     Attributes:
         path: The file, as the user named it.
-        place: Path or address at which a task finds the file.
+        task_address: Path or address at which a task finds the file.
         start: Beginning of the range of bytes in which the lines of the piece begin.
         end: End of that range, not included.
         is_whole: Whether the piece is the whole file, which cannot be read in ranges.
@@ -43,7 +43,7 @@ class CdxPiece(NamedTuple):
     """
 
     path: str
-    place: str
+    task_address: str
     start: int
     end: int
     is_whole: bool = False
@@ -119,14 +119,14 @@ def read_piece(piece: CdxPiece, names: Mapping[str, str] | None = None) -> Itera
     """
     try:
         if piece.blocks:
-            lists = (read_block(piece.place, *block) for block in piece.blocks)
+            lists = (read_block(piece.task_address, *block) for block in piece.blocks)
             yield from in_usual_order(lists, location_of(piece.path))
         elif piece.is_whole:
-            yield from read_usual_line_lists(location_of(piece.place), names=names)
+            yield from read_usual_line_lists(location_of(piece.task_address), names=names)
         else:
             yield from _read_range(piece)
     except InputError as error:
-        raise InputError(str(error).replace(piece.place, piece.path)) from error
+        raise InputError(str(error).replace(piece.task_address, piece.path)) from error
     except OSError as error:
         raise InputError(
             f"{piece.path}: cannot be read as a CDX file: {error.strerror or error}"
@@ -135,12 +135,12 @@ def read_piece(piece: CdxPiece, names: Mapping[str, str] | None = None) -> Itera
 
 def _read_range(piece: CdxPiece) -> Iterator[list[bytes]]:
     path = location_of(piece.path)
-    with closing(open_bytes(piece.place)) as file:
+    with closing(open_bytes(piece.task_address)) as file:
         first = file.read(0, BUFFER).partition(b"\n")[0]
         begin, end = _line_at(file, piece.start), _line_at(file, piece.end)
         is_part = end - begin < file.size
     layout = _layout_at(first, path)
-    source = RangeOf(open_bytes(piece.place), begin, end - begin)
+    source = RangeOf(open_bytes(piece.task_address), begin, end - begin)
     with stream_of(source, BUFFER) as lines:
         lists = bounded_line_lists(lines, LONGEST_ROW)
         if is_part:

@@ -179,7 +179,7 @@ class Cluster(NamedTuple):
     """An engine that can run the tasks of a load on other machines.
 
     Attributes:
-        place: Returns the location at which a task finds a file.
+        task_address: Returns the path or address at which a task finds a file.
         run: Runs a job on manifests of tasks, with its settings; returns when all tasks are done.
         sizes: Returns the parts in a folder, in order, with their sizes in bytes. A part may be
             stored on the engine only.
@@ -187,7 +187,7 @@ class Cluster(NamedTuple):
             that is a file of this machine.
     """
 
-    place: Callable[[Path], str]
+    task_address: Callable[[Path], str]
     run: Callable[[Sequence[Path], Mapping[str, object]], None]
     sizes: Callable[[Path], Mapping[Path, int]]
     checksum: Callable[[Path], bytes | None]
