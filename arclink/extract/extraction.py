@@ -32,7 +32,7 @@ from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, S
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
-from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
+from arclink.rows.pages import Page, format_link, format_page, format_shuffle_key, parse_link
 from arclink.rows.pointers import (
     ABSENT,
     NAMED,
@@ -628,4 +628,4 @@ def _page_row(page: Page, key: Surt, part: str) -> bytes:
     All chunks have the SURT of the first one that was read: contents that they share must meet in
     one task of join.
     """
-    return format_place(key, part) + b"\t" + format_page(page)
+    return format_shuffle_key(key, part) + b"\t" + format_page(page)

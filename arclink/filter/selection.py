@@ -225,7 +225,7 @@ class Mapper:
         self.revisits: list[bytes] = []
         self.original = self.checksum = b""
         self.mementos: list[bytes] = []
-        self.place = b""
+        self.first_surt = b""
         self.unread: list[bytes] = []
         self.left_out: list[bytes] = []
         self._rules = rules
@@ -256,7 +256,7 @@ class Mapper:
         Then both are empty again.
         """
         if self.mementos:
-            yield _MEMENTO + self.place, ROWS.join(self.mementos)
+            yield _MEMENTO + self.first_surt, ROWS.join(self.mementos)
         failing = Counter(self.left_out)
         for checksum, number in Counter(self.unread).items():
             yield CHECKSUM + checksum, b"%b%d\t%d" % (MORE, number, failing[checksum])

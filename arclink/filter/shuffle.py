@@ -207,7 +207,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             pairs.append(mapper.unsaid(kind, memento, details))
         else:
             if not mementos:
-                mapper.place = surt
+                mapper.first_surt = surt
             mementos.append(memento)
         if len(mementos) >= block or len(unread) >= cached:
             pairs.extend(mapper.spill())

@@ -44,7 +44,7 @@ So a hub with links from very many contents has several keys, and several reduce
 # inverted (so negative), the number of a reason.
 
 
-class Place:
+class TargetCache:
     """Results for one origin or one directory, where equal references have equal targets.
 
     Attributes:
@@ -66,8 +66,8 @@ def number_links(
     codes: dict[str, int],
     number_of: dict[bytes, int],
     links: list[Link],
-    of_origin: Place,
-    of_directory: Place,
+    of_origin: TargetCache,
+    of_directory: TargetCache,
     follow: Callable[[str], tuple[Any, ...]],
 ) -> tuple[list[int], int, list[int]]:
     """Return the links of a page: their numbers, the widest scope, and the reasons of the others.

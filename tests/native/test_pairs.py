@@ -21,7 +21,7 @@ from arclink.extract.html import _A, _CLOSER_LOOK, DEFAULT_KINDS, _elements
 from arclink.filter.rules import Rules
 from arclink.filter.selection import Mapper, reduce_captures
 from arclink.filter.shuffle import Pair
-from arclink.graph.block_links import Link, Place
+from arclink.graph.block_links import Link, TargetCache
 from arclink.graph.join import _Follow
 from arclink.model import Checksum, UriR
 from arclink.reasons import Reason
@@ -461,7 +461,7 @@ links_of_pages = st.lists(
     ).map(format_link),
     max_size=8,
 )
-places = st.sampled_from(
+originals = st.sampled_from(
     [
         "http://h.org/a/b.html",
         "http://h.org/a/c.html?q",
@@ -480,9 +480,9 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
     counts: Counter[Reason] = Counter()
     results = []
     kept = []
-    for place, written in pages:
-        origin, directory = Place(()), Place(())
-        page = Page(Checksum("A"), 0, "f", 0, "utf-8", None, [UriR(place)], written, {})
+    for original, written in pages:
+        origin, directory = TargetCache(()), TargetCache(())
+        page = Page(Checksum("A"), 0, "f", 0, "utf-8", None, [UriR(original)], written, {})
         results.append(
             number(
                 written,
@@ -491,7 +491,7 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
                 found,
                 origin,
                 directory,
-                _Follow(page, UriR(place), counts),
+                _Follow(page, UriR(original), counts),
             )
         )
         kept += [origin.links, origin.targets, directory.links, directory.targets]
@@ -499,7 +499,7 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
     return [results, number_of, found, counts, kept]
 
 
-@given(st.lists(st.tuples(places, links_of_pages), max_size=4))
+@given(st.lists(st.tuples(originals, links_of_pages), max_size=4))
 def test_links_of_a_block_are_equal_in_both_forms(pages: list[tuple[str, list[str]]]) -> None:
     in_python, compiled = NUMBER_LINKS
     assert numbered(compiled, pages) == numbered(in_python, pages)
