@@ -141,20 +141,20 @@ class StoreState:
     Attributes:
         version: Changes whenever an answer may change: after a batch, a takedown, or the midnight
             of an embargo.
-        places: Stays the same while links are only added. Then a link that came after another one
+        order: Stays the same while links are only added. Then a link that came after another one
             in store order still does.
     """
 
     version: str
-    places: str
+    order: str
 
     @classmethod
-    def of(cls, version: Sequence[object], places: Sequence[object]) -> Self:
+    def of(cls, version: Sequence[object], order: Sequence[object]) -> Self:
         """Return the state that these facts identify."""
         return cls(
             *(
                 hashlib.sha1(repr(facts).encode(), usedforsecurity=False).hexdigest()[:16]
-                for facts in (version, places)
+                for facts in (version, order)
             )
         )
 

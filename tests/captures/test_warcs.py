@@ -238,7 +238,7 @@ def test_captures_are_listed_again_if_the_store_changes(tmp_path: Path) -> None:
         def state(self):  # type: ignore[no-untyped-def]  # that of the class
             self.changes -= 1
             found = super().state()
-            return type(found)(f"{max(self.changes, -1)}", found.places)
+            return type(found)(f"{max(self.changes, -1)}", found.order)
 
         def scan_mementos(self, *span):  # type: ignore[no-untyped-def]  # that of the class
             self.scans += 1

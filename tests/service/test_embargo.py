@@ -131,9 +131,9 @@ def test_a_resource_answers_as_if_hidden_captures_had_never_been(
     hiding, never, *_ = clients
     answers = 0
     for uri in URIS:
-        place = path.format(uri if "timemap" in path else quote(uri, safe=":/"))
-        expected = never.get(place)
-        found = hiding.get(place)
+        address = path.format(uri if "timemap" in path else quote(uri, safe=":/"))
+        expected = never.get(address)
+        found = hiding.get(address)
         if "limit=0" in path:  # in store order, which follows from what was loaded first
             assert sorted(found.data.splitlines()) == sorted(expected.data.splitlines()), uri
         elif "limit=1" in path:  # a cursor names the state of its own store

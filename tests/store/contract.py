@@ -348,7 +348,7 @@ class BuildsContract(Contract):
                 states.append(store.state())
             distinct = list({batch.number: batch for batch in batches}.values())
             assert len({state.version for state in states}) == len(
-                {state.places for state in states[1:]}
+                {state.order for state in states[1:]}
             ) + len(distinct)
             assert list(store.batches()) == distinct
             assert store.last_batch() == distinct[-1].number
@@ -394,7 +394,7 @@ class TakedownsContract(Contract):
                     state = store.state()
                     assert would == store.forget(takedown) == dictionary.forget(takedown)
                     assert store.state().version != state.version
-                    assert (store.state().places == state.places) is (
+                    assert (store.state().order == state.order) is (
                         would.contents == would.links == 0
                     )
                     state = store.state()
