@@ -123,7 +123,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
-        """Return the place of each content; None if the store has no such content."""
+        """Return the number of each content; None if the store has no such content."""
 
     @abstractmethod
     def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
@@ -131,7 +131,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def block(self, load: int, content: int) -> OutlinkBlock:
-        """Return the block with the links of a content, by its place."""
+        """Return the block with the links of a content, by its number."""
 
     def drop_caches(self) -> None:
         """Clear the caches, because the store has changed."""
@@ -143,7 +143,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def _number(self, content: ContentId) -> Content | None:
-        """Return the place of a content, perhaps from a cache."""
+        """Return the number of a content, perhaps from a cache."""
 
     @abstractmethod
     def _block_with(self, content: ContentId) -> tuple[OutlinkBlock, int] | None:

@@ -42,8 +42,8 @@ from arclink.store.cassandra.look_ups import LookUps
 from arclink.store.cassandra.rows import (
     NamesByHash,
     content_number,
-    place_of,
     start_of_inlinks,
+    unpack_content_number,
     unpack_inlinks,
     unpack_row,
 )
@@ -204,25 +204,25 @@ class CassandraReader(BlockAnswers):
         return list(map(_number_in, self.tables.contents.streams_of_each(keys, self.view)))
 
     def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
-        places = [(load, *place_of(number)) for number in numbers]
-        names = self._names_of({place[:3] for place in places})
-        return [ContentId(names[place[:3]][place[3]]) or None for place in places]
+        positions = [(load, *unpack_content_number(number)) for number in numbers]
+        names = self._names_of({position[:3] for position in positions})
+        return [ContentId(names[position[:3]][position[3]]) or None for position in positions]
 
     def _names_of(
         self, wanted: Iterable[tuple[int, int, int]]
     ) -> dict[tuple[int, int, int], list[str]]:
-        """Return the contents of blocks, by place; an empty text for a removed content."""
-        places, known = sorted(wanted), self._block_names
-        missing = [place for place in places if place not in known]
-        names = {place: known[place] for place in places if place in known}
+        """Return the contents of blocks, by block key; an empty text for a removed content."""
+        block_keys, known = sorted(wanted), self._block_names
+        missing = [block_key for block_key in block_keys if block_key not in known]
+        names = {block_key: known[block_key] for block_key in block_keys if block_key in known}
         blocks = self.tables.blocks.get_each(missing, self.view)
-        for place, data in zip(missing, blocks, strict=True):
+        for block_key, data in zip(missing, blocks, strict=True):
             if not data:
                 raise StoreError(
-                    f"{self.address.name} is damaged: block {place} is missing. Run arclink "
+                    f"{self.address.name} is damaged: block {block_key} is missing. Run arclink "
                     f"verify --store {self.address.name}."
                 )
-            names[place] = known[place] = data.decode().split("\n")
+            names[block_key] = known[block_key] = data.decode().split("\n")
         while len(known) > CACHED_BLOCKS:
             known.popitem(last=False)
         return names
@@ -242,15 +242,15 @@ class CassandraReader(BlockAnswers):
 
     def _outlink_blocks_of(self, numbers: Sequence[Content]) -> list[OutlinkBlock]:
         """Return the blocks with the links of contents; if the first is known, only that one."""
-        places = [(load, *place_of(number)[:2]) for load, number in numbers]
+        block_keys = [(load, *unpack_content_number(number)[:2]) for load, number in numbers]
         cached = self._outlink_blocks
-        if places[0] in cached:
-            return [cached[places[0]]]
-        missing = [place for place in dict.fromkeys(places) if place not in cached]
+        if block_keys[0] in cached:
+            return [cached[block_keys[0]]]
+        missing = [block_key for block_key in dict.fromkeys(block_keys) if block_key not in cached]
         data_of_each = self.tables.outlinks.get_each(missing, self.view)
-        for place, data in zip(missing, data_of_each, strict=True):
-            cached[place] = OutlinkBlock(data, content_number(*place[1:]))
-        blocks = [cached[place] for place in places]
+        for block_key, data in zip(missing, data_of_each, strict=True):
+            cached[block_key] = OutlinkBlock(data, content_number(*block_key[1:]))
+        blocks = [cached[block_key] for block_key in block_keys]
         while len(cached) > CACHED_OUTLINK_BLOCKS:
             cached.popitem(last=False)
         return blocks

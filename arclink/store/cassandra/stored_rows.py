@@ -30,7 +30,12 @@ from arclink.store.cassandra.reader import (
     rows_in,
 )
 from arclink.store.cassandra.removal import records
-from arclink.store.cassandra.rows import content_number, place_of, start_of_inlinks, unpack_inlinks
+from arclink.store.cassandra.rows import (
+    content_number,
+    start_of_inlinks,
+    unpack_content_number,
+    unpack_inlinks,
+)
 from arclink.store.cassandra.tables import KeyedTable, Stream
 from arclink.store.protocols import Violation
 
@@ -128,8 +133,8 @@ class CassandraRows:
 
     def outlinks(self) -> Iterator[ContentLinks]:
         for chunk in self._tables.outlinks.scan(self._view):
-            place = chunk.load, chunk.part, chunk.chunk
-            with self.reading(f"outlinks of block {place}"):
+            block_key = chunk.load, chunk.part, chunk.chunk
+            with self.reading(f"outlinks of block {block_key}"):
                 block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
                 numbers = range(block.first, block.first + len(block))
                 names = self.answers.contents(chunk.load, numbers)
@@ -166,7 +171,7 @@ class CassandraRows:
         return None
 
     def name_of(self, load: int, content: int) -> str:
-        part, block, _ = place_of(content)
+        part, block, _ = unpack_content_number(content)
         return f"{content} of block {(load, part, block)}"
 
     def takedowns(self) -> Iterator[Forgotten]:

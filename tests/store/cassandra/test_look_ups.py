@@ -100,7 +100,7 @@ def test_partitions_are_asked_for_together_if_they_are_on_one_node(nodes: int) -
         )
     )
     database._prepare = lambda _: SimpleNamespace(
-        bind=lambda place: SimpleNamespace(routing_key=b"%d" % place[-1])
+        bind=lambda primary_key: SimpleNamespace(routing_key=b"%d" % primary_key[-1])
     )
 
     def ask_each(
@@ -114,11 +114,11 @@ def test_partitions_are_asked_for_together_if_they_are_on_one_node(nodes: int) -
         ]
 
     database.ask_each = ask_each
-    places = [(0, number) for number in range(90, 0, -1)]
-    found = database.ask_partitions("IN ?", "= ?", [*places, places[3]])
+    primary_keys = [(0, number) for number in range(90, 0, -1)]
+    found = database.ask_partitions("IN ?", "= ?", [*primary_keys, primary_keys[3]])
     assert found == [
         [(0, number, f"row {row} of {number}") for row in (1, 2)]
-        for _, number in [*places, places[3]]
+        for _, number in [*primary_keys, primary_keys[3]]
     ]
     assert all(len(numbers) <= TOGETHER for _, (_, numbers), _ in sent)
     assert len(sent) == nodes * -(-90 // nodes // TOGETHER)

@@ -118,8 +118,8 @@ def test_no_byte_of_what_was_forgotten_is_left_in_the_file(tmp_path: Path) -> No
         ):  # runs are merged on the way, and leave what they held in pages that are free
             shared, own = checksum_of(f"p{number}"), checksum_of(f"q{number}")
             mementos = [
-                memento(f"http://{place}{number}", f"2010010100000{number}", shared)
-                for place in (
+                memento(f"http://{address}{number}", f"2010010100000{number}", shared)
+                for address in (
                     *(f"gone.example/{secret}/{page}" for page in range(4)),
                     "stays.example/a",
                     "stays.example/b",
