@@ -221,12 +221,12 @@ class DataError(ArclinkError):
         self.detail = detail
         self.file = file
         self.offset = offset
-        place = (
+        where = (
             ""
             if file is None
             else f" ({file}" + ("" if offset is None else f" at byte {offset}") + ")"
         )
-        super().__init__(f"{reason.text}{': ' + detail if detail else ''}{place}")
+        super().__init__(f"{reason.text}{': ' + detail if detail else ''}{where}")
 
 
 class CdxError(DataError):

@@ -135,9 +135,9 @@ def _batches_of(folder: Path) -> Sequence[Path]:
         UsageError: None of them has graph files.
     """
     found = [
-        place
-        for place in (folder, folder / "graph", *sorted(folder.iterdir()))
-        if (place / "outlinks").is_dir()
+        path
+        for path in (folder, folder / "graph", *sorted(folder.iterdir()))
+        if (path / "outlinks").is_dir()
     ]
     if not found:
         raise UsageError(

@@ -62,8 +62,8 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
         _beside(path, "json"),
     ]
     tally = ExportTally()
-    with written_whole(paths) as places:
-        *files, manifest = places
+    with written_whole(paths) as temporary_paths:
+        *files, manifest = temporary_paths
         if query.form.is_graph:
             with picture_of(store, query, files[0].parent) as picture:
                 _write_graph(store, query, picture, files, tally)

@@ -110,14 +110,14 @@ def _references(base: str) -> re.Pattern[bytes]:
     slash = rb"(?:/|\\/)"
     host = re.escape(parts.netloc.encode())
     path = slash.join(re.escape(step.encode()) for step in parts.path.split("/") if step)
-    place = slash + (path + slash if path else b"")
+    path_below = slash + (path + slash if path else b"")
     return re.compile(
         rb"(?<![\w.~%/\\-])(?:(?:https?:)?"
         + slash
         + slash
         + host
         + rb")?"
-        + place
+        + path_below
         + rb"[0-9]{4,14}(?:[a-z]{2}_)?"
         + slash
         + rb"(?P<rest>(?:https?|ftp):|"

@@ -17,7 +17,7 @@ from arclink.store.blocks.references import checksum_shown
 from arclink.store.protocols import Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number, number_of
 from arclink.subsets.fields import (
-    PLACE_AND_TIME,
+    URI_AND_TIME,
     CaptureTest,
     numbers_of,
     test_of,
@@ -115,10 +115,10 @@ class Evaluation:
         self._is_here = self.ranges.test()
 
     @property
-    def is_of_place_and_time(self) -> bool:
+    def is_of_uri_and_time(self) -> bool:
         """Whether URI and time of a capture alone decide."""
         return not self._has_pick and all(
-            condition.field in PLACE_AND_TIME for condition in conditions_in(self.selection)
+            condition.field in URI_AND_TIME for condition in conditions_in(self.selection)
         )
 
     @property
@@ -129,7 +129,7 @@ class Evaluation:
     def is_selected_at(self, surt: Surt, original: str, timestamp: Timestamp) -> bool:
         """Return whether captures of an original at a time are selected.
 
-        This is defined only if `is_of_place_and_time`.
+        This is defined only if `is_of_uri_and_time`.
         """
         assert self._test is not None
         return self._is_here(surt) and self._test(

@@ -295,7 +295,7 @@ FIELDS: Mapping[str, Field] = {
 }
 """The fields by name."""
 
-PLACE_AND_TIME = frozenset(
+URI_AND_TIME = frozenset(
     {"uri", "host", "domain", "prefix", "from", "to", "sample", "linked-from", "within"}
 )
 """Fields that depend on the URI and the time of a capture only."""
@@ -360,7 +360,7 @@ def _uri_ranges(text: str) -> SurtRanges | None:
     return SurtRanges.of([surt])
 
 
-def _place_ranges(name: str, value: str) -> SurtRanges | None:
+def _ranges_of_condition(name: str, value: str) -> SurtRanges | None:
     """Return the SURTs that a condition on a URI selects; None if SURTs do not decide."""
     match name:
         case "uri":
@@ -381,7 +381,7 @@ def _place_ranges(name: str, value: str) -> SurtRanges | None:
 
 def wide_ranges(name: str, value: str) -> SurtRanges:
     """Return ranges that hold all captures that a condition selects, and maybe others."""
-    ranges = _place_ranges(name, value)
+    ranges = _ranges_of_condition(name, value)
     if ranges is not None:
         return ranges
     labels = value.removeprefix("*.")
@@ -398,7 +398,7 @@ def test_of(name: str, value: str, qualifiers: Mapping[str, str]) -> CaptureTest
         value: Its value, in normal form.
         qualifiers: Values by name, in normal form.
     """
-    ranges = _place_ranges(name, value)
+    ranges = _ranges_of_condition(name, value)
     if ranges is not None:
         if ranges == EVERYWHERE:
             return lambda memento: True

@@ -96,9 +96,9 @@ def plainly(pages: list[Page], level: str, digits: int) -> dict[Key, Numbers]:
     }
 
 
-places = st.sampled_from([A, WWW, NEWS, SPORT, OTHER, "mailto:a@b.example"])
+uris = st.sampled_from([A, WWW, NEWS, SPORT, OTHER, "mailto:a@b.example"])
 links = st.builds(
-    link, places, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"])
+    link, uris, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"])
 )
 pages = st.builds(
     Page,

@@ -44,8 +44,8 @@ def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kept_files(store: Path) -> list[Path]:
-    places = [list_path(store), *kept_next_to(str(store))]
-    found = {path for place in places for path in (place, *place.rglob("*")) if path.is_file()}
+    roots = [list_path(store), *kept_next_to(str(store))]
+    found = {path for root in roots for path in (root, *root.rglob("*")) if path.is_file()}
     return sorted(found)
 
 
@@ -58,7 +58,7 @@ def problems(store: Path) -> list[SealError]:
         listed(store)
     except SealError as error:
         return [error]
-    return [problem for place in kept_next_to(str(store)) for problem in problems_in(place)]
+    return [problem for path in kept_next_to(str(store)) for problem in problems_in(path)]
 
 
 def test_every_kind_of_file_is_sealed(store: Path) -> None:

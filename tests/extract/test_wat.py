@@ -376,7 +376,7 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-PLACES = [
+PATHS = [
     "WARC-Header-Metadata",
     "Payload-Metadata",
     PAYLOAD,
@@ -390,9 +390,9 @@ PLACES = [
 ]
 
 
-@given(st.sampled_from(PLACES), json_values)
-def test_whatever_json_a_wat_holds_gives_links_or_its_one_error(place: str, value: object) -> None:
-    block = json.dumps(changed(place, value)).encode()
+@given(st.sampled_from(PATHS), json_values)
+def test_whatever_json_a_wat_holds_gives_links_or_its_one_error(path: str, value: object) -> None:
+    block = json.dumps(changed(path, value)).encode()
     fields = {"content-type": "application/json"}
     record = ArchiveRecord("metadata", UriR(""), "-", NO_HEADERS, fields, 0, 1, block, len(block))
     try:
