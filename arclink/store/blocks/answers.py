@@ -44,10 +44,10 @@ from arclink.store.blocks.relations import (
     mementos_of,
     pack_head,
     pages_of,
-    scope_of_fate,
+    scope_of_outcome,
     sorted_copies,
-    unpack_fate,
     unpack_head,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.protocols import ContentBlock, WholeStore
@@ -111,12 +111,12 @@ class BlockAnswers(WholeStore):
         """Return the key of a payload by its checksum; b"" if the store lacks the payload."""
 
     @abstractmethod
-    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
-        """Return the packed fate of each payload; None if it was never to be read."""
+    def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+        """Return the packed outcome of each payload; None if it was never to be read."""
 
     @abstractmethod
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
-        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its fate.
+        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its outcome.
 
         Only those that name a capture of another URI.
         """
@@ -199,8 +199,8 @@ class BlockAnswers(WholeStore):
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with self._reading():
-            fate = self.fates([checksum])[0]
-            return None if fate is None else unpack_fate(checksum, fate, self.names)
+            outcome = self.outcomes([checksum])[0]
+            return None if outcome is None else unpack_outcome(checksum, outcome, self.names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
         with self._reading():
@@ -372,19 +372,19 @@ class BlockAnswers(WholeStore):
     def _known(
         self, wanted: Sequence[tuple[Checksum, Sequence[UriR]]]
     ) -> list[tuple[Payload | None, Sequence[UriR]]]:
-        fates = self.fates([checksum for checksum, _ in wanted])
+        outcomes = self.outcomes([checksum for checksum, _ in wanted])
         contents = [
             [content_id(checksum, original, scope) for original in originals]
-            if (scope := scope_of_fate(fate)) is not None
+            if (scope := scope_of_outcome(outcome)) is not None
             else []
-            for (checksum, originals), fate in zip(wanted, fates, strict=True)
+            for (checksum, originals), outcome in zip(wanted, outcomes, strict=True)
         ]
         distinct = list(dict.fromkeys(chain.from_iterable(contents)))
         numbers = zip(distinct, self.numbers(distinct), strict=True)
         known = {content for content, number in numbers if number is not None}
         return [
             (
-                None if fate is None else unpack_fate(checksum, fate, self.names),
+                None if outcome is None else unpack_outcome(checksum, outcome, self.names),
                 [
                     original
                     for original, content in zip(originals, ids, strict=True)
@@ -393,16 +393,16 @@ class BlockAnswers(WholeStore):
                 if ids
                 else originals,
             )
-            for (checksum, originals), fate, ids in zip(wanted, fates, contents, strict=True)
+            for (checksum, originals), outcome, ids in zip(wanted, outcomes, contents, strict=True)
         ]
 
     def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
         with self._reading():
-            for name, fate in self.named():
+            for name, outcome in self.named():
                 checksum, reference = parse_name(name)
                 if checksum != name:
-                    fate = self.fates([checksum])[0]
-                if scope_of_fate(fate) is None:
+                    outcome = self.outcomes([checksum])[0]
+                if scope_of_outcome(outcome) is None:
                     yield checksum, reference
 
 

@@ -1,4 +1,4 @@
-"""The rows of the sorted runs, and the fate of a payload: values of the model as bytes, and back.
+"""The rows of the sorted runs and the outcomes of payloads: values of the model as bytes, and back.
 
 ========= ======================================================= ==============================
 relation  key, fields separated by NUL                            values
@@ -25,7 +25,7 @@ hub has many rows of about `CHUNK` items.
 - checksums: packed, one after the other
 - captures: lines of an original, TAB, and its timestamps separated by spaces
 
-The *fate* of a payload is everything in its `Payload` except the checksum.
+The *outcome* of a payload (column ``fate``) is everything in its `Payload` but the checksum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -734,7 +734,7 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
 # Payloads
 
 
-def pack_fate(payload: Payload, names: Names) -> bytes:
+def pack_outcome(payload: Payload, names: Names) -> bytes:
     """Return all fields of a payload except its checksum, packed."""
     scope = 0 if payload.scope is None else payload.scope + 1
     numbers = [
@@ -749,17 +749,17 @@ def pack_fate(payload: Payload, names: Names) -> bytes:
     return pack_few(numbers)
 
 
-def scope_of_fate(fate: bytes | None) -> Scope | None:
+def scope_of_outcome(outcome: bytes | None) -> Scope | None:
     """Return the scope of a payload; None if it was not read.
 
     The scope is in the first byte, and most queries need no more.
     """
-    return Scope(fate[0] - 1) if fate and fate[0] else None
+    return Scope(outcome[0] - 1) if outcome and outcome[0] else None
 
 
-def unpack_fate(checksum: Checksum, fate: bytes, names: Names) -> Payload:
-    """Return the payload whose `pack_fate` is ``fate``."""
-    scope, charset, file, offset, reason, *rest = unpack_few(fate)
+def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
+    """Return the payload whose `pack_outcome` is ``outcome``."""
+    scope, charset, file, offset, reason, *rest = unpack_few(outcome)
     counts = tuple(
         (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
     )

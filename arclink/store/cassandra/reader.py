@@ -34,7 +34,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     Posting,
     postings_of,
-    scope_of_fate,
+    scope_of_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.addresses import Address
@@ -99,7 +99,7 @@ class CassandraReader(BlockAnswers):
         self._history = history or History({}, {}, StoreView())
         self._block_names: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
-        self._ahead = LookUps(self.fates, self.numbers)
+        self._ahead = LookUps(self.outcomes, self.numbers)
         self._last_target: tuple[StoreView, bytes, HomeRows] | None = None
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
@@ -188,16 +188,16 @@ class CassandraReader(BlockAnswers):
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
 
-    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+    def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
         keys = list(map(pack_checksum, checksums))
-        return list(map(_fate_in, self.tables.payloads.streams_of_each(keys, self.view)))
+        return list(map(_outcome_in, self.tables.payloads.streams_of_each(keys, self.view)))
 
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         if self._history.refers:
             for key, streams in self.tables.payloads.scan(self.view):
                 name = unpack_checksum(key)
                 if is_reference(parse_name(name)[1]):
-                    yield name, _fate_in(streams)
+                    yield name, _outcome_in(streams)
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         keys = [content.encode() for content in contents]
@@ -228,7 +228,7 @@ class CassandraReader(BlockAnswers):
         return names
 
     def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
-        return scope_of_fate(self._ahead.fate(checksum, memento))
+        return scope_of_outcome(self._ahead.outcome(checksum, memento))
 
     def _number(self, content: ContentId) -> Content | None:
         return self._ahead.number(content)
@@ -279,14 +279,14 @@ class CassandraReader(BlockAnswers):
             zip(distinct, self.tables.sightings.streams_of_each(keys, self.view), strict=True)
         )
         several = [checksum for checksum in distinct if not _is_one_page(streams[checksum])]
-        fates = dict(zip(several, self.fates(several), strict=True))
+        outcomes = dict(zip(several, self.outcomes(several), strict=True))
         refers = self._refers()
         for checksum in checksums:
             # The scope of a payload with one page need not be known: a stored content has the cut
             # of a page with it.
             scopes: Sequence[Scope] = tuple(Scope)
-            if checksum in fates:
-                scope = scope_of_fate(fates[checksum])
+            if checksum in outcomes:
+                scope = scope_of_outcome(outcomes[checksum])
                 scopes = () if scope is None else (scope,)
             rows = rows_in(Relation.SIGHTINGS, b"", streams[checksum])
             # Revisits are looked up for the pages that the caller reads, and for no others.
@@ -380,13 +380,13 @@ class CassandraReader(BlockAnswers):
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""
 
 
-def _fate_in(streams: Sequence[Stream]) -> bytes | None:
-    """Return the packed fate of a payload.
+def _outcome_in(streams: Sequence[Stream]) -> bytes | None:
+    """Return the packed outcome of a payload.
 
     It is that of the first batch that read the payload, else that of the first batch.
     """
-    fates = [chunk.data for stream in streams for chunk in stream.home if chunk.data]
-    return next((fate for fate in fates if fate[0]), fates[0] if fates else None)
+    outcomes = [chunk.data for stream in streams for chunk in stream.home if chunk.data]
+    return next((outcome for outcome in outcomes if outcome[0]), outcomes[0] if outcomes else None)
 
 
 def _is_one_page(captures: Iterable[Stream]) -> bool:

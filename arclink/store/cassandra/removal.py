@@ -27,7 +27,7 @@ from arclink.store.blocks.byte_layouts import (
     pack_checksum,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.relations import pack_fate
+from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.removal import Change, Removal
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.reader import CassandraReader
@@ -174,8 +174,8 @@ class _CassandraRows:
     def set_payload(self, payload: Payload) -> None:
         """Write the state of a payload to its first row, and empty its other rows."""
         if payload != self.answers.payload(payload.checksum):
-            fate = pack_fate(payload, self.answers.names)
-            self._write(self._tables.payloads, pack_checksum(payload.checksum), fate)
+            outcome = pack_outcome(payload, self.answers.names)
+            self._write(self._tables.payloads, pack_checksum(payload.checksum), outcome)
 
     def remove_payload(self, checksum: Checksum) -> None:
         self._write(self._tables.payloads, pack_checksum(checksum), b"")

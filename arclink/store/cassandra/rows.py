@@ -7,7 +7,7 @@ inlinks     sizes of form, heads and counts, LEB128; then form, first content (5
             counts, steps
 mementos    size of fields, LEB128; then fields, checksums
 sightings   lines
-payloads    fate
+payloads    outcome
 contents    block << 12 | position, LEB128
 =========== ======================================================================================
 """

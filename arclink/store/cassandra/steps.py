@@ -35,7 +35,7 @@ class Facts:
     Attributes:
         kind: ``load``, ``takedown`` or ``merge``.
         number: Number of the batch: 1, 2, …
-        payloads: Number of payloads whose fate was not known before.
+        payloads: Number of payloads whose outcome was not known before.
         contents: Number of contents that were not known before.
         links: Number of their outlinks, repeated ones included.
         first: Timestamp of the earliest memento of the batch; empty if it has no memento.

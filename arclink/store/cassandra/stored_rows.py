@@ -15,7 +15,7 @@ from arclink.store.blocks.relations import (
     distinct_mementos,
     groups_of,
     pages_of,
-    scope_of_fate,
+    scope_of_outcome,
 )
 from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.stored_rows import (
@@ -153,18 +153,20 @@ class CassandraRows:
     # Look-ups
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
-        fates = self.answers.fates(checksums)
+        outcomes = self.answers.outcomes(checksums)
         return [
             StoredPayload(
-                checksum, crc32(pack_checksum(checksum)) % _BUCKETS, self.scope_of(checksum, fate)
+                checksum,
+                crc32(pack_checksum(checksum)) % _BUCKETS,
+                self.scope_of(checksum, outcome),
             )
-            for checksum, fate in zip(checksums, fates, strict=True)
+            for checksum, outcome in zip(checksums, outcomes, strict=True)
         ]
 
-    def scope_of(self, checksum: Checksum, fate: bytes | None) -> Scope | None:
+    def scope_of(self, checksum: Checksum, outcome: bytes | None) -> Scope | None:
         """Return the scope of a payload; None if it was not read, or cannot be read."""
         with self.reading(f"payload {checksum}"):
-            return scope_of_fate(fate)
+            return scope_of_outcome(outcome)
         return None
 
     def greatest_content(self) -> None:

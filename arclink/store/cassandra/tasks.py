@@ -39,7 +39,7 @@ from arclink.store.blocks.relations import (
     KEYS_OF_MEMENTO,
     NUL,
     InlinksWriter,
-    pack_fate,
+    pack_outcome,
     without_copies,
     write_mementos,
     write_sightings,
@@ -233,33 +233,33 @@ class TaskRunner:
 
     # Payloads: if a payload has several rows, the first that was read counts, else the first
 
-    def _fates(self, path: Path) -> dict[str, Payload]:
-        fates: dict[str, Payload] = {}
+    def _outcomes(self, path: Path) -> dict[str, Payload]:
+        outcomes: dict[str, Payload] = {}
         for row in read_part(path, 7, 0):
             payload = parse_payload(b"\t".join(row))
-            known = fates.setdefault(payload.checksum, payload)
+            known = outcomes.setdefault(payload.checksum, payload)
             if known.scope is None and payload.scope is not None:
-                fates[payload.checksum] = payload
-        return fates
+                outcomes[payload.checksum] = payload
+        return outcomes
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
         refers = False
-        for checksum, payload in self._fates(path).items():
+        for checksum, payload in self._outcomes(path).items():
             self._tables.payloads.put(
                 writer,
                 pack_checksum(checksum),
                 self._load,
                 part,
                 0,
-                pack_fate(payload, self._names),
+                pack_outcome(payload, self._names),
             )
             refers = refers or is_reference(parse_name(Checksum(checksum))[1])
         return {"refers": refers}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
-        fates = (one for one in self._fates(path) if not names_payload(Checksum(one)))
-        for some in _some(fates):
+        outcomes = (one for one in self._outcomes(path) if not names_payload(Checksum(one)))
+        for some in _some(outcomes):
             for streams in self._tables.payloads.streams_of_each(
                 [pack_checksum(checksum) for checksum in some], self._view
             ):

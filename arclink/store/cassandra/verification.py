@@ -12,7 +12,7 @@ import numpy as np
 from arclink.checksums import names_payload
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
-from arclink.store.blocks.relations import unpack_fate
+from arclink.store.blocks.relations import unpack_outcome
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.rows import unpack_content_number
@@ -77,14 +77,14 @@ class _Verifier:
                     f"{content} is in block {block_key}, but found at {found}",
                 )
         checksums = [split_content(content)[0] for content in contents]
-        for content, checksum, count, fate in zip(
-            contents, checksums, counts, self._store.fates(checksums), strict=True
+        for content, checksum, count, outcome in zip(
+            contents, checksums, counts, self._store.outcomes(checksums), strict=True
         ):
-            if self._rows.scope_of(checksum, fate) is None or fate is None:
+            if self._rows.scope_of(checksum, outcome) is None or outcome is None:
                 yield Violation("only payloads that were read have contents", content)
             elif not split_content(content)[1]:  # the only content of its payload
                 yield from miscounted(
-                    checksum, unpack_fate(checksum, fate, self._store.names), count
+                    checksum, unpack_outcome(checksum, outcome, self._store.names), count
                 )
 
     # The lists of SURTs, and counts

@@ -15,7 +15,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import (
     NUL,
     end_of_prefix,
-    pack_fate,
+    pack_outcome,
     rows_of,
     surt_field,
 )
@@ -104,7 +104,7 @@ class _SqliteRows:
     def set_payload(self, payload: Payload) -> None:
         self._connection.execute(
             "UPDATE payloads SET fate = ? WHERE checksum = ?",
-            (pack_fate(payload, self.answers.names), pack_checksum(payload.checksum)),
+            (pack_outcome(payload, self.answers.names), pack_checksum(payload.checksum)),
         )
 
     def remove_payload(self, checksum: Checksum) -> None:

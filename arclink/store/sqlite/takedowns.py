@@ -47,7 +47,7 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     Replaced contents and links (`arclink.store.sqlite.wat_replacement`) are included.
 
     Returns:
-        Numbers of payloads with a fate, of contents, of links, and of all payloads.
+        Numbers of payloads with an outcome, of contents, of links, and of all payloads.
     """
     replaced_contents, replaced_links = replaced_sums(connection)
     if not _has_records(connection):
