@@ -121,10 +121,12 @@ def count_frequencies(
     by_term, documents = Sorter(folder, keys=2), Sorter(folder, keys=1)
     for block in store.scan_contents():
         used = np.unique(np.concatenate(block.lists)).tolist()
-        told = {(link.target, link.text) for link in (block.links[index] for index in used)}
+        targets_and_texts = {
+            (link.target, link.text) for link in (block.links[index] for index in used)
+        }
         pairs = [
             (one, document)
-            for uri, text in told
+            for uri, text in targets_and_texts
             if (document := _document(uri, level))
             for one in hashes_of(text, term)
         ]

@@ -15,7 +15,7 @@ from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
 from arclink.analysis.slices import Slices
-from arclink.analysis.windows import some_of
+from arclink.analysis.windows import shorten
 from arclink.charts.svg import Points, Series, bars, log_log, percent
 
 COLUMNS = (
@@ -94,11 +94,11 @@ def _as_row(found: Properties) -> dict[str, object]:
         **dict(zip(_COMPONENTS, _component_sizes(found), strict=True)),
     }
     for name, law in (("in", found.inward.law), ("out", found.outward.law)):
-        told = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
+        facts = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
         row |= {
             f"{name}_{column}": value
             for column, value in zip(
-                ("exponent", "least", "error", "distance", "tail"), told, strict=True
+                ("exponent", "least", "error", "distance", "tail"), facts, strict=True
             )
         }
     return row
@@ -240,18 +240,18 @@ def _no_links_of_kinds(slices: Slices, whole: Properties) -> Sequence[str]:
 def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
     """Return a chart if any window has a core, and a sentence about the windows without one."""
     without = [one.window for one in found if one.nodes and not _core(one)]
-    told = (
+    about_missing = (
         [
             (
                 f"<p>No core, and so no bow-tie: there are no two {kind} lead to each other in "
-                f"{escape(some_of(without))}.</p>"
+                f"{escape(shorten(without))}.</p>"
             )
         ]
         if without
         else []
     )
     if not any(map(_core, found)):
-        return told
+        return about_missing
     shares = [
         Series(
             name,
@@ -262,7 +262,10 @@ def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
         )
         for index, name in enumerate(_COMPONENTS)
     ]
-    return [bars([one.window for one in found], shares, is_share=True, is_stacked=True), *told]
+    return [
+        bars([one.window for one in found], shares, is_share=True, is_stacked=True),
+        *about_missing,
+    ]
 
 
 def _core(found: Properties) -> int:
@@ -333,8 +336,8 @@ def _table(found: Sequence[Properties]) -> str:
             + "</tr>"
         )
     empty = len(found) - 1 - len(windows)
-    told = f"<p>{empty:,} windows without captures are left out.</p>" if empty else ""
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>{told}'
+    about_empty = f"<p>{empty:,} windows without captures are left out.</p>" if empty else ""
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>{about_empty}'
 
 
 def _component_sizes(found: Properties) -> tuple[int, ...]:

@@ -77,11 +77,11 @@ def bars(
             x = LEFT + index * step + step * 0.1 + (0 if is_stacked else number * wide)
             tall = inner * height_of(value, top, 100 * LEAST_TALL / inner) / 100
             y = HEIGHT - BOTTOM - base - tall
-            told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
+            label = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" '
                 f'height="{tall:.1f}" fill="{_COLOURS[number]}">'
-                f"<title>{escape(told)}</title></rect>"
+                f"<title>{escape(label)}</title></rect>"
             )
             base += tall if is_stacked else 0
     every = _labels_apart(names, step)

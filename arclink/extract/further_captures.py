@@ -181,11 +181,11 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
     captures: list[FallBack] = []
     is_recorded = False
     groups = groupby(values, itemgetter(slice(1)))
-    for step, some in groups:
+    for step, of_step in groups:
         if step == _WAITS:
-            first = parse_pointer(_after_tab(next(some)))
+            first = parse_pointer(_after_tab(next(of_step)))
             if first.kind in SOUGHT_BY_NAME:
-                waiting = (first, *map(parse_pointer, map(_after_tab, some)))
+                waiting = (first, *map(parse_pointer, map(_after_tab, of_step)))
                 of_batch = {one.checksum for one in waiting if one.kind is PointerKind.NAMED}
                 yield from _named_pointers(groups, of_batch, counts)
                 return
@@ -193,20 +193,20 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
             return
         elif step == _TRIED:
             tried.update(
-                (file, at) for value in some for file, at in orjson.loads(_after_tab(value))
+                (file, at) for value in of_step for file, at in orjson.loads(_after_tab(value))
             )
         elif step == _CAPTURE:
             if first.kind is not PointerKind.GIVEN_UP:
-                captures = list(islice(_untried(some, first, tried), LAST_RESORTS))
+                captures = list(islice(_untried(of_step, first, tried), LAST_RESORTS))
         elif step == _ORIGINAL:
             if not captures and not first.names and _may_be_recorded(first):
-                for number, (original, revisits) in enumerate(_revisits(some)):
+                for number, (original, revisits) in enumerate(_revisits(of_step)):
                     is_recorded = True
                     pointer = directed(first, PointerKind.RECORDED, revisits)
                     pointer = replace(pointer, originals=(original,), chunk=number)
                     yield RECORDED, format_pointer(pointer)
         elif not is_recorded:
-            yield from _resolved(map(_after_tab, some), captures, counts)
+            yield from _resolved(map(_after_tab, of_step), captures, counts)
 
 
 def _resolved(
@@ -240,11 +240,11 @@ def _named_pointers(
     """
     captures: list[FallBack] = []
     chunks: Counter[Checksum] = Counter()
-    for step, some in groups:
+    for step, of_step in groups:
         if step == _CAPTURE:
-            captures = list(islice(_captures_in(some), LAST_RESORTS))
+            captures = list(islice(_captures_in(of_step), LAST_RESORTS))
         elif step == _LINE:
-            for pointer in map(parse_pointer, map(_after_tab, some)):
+            for pointer in map(parse_pointer, map(_after_tab, of_step)):
                 if pointer.kind is PointerKind.AWAITED and pointer.checksum in of_batch:
                     continue
                 if captures:

@@ -140,7 +140,9 @@ def _at_one_time(found: Findings, query: LinkQuery) -> Findings:
     for key, link in found.links.items():
         if key[0] == query.surt:
             shown = ((name, seen & times) for name, seen in link.timestamps.items())
-            link = replace(link, timestamps={name: some for name, some in shown if some})
+            link = replace(
+                link, timestamps={name: times_shown for name, times_shown in shown if times_shown}
+            )
         if link.timestamps:
             links[key] = link
     return replace(found, links=links, in_force=in_force)

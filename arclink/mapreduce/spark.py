@@ -221,12 +221,12 @@ def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
 
     Rows of one relation are usually adjacent.
     """
-    while some := lines.readlines(BUFFER):
-        relation = some[0].partition(b"\t")[0]
-        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
-        if rows.count(tag) == len(some):
+    while portion := lines.readlines(BUFFER):
+        relation = portion[0].partition(b"\t")[0]
+        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(portion)
+        if rows.count(tag) == len(portion):
             yield relation, rows.replace(tag, b"\n")[1:]
         else:
-            for line in some:
+            for line in portion:
                 relation, _, row = line.partition(b"\t")
                 yield relation, row

@@ -91,8 +91,8 @@ def _type(schema: Mapping[str, object]) -> str:
     match schema:
         case {"$ref": str(name)}:
             return name.rpartition("/")[2]
-        case {"anyOf": list(some)}:
-            return " or ".join(dict.fromkeys(map(_type, some)))
+        case {"anyOf": list(alternatives)}:
+            return " or ".join(dict.fromkeys(map(_type, alternatives)))
         case {"enum": list(values)}:
             return ", ".join(map(str, values))
         case {"type": "array", "items": dict(items)}:

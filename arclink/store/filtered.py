@@ -155,9 +155,9 @@ class FilteredStore(Closing):
     ) -> Iterator[Iterator[Source]]:
         self._drop_stale_caches()
         rest = iter(contents)
-        while some := list(islice(rest, _AT_ONCE)):
+        while portion := list(islice(rest, _AT_ONCE)):
             for content, pages in zip(
-                some, self.base.sources(some, self._within(span)), strict=True
+                portion, self.base.sources(portion, self._within(span)), strict=True
             ):
                 yield self._visible_pages(content, pages)
 

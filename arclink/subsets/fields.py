@@ -135,14 +135,14 @@ def _batch(text: str) -> str:
     return str(low) if bounds[2] is None else f"{low}-{int(bounds[2])}"
 
 
-def _some(text: str) -> str:
+def _not_empty(text: str) -> str:
     if not text:
         raise ValueError
     return text
 
 
 def _lower(text: str) -> str:
-    return _some(text.lower())
+    return _not_empty(text.lower())
 
 
 def _language(text: str) -> str:
@@ -256,7 +256,7 @@ FIELDS: Mapping[str, Field] = {
     "file": Field(
         "Captures in this archive file. `*` stands for any text.",
         "the name of an archive file, such as crawl-2010-*.warc.gz",
-        _some,
+        _not_empty,
     ),
     "batch": Field(
         "Captures in the archive files of this batch of the store.",
@@ -272,7 +272,7 @@ FIELDS: Mapping[str, Field] = {
         "All captures of this share of the URIs: the same URIs on every machine.",
         "a percentage from 0% to 100%, such as 1%",
         _sample,
-        {"seed": Qualifier("any text", _some)},
+        {"seed": Qualifier("any text", _not_empty)},
     ),
     "links-to": Field(
         "Captures that show a link to this URI.", _PAGE, _exact_uri, {"kinds": _KINDS_OF}

@@ -91,7 +91,7 @@ def fetch(
     folder: Path,
     client: Client,
     settings: FetchSettings,
-    told: Callable[[str], None] = lambda line: None,
+    report_line: Callable[[str], None] = lambda line: None,
 ) -> FetchReport:
     """Fetch a list of URIs, or continue a run that was stopped; then write ``index.cdxj``.
 
@@ -102,7 +102,7 @@ def fetch(
         folder: Folder for the WARC files; created if it does not exist.
         client: Sends the requests.
         settings: Settings of the download.
-        told: Called with a line about the progress of the run, after every step.
+        report_line: Called with a line about the progress of the run, after every step.
 
     Raises:
         UsageError: The folder was begun with another archive or other rules.
@@ -118,7 +118,7 @@ def fetch(
         },
     ) as state:
         cut_back(folder, state.file_ends())
-        run = _Run(archive, folder, client, settings, state, told)
+        run = _Run(archive, folder, client, settings, state, report_line)
         try:
             run.all_of(entries)
         finally:
@@ -154,14 +154,14 @@ class _Run:
         client: Client,
         settings: FetchSettings,
         state: FolderState,
-        told: Callable[[str], None],
+        report_line: Callable[[str], None],
     ) -> None:
         self.report = FetchReport()
         self._archive = archive
         self._client = client
         self._settings = settings
         self._state = state
-        self._told = told
+        self._report_line = report_line
         self._files = WarcFiles(folder, archive.base, settings.file_size)
         self._replay = Replay(client, archive.base, settings.payload_limit, settings.modifiers)
         self._tried = 0
@@ -198,7 +198,7 @@ class _Run:
                 return
             cursor = listed.cursor
             self._keep(number, listed)
-            self._told(f"{text}: {self._state.captures_of_entry(number):,} captures listed")
+            self._report_line(f"{text}: {self._state.captures_of_entry(number):,} captures listed")
 
     def _keep(self, number: int, listed: Listed) -> None:
         """Store one answer of the index: as a WARC record, and its captures in the state."""
@@ -282,7 +282,7 @@ class _Run:
             instead: Known | None = known
             while instead is not None:
                 instead = self._fetch(instead)
-            self._told(
+            self._report_line(
                 f"{self._fetched:,} captures fetched, {self._client.requests:,} requests; "
                 f"now {known.capture.original}"
             )

@@ -155,7 +155,7 @@ def _range_line(query: LinkQuery) -> str:
 def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
     """Yield one line per archive of a merged answer: its number of links, or why it failed."""
     for report in reports:
-        told = (
+        count_of_links = (
             ""
             if report.outcome is Outcome.FAILED
             else f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
@@ -167,7 +167,7 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         over = f", refused: {refused}" if refused else ""
         why = f": {printable(report.detail)}" if report.detail else ""
         yield (
-            f"{printable(report.name)}: {report.outcome.value}{told}{over} "
+            f"{printable(report.name)}: {report.outcome.value}{count_of_links}{over} "
             f"({report.seconds:.1f} s){why}"
         )
 

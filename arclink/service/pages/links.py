@@ -87,7 +87,7 @@ def show_links(
         )
     )
     for_programs = [pair for pair in asked.given if pair[0] not in ("limit", "cursor")]
-    told_elsewhere = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
+    for_other_formats = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
     return {
         "answer": answer,
         "inlinks": [_row(member, Direction.IN, answer, axis) for member in answer.inlinks],
@@ -101,7 +101,10 @@ def show_links(
                 form,
                 download(
                     "linkQuery",
-                    [*(for_programs if form in FORMATS[:3] else told_elsewhere), ("format", form)],
+                    [
+                        *(for_programs if form in FORMATS[:3] else for_other_formats),
+                        ("format", form),
+                    ],
                 ),
             )
             for form in FORMATS

@@ -255,14 +255,16 @@ class BlockAnswers(WholeStore):
         with self._reading():
             begin = (0, None) if after is None else self._posting(target, after)
             for load, postings in self._postings(target, *begin):
-                while some := list(islice(postings, AT_ONCE)):
-                    contents = self.contents(load, [posting.content for posting in some])
+                while portion := list(islice(postings, AT_ONCE)):
+                    contents = self.contents(load, [posting.content for posting in portion])
                     uris = {
                         form: uri_of_form(target, form)
-                        for form in {posting.form for posting in some}
+                        for form in {posting.form for posting in portion}
                     }
-                    heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
-                    for (form, _, head), content in zip(some, contents, strict=True):
+                    heads = {
+                        head: unpack_head(head) for head in {posting.head for posting in portion}
+                    }
+                    for (form, _, head), content in zip(portion, contents, strict=True):
                         if content is not None:
                             yield _inlink((uris[form], *heads[head], content))
 
@@ -294,13 +296,13 @@ class BlockAnswers(WholeStore):
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
         rest = iter(contents)
-        while some := list(islice(rest, AT_ONCE)):
+        while portion := list(islice(rest, AT_ONCE)):
             with self._reading():
                 refers = self._refers()
-                checksums = [split_content(content)[0] for content in some]
+                checksums = [split_content(content)[0] for content in portion]
                 captures = self._captures(checksums)
                 for content, checksum, (scopes, rows) in zip(
-                    some, checksums, captures, strict=True
+                    portion, checksums, captures, strict=True
                 ):
                     if isinstance(rows, list) and _lines(rows) < FEW_CAPTURES:  # the usual case
                         pages = _pages_of_content(content, checksum, scopes, rows)
@@ -364,9 +366,9 @@ class BlockAnswers(WholeStore):
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
     ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         rest = iter(wanted)
-        while some := list(islice(rest, AT_ONCE)):
+        while portion := list(islice(rest, AT_ONCE)):
             with self.snapshot(), self._reading():
-                answers = self._known(some)
+                answers = self._known(portion)
             yield from answers
 
     def _known(

@@ -167,10 +167,10 @@ class RowChecks:
         """Check that mementos are in place, and that sightings are the mementos of a payload."""
         taken, shown = BucketSums(), BucketSums()
         rest = self._rows.mementos()
-        while some := list(islice(rest, AT_ONCE)):
-            for surt, item in some:
+        while portion := list(islice(rest, AT_ONCE)):
+            for surt, item in portion:
                 yield from _misplaced(surt, item[1])
-            items = [item for _, item in some if shows_payload(item[2], item[9])]
+            items = [item for _, item in portion if shows_payload(item[2], item[9])]
             yield from self._check_payloads(items, taken)
         sightings = self._rows.sightings()
         while seen := list(islice(sightings, AT_ONCE)):
@@ -222,8 +222,8 @@ class RowChecks:
         }
         taken = set()
         rest = self._rows.mementos()
-        while some := list(islice(rest, AT_ONCE)):
-            items = [item for _, item in some if shows_payload(item[2], item[9])]
+        while portion := list(islice(rest, AT_ONCE)):
+            items = [item for _, item in portion if shows_payload(item[2], item[9])]
             payloads = self._rows.payloads([Checksum(item[2]) for item in items])
             taken |= {
                 (payload.key, item[1], item[0])

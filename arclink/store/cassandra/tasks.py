@@ -259,9 +259,9 @@ class TaskRunner:
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
         outcomes = (one for one in self._outcomes(path) if not names_payload(Checksum(one)))
-        for some in _some(outcomes):
+        for portion in _portions(outcomes):
             for streams in self._tables.payloads.streams_of_each(
-                [pack_checksum(checksum) for checksum in some], self._view
+                [pack_checksum(checksum) for checksum in portion], self._view
             ):
                 new += (streams[0].load, streams[0].part) == (self._load, part)
         return {"payloads": new}
@@ -302,8 +302,8 @@ class TaskRunner:
         rows = _numbered(path, read_part(path, 5, 1))
         contents = links = blocks = 0
         names: list[tuple[str, int, list[int]]] = []
-        while some := list(islice(rows, 16)):
-            ids = [orjson.loads(row[2]) for row in some]
+        while portion := list(islice(rows, 16)):
+            ids = [orjson.loads(row[2]) for row in portion]
             keys = [content.encode() for of_block in ids for content in of_block]
             first = [
                 (streams[0].load, streams[0].part, unpack_few(streams[0].home[0].data)[0])
@@ -313,7 +313,7 @@ class TaskRunner:
                 )
             ]
             found = iter(first)
-            for of_block, (_, name, _, _, lists) in zip(ids, some, strict=True):
+            for of_block, (_, name, _, _, lists) in zip(ids, portion, strict=True):
                 old = [
                     position
                     for position in range(len(of_block))
@@ -461,7 +461,7 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
         yield row
 
 
-def _some(items: Iterable[str]) -> Iterator[list[str]]:
+def _portions(items: Iterable[str]) -> Iterator[list[str]]:
     remaining = iter(items)
     while chunk := list(islice(remaining, AT_ONCE)):
         yield chunk

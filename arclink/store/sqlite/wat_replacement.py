@@ -84,10 +84,10 @@ def remove_contents_of(connection: Connection, runs: Runs, payloads: Collection[
         runs: Of the store.
         payloads: Numbers of the payloads; the payloads and their captures stay.
     """
-    some = "SELECT number FROM contents WHERE payload = ?"
+    query = "SELECT number FROM contents WHERE payload = ?"
     gone: Numbers = np.array(
         sorted(
-            number for payload in payloads for (number,) in connection.execute(some, (payload,))
+            number for payload in payloads for (number,) in connection.execute(query, (payload,))
         ),
         np.int64,
     )
