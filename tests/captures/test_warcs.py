@@ -171,12 +171,12 @@ def test_an_original_outside_the_selection_is_added_once(tmp_path: Path) -> None
     assert {row.original for row in rows_in(tmp_path / "out.cdxj")} == {A, B, C}
     (added,) = rows_in(tmp_path / "out.added.cdxj")
     assert (added.original, added.timestamp, added.mime) == (A, T1, "text/html")
-    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
-    assert told["counts"]["added_originals"] == 1
-    assert told["added_originals"] == [
+    manifest = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert manifest["counts"]["added_originals"] == 1
+    assert manifest["added_originals"] == [
         {"original": A, "timestamp": T1, "file": "crawl.warc.gz", "offset": 0}
     ]
-    assert list(told["files"]) == ["out.warc.gz", "out.cdxj", "out.added.cdxj"]
+    assert list(manifest["files"]) == ["out.warc.gz", "out.cdxj", "out.added.cdxj"]
 
 
 def test_an_original_in_the_selection_is_not_added(tmp_path: Path) -> None:
@@ -273,8 +273,8 @@ def test_captures_without_bytes_are_counted_by_reason(tmp_path: Path) -> None:
     }
     assert (done.tally.captures, done.tally.written) == (4, 1)
     assert len(list(done.tally.warnings())) == 3
-    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
-    assert told["counts"]["left_out"]["PAYLOAD_FILE_MISSING"] == 1
+    manifest = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert manifest["counts"]["left_out"]["PAYLOAD_FILE_MISSING"] == 1
 
 
 @pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])

@@ -560,12 +560,12 @@ def test_a_run_can_be_killed_at_any_moment(disk: Path, tmp_path: Path) -> None:
 def test_two_runs_do_not_share_a_folder(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
-    def told(line: str) -> None:
+    def run_again(line: str) -> None:
         with pytest.raises(WaybackError, match="another `arclink fetch` is running"):
             run(archive, client, tmp_path)
 
     archive.pages = PAGES
-    fetch(["*.h.example"], Archive(archive.base), tmp_path, client, FetchSettings(), told)
+    fetch(["*.h.example"], Archive(archive.base), tmp_path, client, FetchSettings(), run_again)
 
 
 def call(*words: str) -> subprocess.CompletedProcess[str]:
