@@ -126,8 +126,8 @@ class Dating:
 
     def _make_room(self) -> None:
         if self._kept > KEPT:
-            for kept in (self._histories, self._links, self._found):
-                kept.clear()
+            for cache in (self._histories, self._links, self._found):
+                cache.clear()
             self._kept = 0
 
 

@@ -232,18 +232,18 @@ class Slices(Sequence[Slice]):
     """
 
     def __init__(self, folder: Path) -> None:
-        kept = json.loads((folder / "slices.json").read_text("utf-8"))
+        facts = json.loads((folder / "slices.json").read_text("utf-8"))
         self.folder = folder
-        self.level = Level(kept["level"])
-        self.weight = Weight(kept["weight"])
-        self.kinds: Kinds = union_of(map(parse_kinds, kept["kinds"]))
-        self.other_kinds: int = kept["other_kinds"]
-        self.without_host: int = kept["without_host"]
+        self.level = Level(facts["level"])
+        self.weight = Weight(facts["weight"])
+        self.kinds: Kinds = union_of(map(parse_kinds, facts["kinds"]))
+        self.other_kinds: int = facts["other_kinds"]
+        self.without_host: int = facts["without_host"]
         self.names = SortedNames(folder)
         self.captured: npt.NDArray[np.bool_] = _mapped(folder / "captured.npy")
         self._slices = [
             Slice(Window(name, Span(Timestamp(first), Timestamp(last))), folder / str(number))
-            for number, (name, first, last) in enumerate(kept["windows"])
+            for number, (name, first, last) in enumerate(facts["windows"])
         ]
 
     def __len__(self) -> int:

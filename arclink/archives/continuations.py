@@ -142,9 +142,9 @@ def joined_head(head: Head, block: JoinedBlock) -> Head:
 
 def joined_head_bytes(head: bytes, block: JoinedBlock) -> bytes:
     """Return the bytes of the head of a record whose segments were joined; other fields stay."""
-    kept = [(name, line) for name, line in warc_fields(head) if name not in _OF_SEGMENT]
-    lines = [head[: head.index(b"\n")].rstrip(b"\r"), *(line for _, line in kept)]
-    if not block.is_whole and _TRUNCATED not in dict(kept):
+    own_fields = [(name, line) for name, line in warc_fields(head) if name not in _OF_SEGMENT]
+    lines = [head[: head.index(b"\n")].rstrip(b"\r"), *(line for _, line in own_fields)]
+    if not block.is_whole and _TRUNCATED not in dict(own_fields):
         lines.append(b"WARC-Truncated: unspecified")
     return b"\r\n".join([*lines, b"Content-Length: %d" % block.length, b"", b""])
 

@@ -255,19 +255,19 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Return a record as a gzip member; an error of ``pieces`` is raised before the first piece."""
     packer = isal_zlib.compressobj(_LEVEL, wbits=31)
     # It is closed, and so removed, with the iterator below.
-    kept = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
+    member = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
     try:
         for piece in pieces:
-            kept.write(packer.compress(piece))
-        kept.write(packer.flush())
+            member.write(packer.compress(piece))
+        member.write(packer.flush())
     except BaseException:
-        kept.close()
+        member.close()
         raise
-    kept.seek(0)
+    member.seek(0)
 
     def stored() -> Iterator[bytes]:
-        with kept:
-            while piece := kept.read(_PIECE):
+        with member:
+            while piece := member.read(_PIECE):
                 yield piece
 
     return stored()

@@ -609,7 +609,7 @@ _FORMATTING_TAG: Final = re.compile(
 def _without_formatting(html: bytes) -> bytes:
     """Return a page without the tags of formatting elements."""
     pieces: list[bytes] = []
-    kept = position = 0
+    copied_to = position = 0
     while (token := _TOKEN.search(html, position)) is not None:
         start, position = token.span()
         name = token[2]
@@ -617,11 +617,11 @@ def _without_formatting(html: bytes) -> bytes:
             continue
         name = name.lower()
         if name in _FORMATTING:
-            pieces.append(html[kept:start])
-            kept = position
+            pieces.append(html[copied_to:start])
+            copied_to = position
         elif name in _TEXT_ONLY and not token[1]:
             position = _end_of_text(html, name, position)
-    pieces.append(html[kept:])
+    pieces.append(html[copied_to:])
     return b"".join(pieces)
 
 
@@ -640,11 +640,11 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
     if end < len(html) or dropped:
         notes[Reason.NOTE_ATTRIBUTES_CUT] += len(dropped)
         notes[Reason.NOTE_TREE_CUT] += end < len(html)
-        pieces, kept = [], 0
+        pieces, copied_to = [], 0
         for start, stop in dropped:
-            pieces.append(html[kept:start])
-            kept = stop
-        html = b"".join([*pieces, html[kept:end]])
+            pieces.append(html[copied_to:start])
+            copied_to = stop
+        html = b"".join([*pieces, html[copied_to:end]])
     if formatting * tags > _MOST_COPIES or opening * tags > MOST_STEPS:
         html, left_out = _with_less_nesting(html, tags)
         notes.update(left_out)

@@ -71,15 +71,15 @@ def _without(page: bytes, start: re.Pattern[bytes], end: bytes) -> bytes:
 
     Takes linear time, even if end marks are missing.
     """
-    kept: list[bytes] = []
+    pieces: list[bytes] = []
     position = 0
     while found := start.search(page, position):
         stop = page.find(end, found.end())
         if stop < 0:
             break
-        kept.append(page[position : found.start()])
+        pieces.append(page[position : found.start()])
         position = stop + len(end)
-    return b"".join([*kept, page[position:]]) if kept else page
+    return b"".join([*pieces, page[position:]]) if pieces else page
 
 
 def _without_head_insertion(page: bytes) -> bytes:

@@ -241,8 +241,8 @@ class EngineRunner(JobRunner):
         for file in sorted(graph.rglob("*")):
             if file.is_file():
                 self._uploaded(file)
-        kept = f"{system.path_of(self.home or self.root)}/{GRAPH}"
-        system.move_folder(path, f"{kept}/{name}", MANIFEST)
+        graph_folder = f"{system.path_of(self.home or self.root)}/{GRAPH}"
+        system.move_folder(path, f"{graph_folder}/{name}", MANIFEST)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder on this machine and on the engine."""

@@ -325,9 +325,9 @@ class FilteredStore(Closing):
                 targets.update(of_content)
             if memento.checksum not in payloads and self.payload(memento.checksum) is not None:
                 payloads.add(memento.checksum)
-        kept = self.base.sums()
+        whole_sums = self.base.sums()
         return StoreStats(
-            batches=kept.batches,
+            batches=whole_sums.batches,
             files=len(files),
             mementos=mementos,
             originals=len(originals),
@@ -337,5 +337,5 @@ class FilteredStore(Closing):
             targets=len(targets),
             first=first,
             last=last,
-            bytes=kept.bytes,
+            bytes=whole_sums.bytes,
         )

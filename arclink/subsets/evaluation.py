@@ -202,9 +202,9 @@ class Evaluation:
             case "within":
                 return _of_pages(pages_within(self._store, condition, self._most_pages))
         assert name == KEPT, name
-        kept = self._lists[value]
-        numbers = kept.captures
-        return _Facts(lambda memento: number_of(memento) in numbers, kept.ranges)
+        stored_list = self._lists[value]
+        numbers = stored_list.captures
+        return _Facts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
         # An embargo hides the files of batches, but not which files its visible captures are in.

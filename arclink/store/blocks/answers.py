@@ -239,16 +239,16 @@ class BlockAnswers(WholeStore):
 
     def _scan_contents(self) -> Iterator[ContentBlock]:
         for block, contents in self._blocks():
-            kept = {
+            remaining = {
                 number: content
                 for number, content in enumerate(contents, block.first)
                 if content is not None
             }
-            if kept:
+            if remaining:
                 yield ContentBlock(
-                    list(kept.values()),
+                    list(remaining.values()),
                     block.all_links(),
-                    [block.numbers(number) for number in kept],
+                    [block.numbers(number) for number in remaining],
                 )
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:

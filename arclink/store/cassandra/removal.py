@@ -150,9 +150,9 @@ class _CassandraRows:
                 self._surts.add(key.decode())
             for chunk in list(table.chunks(key, self._view)):
                 row = unpack_row(relation, key, chunk.data)
-                kept = change(chunk.load, row)
-                if kept is not row:
-                    data = b"" if kept is None else repack_row(relation, kept)
+                changed = change(chunk.load, row)
+                if changed is not row:
+                    data = b"" if changed is None else repack_row(relation, changed)
                     self._put(table, key, chunk, data)
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
@@ -236,12 +236,12 @@ class _CassandraRows:
         rows = sorted({max(0, bisect_right(borders, surt) - 1) for surt in gone}, reverse=True)
         for row in rows:
             surts = unpack_surts(table.get((*list_key, row), self._view))
-            kept = sorted({*surts}.difference(gone))
-            if len(kept) < len(surts):
-                data = pack_surts(kept) if kept else b""
+            remaining = sorted({*surts}.difference(gone))
+            if len(remaining) < len(surts):
+                data = pack_surts(remaining) if remaining else b""
                 table.put(self._writer, *list_key, row, data, self._version or 0)
                 # An empty row gets the first SURT of the next one, so readers skip it.
-                borders[row] = kept[0] if kept else (*borders, LAST)[row + 1]
+                borders[row] = remaining[0] if remaining else (*borders, LAST)[row + 1]
         if borders != list(fences or [one.first]):
             table.put(self._writer, *list_key, FENCES, pack_surts(borders), self._version or 0)
 

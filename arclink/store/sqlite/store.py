@@ -589,8 +589,8 @@ class SqliteStore(BlockAnswers):
     def drop_caches(self) -> None:
         super().drop_caches()
         self._state = None
-        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
-            kept.clear()
+        for cache in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
+            cache.clear()
 
     def _file_now(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the store's path; None if it is missing."""
