@@ -408,7 +408,7 @@ class LinkGraph(Closing):
 
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
-                there is no place for rank tables.
+                there is no folder for rank tables.
             GoneError: The rank table of the token was removed.
             UsageError: The graph shows one time only (`at`).
         """

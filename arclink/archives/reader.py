@@ -1,7 +1,7 @@
 """Archive files: `ArchiveFile` reads their records, one after the other or by offset.
 
 It reads WARC 0.17 to 1.1 and ARC, plain or compressed with gzip, Zstandard or LZ4. A damaged file
-is read as far as possible: if no record begins at a place, the reader searches for the next one.
+is read as far as possible: if no record begins at an offset, the reader searches for the next one.
 
 Addresses. A record of a plain file has the address of its first byte; a record of a gzip file has
 the address of the first byte of its member. Some writers put several records into one member

@@ -77,7 +77,7 @@ class RankTables:
     """The rank tables of a store.
 
     Args:
-        cache: Folder of the store's slices; None if there is no place for tables.
+        cache: Folder of the store's slices; None if there is no folder for tables.
         most_links: Largest number of links of a store for which a table is made.
     """
 
@@ -108,7 +108,7 @@ class RankTables:
         The ranks are those of the store as the caller may read it.
 
         Raises:
-            BadParameterError: There is no place for tables, or the store is too large for a
+            BadParameterError: There is no folder for tables, or the store is too large for a
                 request.
             UsageError: SciPy is not installed.
         """

@@ -55,7 +55,7 @@ first flag, too; an added original.
 """
 
 _Row = tuple[Any, ...]
-"""File and offset, a flag, and the facts of the capture: sorted by place, members first."""
+"""File and offset, a flag, and the facts of the capture: sorted by address, members first."""
 
 _memento = maker(Memento)
 

@@ -105,7 +105,7 @@ _LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
     ("video", "player_loc"): (_CONTENT, Kind("sitemap@video")),
     ("video", "thumbnail_loc"): (_CONTENT, Kind("sitemap@image")),
 }
-"""Place of each link: an attribute, or the element's content."""
+"""Where each link is: an attribute, or the element's content."""
 
 FEED_KINDS: Final = frozenset(kind for _, kind in _LINKS.values())
 """Kinds of links that feeds and sitemaps have."""

@@ -5,7 +5,7 @@ banner. This module removes the insertions and turns each URI-M of the archive b
 wherever in the page it is. The result is less exact than original bytes:
 
 - References that replay made absolute stay absolute (the Internet Archive does this to all
-  references, pywb to those that begin with a slash). Equal pages captured at different places are
+  references, pywb to those that begin with a slash). Equal pages captured at different URIs are
   therefore harder to distinguish by their links.
 - Addresses that a script composes were never rewritten, and stay unchanged.
 - If the page itself linked into this archive, these links are lost.

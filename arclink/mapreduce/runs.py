@@ -178,7 +178,7 @@ class JobRunner:
         """Make the parts in a folder available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
-        """Keep the graph files of a batch under a name, if there is a place for them."""
+        """Keep the graph files of a batch under a name, if there is a folder for them."""
         if self.kept is None:
             return
         self.kept.mkdir(parents=True, exist_ok=True)

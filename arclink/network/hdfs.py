@@ -668,7 +668,7 @@ def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
         suffixes: Suffixes of the files that are searched for in folders.
 
     Raises:
-        InputError: The place does not exist, or has no such file.
+        InputError: The path does not exist, or has no such file.
     """
     system, path = WebHdfs.of(url)
     folder, _, pattern = path.rpartition("/")

@@ -49,7 +49,7 @@ class ObjectStore:
     the process.
 
     Args:
-        url: Address of any place in the bucket.
+        url: Address of any object in the bucket.
 
     Raises:
         InputError: The driver is not installed.

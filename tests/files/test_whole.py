@@ -26,8 +26,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from arclink.files.atomic import written_whole
-with written_whole([Path(sys.argv[1])]) as (place,):
-    place.write_bytes(b"half")
+with written_whole([Path(sys.argv[1])]) as (temporary_path,):
+    temporary_path.write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -1,7 +1,7 @@
 """Removes captures from a SQLite store, inside one transaction.
 
 `arclink.store.blocks.removal` has the steps. Numbers of removed items are never used again: a block
-of outlinks keeps an empty place for each of its removed contents, and the record of the takedown
+of outlinks keeps an empty entry for each of its removed contents, and the record of the takedown
 keeps the greatest numbers.
 """
 

@@ -91,7 +91,7 @@ def test_few_answers_are_kept(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("nodes", [1, 3])
 def test_partitions_are_asked_for_together_if_they_are_on_one_node(nodes: int) -> None:
-    """Each place has its node; the answer has the rows of each place, in its order."""
+    """Each primary key has its node; the answer has the rows of each key, in its order."""
     sent: list[tuple[str, Sequence[Any], bytes | None]] = []
     database: Any = Database.__new__(Database)
     database.address = parse_address("cassandra://node/links")
