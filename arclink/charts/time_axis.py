@@ -174,7 +174,7 @@ class Axis:
                 Mark(
                     self.x_of(when),
                     captured.state,
-                    f"{moment_in_words(when)}: {outcome_in_words(captured)}",
+                    f"{moment_in_words(when)}: {_outcome_in_words(captured)}",
                     when,
                 )
                 for captured in captures
@@ -245,7 +245,7 @@ def _digits(moment: datetime) -> Timestamp:
     return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
 
 
-def outcome_in_words(captured: Captured) -> str:
+def _outcome_in_words(captured: Captured) -> str:
     """Return the outcome of a capture, in words."""
     if captured.state is State.READ:
         return (

@@ -96,7 +96,7 @@ def tally(
     Returns:
         The number of tags and comments; the number of start tags whose element may stay open beyond
         the next tag; the number of formatting elements among these; the position from which on the
-        tree would need too much memory (the page's length if there is none); the ranges of
+        tree would need too much memory (the page's length if it never does); the ranges of
         attributes to leave out, in page order.
     """
     size = len(html)
