@@ -16,7 +16,7 @@ from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
 from arclink.mapreduce.task_keys import task_key
-from arclink.mapreduce.task_variables import note_place
+from arclink.mapreduce.task_variables import note_record
 from arclink.rows.pointers import (
     ABSENT,
     CHOSEN,
@@ -85,7 +85,7 @@ class ExtractLinks(ArclinkJob):
             pointers = map(parse_pointer, lines)
             for relation, pointer in choose_pointers(pointers, store, self.counts):
                 if relation == CHOSEN:
-                    task, order, line = tasks.place(pointer)
+                    task, order, line = tasks.assign(pointer)
                     yield task_key(task), order + b"\t" + line
                 else:
                     line = (format_absent if relation == ABSENT else format_pointer)(pointer)
@@ -95,7 +95,7 @@ class ExtractLinks(ArclinkJob):
         """Yield the rows extracted from the payloads of one reading task.
 
         From a task's second attempt on, payloads are parsed in a child process. The runner
-        learns the place of each page, so that it can name the page if this process dies.
+        learns file and offset of each page, so that it can name the page if this process dies.
         """
         if (relation := _PASSED_ON.get(key[:1])) is not None:
             return ((relation, value) for value in values)
@@ -105,7 +105,7 @@ class ExtractLinks(ArclinkJob):
             ExtractSettings(**settings["extract"]),
             self.counts,
             is_isolated=attempt_number() > 0,
-            is_skipped=note_place,
+            is_skipped=note_record,
             rules=Rules.from_json(settings["rules"]),
         )
 

@@ -21,10 +21,10 @@ class JoinContents(ArclinkJob):
     VALUES_IN_ORDER = True  # the chunks of one payload, one after the other
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield each page, keyed by its place."""
+        """Yield each page, keyed by its shuffle key."""
         for line in lines:
-            place, _, page = line.partition(b"\t")
-            yield place, page
+            shuffle_key, _, page = line.partition(b"\t")
+            yield shuffle_key, page
 
     def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the rows of one task, with one `Joiner` for all of its keys."""

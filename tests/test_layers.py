@@ -262,8 +262,8 @@ def test_is_imported_by_its_rooms_only(package: str) -> None:
 
 
 def test_no_two_public_classes_share_a_name() -> None:
-    places: dict[str, list[str]] = {}
+    found_in: dict[str, list[str]] = {}
     for module, of_module in contents().items():
         for name in of_module.public_classes:
-            places.setdefault(name, []).append(module)
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+            found_in.setdefault(name, []).append(module)
+    assert {name: found for name, found in found_in.items() if len(found) > 1} == {}

@@ -1,4 +1,4 @@
-"""Rules for the whole repository: documents agree with the code, and files name no foreign places.
+"""Rules for the whole repository: documents agree with the code, and files name no foreign hosts.
 
 For example, options, reasons and dependencies in the documents are those of the code, links lead to
 headings, and calls of commands are valid.
@@ -116,7 +116,7 @@ def test_no_file_names(what: str) -> None:
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
-def test_foreign_places_are_recognized(line: str, what: str) -> None:
+def test_foreign_locations_are_recognized(line: str, what: str) -> None:
     assert FOREIGN[what].search(line)
 
 
@@ -547,7 +547,7 @@ def test_every_package_imported_is_declared(
 
 
 def test_packages_of_the_design_are_used_where_the_page_says() -> None:
-    """The table names every place below arclink/ that imports a package, and no other place."""
+    """The table names every file or folder below arclink/ that imports a package, and no other."""
     modules = {
         "Flask": "flask",
         "BeautifulSoup": "bs4",
@@ -558,17 +558,17 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
         r"^\| ([\w-]+) \| [^|]+ \| (`[^|]+`) \|$", table.partition("\nTwo of")[0], re.MULTILINE
     )
     assert len(rows) == 8
-    for package, places in rows:
+    for package, imported_by in rows:
         module = modules.get(package, package)
-        named = [ROOT / place for place in re.findall(r"`([^`]+)`", places)]
-        for place in named:
-            files = [place] if place.is_file() else files_below(place, "*.py")
-            assert any(module in modules_in(path) for path in files), f"{package}: {place}"
+        named = [ROOT / importer for importer in re.findall(r"`([^`]+)`", imported_by)]
+        for importer in named:
+            files = [importer] if importer.is_file() else files_below(importer, "*.py")
+            assert any(module in modules_in(path) for path in files), f"{package}: {importer}"
         assert [
             path
             for path in map(Path.resolve, files_below(ROOT / "arclink", "*.py"))
             if module in modules_in(path)
-            and not any(place in (path, *path.parents) for place in named)
+            and not any(importer in (path, *path.parents) for importer in named)
         ] == []
 
 

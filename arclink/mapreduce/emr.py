@@ -107,7 +107,7 @@ class EmrRunner(HadoopRunner):
     def end_jobs(self, folder: str) -> None:
         """Do nothing: a cluster that this build started ends with it, and its jobs end, too."""
 
-    def places(self) -> list[str]:
+    def cluster_options(self) -> list[str]:
         """Return mrjob's options for its scripts and for the cluster, which is started first."""
         if not self.started:
             client = self._client()

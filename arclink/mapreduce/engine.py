@@ -172,7 +172,7 @@ class EngineRunner(JobRunner):
         return addresses_for_tasks("" if is_object_store(self.root) else self.root)
 
     def committing(self) -> Mapping[str, str]:
-        """Return the Hadoop properties for the place of the files."""
+        """Return the Hadoop properties for the address of the files."""
         return FOR_OBJECTS if is_object_store(self.root) else {}
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
@@ -228,7 +228,7 @@ class EngineRunner(JobRunner):
         for part in system.entries(path):
             system.rename(f"{path}/{part.name}", f"{new_path}/{labelled(part.name, label)}")
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 
@@ -253,8 +253,8 @@ class EngineRunner(JobRunner):
         for file in sorted(graph.rglob("*")):
             if file.is_file():
                 self._uploaded(file)
-        kept = f"{system.path_of(self.home or self.root)}/{GRAPH}"
-        system.move_folder(path, f"{kept}/{name}", MANIFEST)
+        graph_folder = f"{system.path_of(self.home or self.root)}/{GRAPH}"
+        system.move_folder(path, f"{graph_folder}/{name}", MANIFEST)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder on this machine and on the engine."""

@@ -55,8 +55,8 @@ def pack_environment(target: Path) -> dict[str, str]:
     mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)
     try:
         with (
-            open_whole(target) as place,
-            tarfile.open(place, "w:gz", compresslevel=6) as archive,
+            open_whole(target) as temporary_path,
+            tarfile.open(temporary_path, "w:gz", compresslevel=6) as archive,
             TemporaryDirectory() as scratch,
         ):
             note = tarfile.TarInfo(MARK)

@@ -38,7 +38,7 @@ from arclink.mapreduce.packed import (
     write_settings,
 )
 from arclink.mapreduce.properties import (
-    IGNORES_PLACES,
+    IGNORES_KEYS,
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
     MASTER_MEMORY,
@@ -172,7 +172,7 @@ class HadoopRunner(EngineRunner):
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
         self.share_environment()
-        options = [*super().variables(), *self.places()]
+        options = [*super().variables(), *self.cluster_options()]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
             name = "webhdfs-ca.pem"
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
@@ -248,7 +248,7 @@ class HadoopRunner(EngineRunner):
         properties.setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
         if LEAST_SPLIT not in properties:  # else each file is one task
             run._hadoop_input_format = COMBINED
-            properties[IGNORES_PLACES] = "true"
+            properties[IGNORES_KEYS] = "true"
             properties.setdefault(MOST_SPLIT, str(USUAL_BLOCK))
         if self.cores == 1 and not self.apart:
             for name, value in _in_one_container(properties).items():
@@ -256,8 +256,8 @@ class HadoopRunner(EngineRunner):
         for name, value in self.committing().items():
             properties.setdefault(name, value)
 
-    def places(self) -> list[str]:
-        """Return mrjob's options for the place of its scripts, and for the cluster."""
+    def cluster_options(self) -> list[str]:
+        """Return mrjob's options for the folder of its scripts, and for the cluster."""
         return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
 
     def share_environment(self) -> None:

@@ -170,7 +170,7 @@ class JobRunner:
         for part in sorted(source.glob("part-*")):
             part.rename(target / labelled(part.name, label))
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
@@ -178,7 +178,7 @@ class JobRunner:
         """Make the parts in a folder available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
-        """Keep the graph files of a batch under a name, if there is a place for them."""
+        """Keep the graph files of a batch under a name, if there is a folder for them."""
         if self.kept is None:
             return
         self.kept.mkdir(parents=True, exist_ok=True)

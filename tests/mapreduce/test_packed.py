@@ -125,7 +125,7 @@ def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
     folder = tmp_path / "batch-000000"
     run = EmrRunner("emr", 800, tmp_path / "tasks", root=home)
     run._opened = files
-    monkeypatch.setattr(EmrRunner, "places", lambda run: [])
+    monkeypatch.setattr(EmrRunner, "cluster_options", lambda run: [])
     parts = []
     for relation, number in (("postings", 800), ("mementos", 2400)):
         for part in range(number):
