@@ -12,7 +12,6 @@ from arclink.service.browsing import browsing
 from arclink.service.description import describing
 from arclink.service.destinations import refuse_parts
 from arclink.service.headers import register_headers
-from arclink.service.health import health
 from arclink.service.home import home
 from arclink.service.memento import memento
 from arclink.service.pages.html_output import site
@@ -63,7 +62,6 @@ def create_app(
         selecting,
         aggregating,
         describing,
-        health,
         watching,
     ):
         app.register_blueprint(resource)
