@@ -5,9 +5,9 @@ imports what its command needs: so a call loads nothing for the other commands.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -20,7 +20,7 @@ from arclink.access.declarations import (
     named,
     switch,
 )
-from arclink.access.replay import NO_REPLAY
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, REPLAY, STORE, open_requested_graph
 from arclink.cli.output import write_answer
@@ -29,7 +29,10 @@ from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
+    from arclink.access.formats.rows import RowAnswer
     from arclink.analysis.seed_lists import SeedKind
+
+_AnyQuery = TypeVar("_AnyQuery")
 
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
@@ -143,14 +146,12 @@ def _anchors() -> _Query:
     """
     from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
     from arclink.access.formats.anchors import anchors_as_rows
-    from arclink.access.formats.rows import ROW_FORMAT
 
-    def read(given: Given) -> _Answer:
-        query, prefix = AnchorsQuery.of(given), REPLAY.optional(given) or NO_REPLAY
-        form = ROW_FORMAT.required(given)
-        return lambda graph: form.write(anchors_as_rows(answer_anchors(graph, query), prefix))
-
-    return _Query((*GRAPH, *ANCHORS_PARAMETERS, REPLAY, ROW_FORMAT), read)
+    return _in_rows(
+        ANCHORS_PARAMETERS,
+        AnchorsQuery.of,
+        lambda graph, query, prefix: anchors_as_rows(answer_anchors(graph, query), prefix),
+    )
 
 
 @_command("diff", "arclink diff example.org --store links.db --from 2009 --to 201003")
@@ -162,14 +163,28 @@ def _diff() -> _Query:
     """
     from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
     from arclink.access.formats.differences import diff_as_rows
+
+    return _in_rows(
+        DIFF_PARAMETERS,
+        DiffQuery.of,
+        lambda graph, query, prefix: diff_as_rows(answer_diff(graph, query), prefix),
+    )
+
+
+def _in_rows(
+    parameters: Sequence[AnyParameter],
+    query_of: Callable[[Given], _AnyQuery],
+    answer: "Callable[[Scans, _AnyQuery, ReplayPrefix], RowAnswer]",
+) -> _Query:
+    """Return a query for links whose answer is rows, with the addresses of a replay system."""
     from arclink.access.formats.rows import ROW_FORMAT
 
     def read(given: Given) -> _Answer:
-        query, prefix = DiffQuery.of(given), REPLAY.optional(given) or NO_REPLAY
+        query, prefix = query_of(given), REPLAY.optional(given) or NO_REPLAY
         form = ROW_FORMAT.required(given)
-        return lambda graph: form.write(diff_as_rows(answer_diff(graph, query), prefix))
+        return lambda graph: form.write(answer(graph, query, prefix))
 
-    return _Query((*GRAPH, *DIFF_PARAMETERS, REPLAY, ROW_FORMAT), read)
+    return _Query((*GRAPH, *parameters, REPLAY, ROW_FORMAT), read)
 
 
 @_command("timemap", "arclink timemap example.org --store links.db")
