@@ -323,19 +323,19 @@ def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
 def _count() -> _Query:
     """Count the captures and URIs of a store or a subset, and the captures by a property."""
     from arclink.access.formats.rows import ROW_FORMAT
-    from arclink.subsets import counts
+    from arclink.subsets import capture_counts
 
     def read(given: Given) -> _Answer:
-        by, form = counts.PROPERTY.optional(given) or "", ROW_FORMAT.required(given)
+        by, form = capture_counts.PROPERTY.optional(given) or "", ROW_FORMAT.required(given)
 
         def answer(graph: Scans) -> Iterator[bytes]:
             with graph.snapshot():
-                found = counts.count_captures(graph.scan_mementos(), by)
-            return form.write(counts.counts_as_rows(found, by))
+                found = capture_counts.count_captures(graph.scan_mementos(), by)
+            return form.write(capture_counts.counts_as_rows(found, by))
 
         return answer
 
-    return _Query((SUBSET_FIRST, STORE, counts.PROPERTY, ROW_FORMAT), read)
+    return _Query((SUBSET_FIRST, STORE, capture_counts.PROPERTY, ROW_FORMAT), read)
 
 
 @_command("stats", "arclink stats --store links.db")

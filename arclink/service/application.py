@@ -10,7 +10,7 @@ from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
 from arclink.service.description import describing
-from arclink.service.destinations import refuse_parts
+from arclink.service.fetch_metadata import refuse_parts
 from arclink.service.headers import register_headers
 from arclink.service.home import home
 from arclink.service.memento import memento

@@ -14,7 +14,7 @@ from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.subsets.counts import count_captures
+from arclink.subsets.capture_counts import count_captures
 from arclink.subsets.evaluation import Evaluation
 from arclink.subsets.language import parse_selection, text_of
 from benchmarks.built_stores import build_store

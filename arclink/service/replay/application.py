@@ -25,7 +25,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
 from arclink.service.archived import archived, attach_pages
-from arclink.service.destinations import refuse_parts
+from arclink.service.fetch_metadata import refuse_parts
 from arclink.service.headers import register_headers
 from arclink.service.hosts import source_of
 from arclink.service.memento import Rest
