@@ -66,7 +66,7 @@ def read_by_library(store: Path, uris: Sequence[str]) -> list[float]:
     return found
 
 
-def read_by_place(store: Path, uris: Sequence[str]) -> list[float]:
+def read_by_memento(store: Path, uris: Sequence[str]) -> list[float]:
     """Return the milliseconds of each page, if its memento is known."""
     found = []
     with open_store(str(store)) as opened:
@@ -128,7 +128,7 @@ def main() -> None:
             chosen = dice.choices(uris, k=options.requests)
             for reader, label in (
                 (read_by_library, "library"),
-                (read_by_place, "library, memento known"),
+                (read_by_memento, "library, memento known"),
             ):
                 before_cpu = time.process_time()
                 times[label] += reader(store, chosen)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.syntax_trees import FOLDERS, ROOT, names_imported, trees
+from tests.sources import FOLDERS, ROOT, files_below, names_imported, trees
 
 ROOMS = (
     "words of the field",
@@ -256,7 +256,7 @@ def test_the_page_of_the_architecture_names_files_that_exist_in(room: str) -> No
     """A file is in its room or a folder of it, or is named with its own room."""
     for name in re.findall(r"`([\w/]+\.pyx?)`", sections_of_rooms()[room]):
         folder = ROOT / "arclink" / room
-        assert (ROOT / "arclink" / name).is_file() or list(folder.rglob(name)), name
+        assert (ROOT / "arclink" / name).is_file() or files_below(folder, name), name
 
 
 @pytest.mark.parametrize("package", PACKAGES_OF_ROOMS)
@@ -271,8 +271,8 @@ def test_is_imported_by_its_rooms_only(package: str) -> None:
 
 
 def test_no_two_public_classes_share_a_name() -> None:
-    places: dict[str, list[str]] = {}
+    found_in: dict[str, list[str]] = {}
     for module, of_module in contents().items():
         for name in of_module.public_classes:
-            places.setdefault(name, []).append(module)
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+            found_in.setdefault(name, []).append(module)
+    assert {name: found for name, found in found_in.items() if len(found) > 1} == {}

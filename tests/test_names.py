@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.syntax_trees import ROOT, trees
+from tests.sources import ROOT, files_below, trees
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -77,7 +77,8 @@ def names_used_at_home_only() -> Iterator[tuple[Path, str]]:
     for path, tree in trees().items():
         for word in words_of(tree):
             used.setdefault(word, set()).add(path)
-    compiled = " ".join(path.read_text("utf-8") for path in (ROOT / "arclink").rglob("*.p[yx][xd]"))
+    sources = files_below(ROOT / "arclink", "*.p[yx][xd]")
+    compiled = " ".join(path.read_text("utf-8") for path in sources)
     for path, tree in trees().items():
         if path.is_relative_to(ROOT / "arclink"):
             types = named_in_types(tree)

@@ -1,4 +1,4 @@
-"""Rules for the whole repository: documents agree with the code, and files name no foreign places.
+"""Rules for the whole repository: documents agree with the code, and files name no foreign hosts.
 
 For example, options, reasons and dependencies in the documents are those of the code, links lead to
 headings, and calls of commands are valid.
@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.reasons import Reason
 from arclink.version import VERSION
-from tests.syntax_trees import ROOT, names_imported, trees
+from tests.sources import ROOT, names_imported, trees
 
 PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
@@ -116,7 +116,7 @@ def test_no_file_names(what: str) -> None:
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
-def test_foreign_places_are_recognized(line: str, what: str) -> None:
+def test_foreign_locations_are_recognized(line: str, what: str) -> None:
     assert FOREIGN[what].search(line)
 
 
@@ -540,7 +540,7 @@ def test_every_package_imported_is_declared(
 
 
 def test_packages_of_the_design_are_used_where_the_page_says() -> None:
-    """The table names every place below arclink/ that imports a package, and no other place."""
+    """The table names every file or folder below arclink/ that imports a package, and no other."""
     modules = {
         "Flask": "flask",
         "BeautifulSoup": "bs4",
@@ -551,18 +551,21 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
         r"^\| ([\w-]+) \| [^|]+ \| (`[^|]+`) \|$", table.partition("\nTwo of")[0], re.MULTILINE
     )
     assert len(rows) == 8
-    imports = {path: modules_of(tree) for path, tree in trees().items()}
-    for package, places in rows:
+    imports = {path.resolve(): modules_of(tree) for path, tree in trees().items()}
+    in_package = set(map(Path.resolve, trees("arclink")))
+    for package, imported_by in rows:
         module = modules.get(package, package)
         users = [path for path, names in imports.items() if module in names]
-        named = [ROOT / place for place in re.findall(r"`([^`]+)`", places)]
-        for place in named:
-            assert any(place in (path, *path.parents) for path in users), f"{package}: {place}"
+        named = [ROOT / importer for importer in re.findall(r"`([^`]+)`", imported_by)]
+        for importer in named:
+            assert any(importer in (path, *path.parents) for path in users), (
+                f"{package}: {importer}"
+            )
         assert [
             path
             for path in users
-            if path.is_relative_to(ROOT / "arclink")
-            and not any(place in (path, *path.parents) for place in named)
+            if path in in_package
+            and not any(importer in (path, *path.parents) for importer in named)
         ] == []
 
 

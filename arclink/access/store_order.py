@@ -87,12 +87,12 @@ def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]
     inlinks = reading.store.inlinks(reading.query.surt, after)
     # A page of ``limit`` members ends at the member after them, and most inlinks have one page.
     count = min(query.limit + 1, AT_ONCE) if query.limit else AT_ONCE
-    while some := list(islice(inlinks, count)):
+    while portion := list(islice(inlinks, count)):
         count = min(2 * count, AT_ONCE)
         wanted = reading.with_sources(
-            [inlink for inlink in some if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
+            [inlink for inlink in portion if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
         )
-        for inlink in some:
+        for inlink in portion:
             if query.wants_link(inlink.kind, inlink.text, inlink.rel):
                 digest = _digest(inlink)
                 given = position.original if digest == position.current else UriR("")

@@ -120,8 +120,8 @@ def command(given: Given) -> None:
     work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
-    if kept := _KEEP_GRAPH.optional(given):
-        run.kept = Path(kept)
+    if graph_folder := _KEEP_GRAPH.optional(given):
+        run.kept = Path(graph_folder)
     with (
         only_build(local_path_of(store)),
         ended_like_interrupts(run.is_on_engine),

@@ -54,12 +54,12 @@ def command(given: Given) -> None:
     URI may also be the checksum of a payload, such as sha1:B2LT….
     """
     # Late: other commands need no archive files.
+    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.locate import find_capture
-    from arclink.captures.places import ArchivePlaces
     from arclink.captures.read import PageReader
 
-    places = ArchivePlaces(ARCHIVES.many(given))
-    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
+    archive_paths = ArchivePaths(ARCHIVES.many(given))
+    with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         memento = find_capture(graph, WHAT.required(given), given.text(TIME))
         write_answer(_pieces(reader, memento, FORM.required(given)))
 

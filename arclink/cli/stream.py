@@ -53,8 +53,8 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files and no NumPy.
     from arclink.analysis.slice_cache import cache_of
+    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.formats import write_stream
-    from arclink.captures.places import ArchivePlaces
     from arclink.captures.pointers import write_pointers
     from arclink.captures.ranks import RankTables
     from arclink.captures.read import PageReader
@@ -65,9 +65,9 @@ def command(given: Given) -> None:
             raise UsageError(f"{first}: the subset is already named with --subset")
         given = Given({**given.texts, SUBSET.name: (first,)})
     query = StreamQuery.of(given)
-    places = ArchivePlaces(ARCHIVES.many(given))
+    archive_paths = ArchivePaths(ARCHIVES.many(given))
     where, cache = STORE.required(given), CACHE.optional(given)
-    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
+    with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
         stream = CaptureStream(graph, reader, query, tables=tables)
         if folder := POINTERS.optional(given):

@@ -62,8 +62,8 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
         _beside(path, "json"),
     ]
     tally = ExportTally()
-    with written_whole(paths, ExportError) as places:
-        *files, manifest = places
+    with written_whole(paths, ExportError) as temporary_paths:
+        *files, manifest = temporary_paths
         if query.form.is_graph:
             with picture_of(store, query, files[0].parent) as picture:
                 _write_graph(store, query, picture, files, tally)
@@ -73,9 +73,9 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
                 _check_captures(store, query)
         sizes = {_printable(file.name): file.stat().st_size for file in files}
         exported = Exported(query, tally, sizes)
-        told = manifest_of(store, query, tally, exported.files)
+        facts = manifest_of(store, query, tally, exported.files)
         manifest.write_bytes(
-            orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            orjson.dumps(facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
     return exported
 

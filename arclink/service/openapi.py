@@ -411,8 +411,8 @@ RESOURCES: Sequence[Resource] = (
 """Every path of the service, except those of style sheets and pictures."""
 
 
-def describe(place: str) -> Mapping[str, object]:
-    """Return the OpenAPI document of a service below the path ``place``; empty for the root."""
+def describe(base_path: str) -> Mapping[str, object]:
+    """Return the OpenAPI document of a service below the path ``base_path``; empty for the root."""
     return {
         "openapi": _OPENAPI_VERSION,
         "info": {
@@ -421,7 +421,7 @@ def describe(place: str) -> Mapping[str, object]:
             "summary": "The temporal link graph of a web archive.",
             "license": {"name": "AGPL-3.0-or-later", "identifier": "AGPL-3.0-or-later"},
         },
-        "servers": [{"url": place or "/"}],
+        "servers": [{"url": base_path or "/"}],
         "paths": {resource.path: {"get": _operation(resource)} for resource in RESOURCES},
         "components": {"schemas": SCHEMAS},
     }

@@ -44,7 +44,7 @@ def built(folder: Path, files: Sequence[Path], cdx: Path | None = None) -> Path:
 
 
 def facts_of(store: Path) -> Facts:
-    """Return the captures of a graph with their links, without the places of their records."""
+    """Return the captures of a graph with their links, without the addresses of their records."""
     with open_store(str(store)) as opened:
         found: Facts = set()
         for memento in opened.scan_mementos():

@@ -17,7 +17,14 @@ from tests.pipeline.store_contents import graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 BODY = b'<a href="next.html">Next</a>'
-DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(BODY).digest()).decode()
+
+
+def digest_of(body: bytes) -> str:
+    """Return the digest of a payload, as records have it."""
+    return "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
+
+
+DIGEST = digest_of(BODY)
 HTML = "Content-Type: text/html"
 DIGESTED = f"WARC-Payload-Digest: {DIGEST}"
 

@@ -79,7 +79,7 @@ def built(
     report = build_store(folder, path, settings, inputs=[str(folder / "a.warc.gz")], cdx=cdx)
     with open_store(str(path)) as store:
         links = outlinks_of(store, set(store.surts("")))  # type: ignore[arg-type]  # all
-    return {place: [target for target, *_ in of or ()] for place, of in links.items()}, report
+    return {page: [target for target, *_ in of or ()] for page, of in links.items()}, report
 
 
 @pytest.mark.parametrize("with_cdx", [False, True], ids=["indexed", "with CDX"])

@@ -79,10 +79,12 @@ def command(given: Given) -> None:
     store = STORE.required(given)
     with open_requested_graph(given) as graph:
         requested_windows(graph, query.windows)
-        kept = FrequencyFile(
+        stored_frequencies = FrequencyFile(
             requested_cache(given) or cache_next_to(store), graph, target.level, query.term
         )
-        frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
+        frequencies = stored_frequencies.read_or_count(
+            lambda text: click.echo(f"arclink: {text}", err=True)
+        )
         terms, found = anchor_texts(graph, query, frequencies)
         others = [] if found.links or found.inner else other_kinds_to(graph, target, links)
         known = (

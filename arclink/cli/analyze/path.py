@@ -130,7 +130,7 @@ def _as_rows(
         }
         for number, hop in enumerate(answer.hops, 1)
     ]
-    lines = [_told(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
+    lines = [_outcome(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
     if not rows and answer.others:
         lines.append(
             f"{answer.others:,} links of other kinds on these pages were not followed: "
@@ -140,7 +140,7 @@ def _as_rows(
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
 
 
-def _told(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
+def _outcome(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
     looked = "1 page was searched" if answer.pages == 1 else f"{answer.pages:,} pages were searched"
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"

@@ -1,23 +1,41 @@
-"""The syntax trees of the project's code, each parsed once, for the tests of the code itself."""
+"""The files of the repository below a folder, and the syntax trees of its code."""
 
 import ast
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-FOLDERS = ("arclink", "jobs", "service", "pig", "benchmarks", "tests")
-"""The folders with code. A module imports only from its own folder and from those before it."""
+FOLDERS = ("arclink", "service", "pig", "benchmarks", "tests")
+"""The folders with code; the jobs are in the first one, as a link to their folder.
+
+A module imports only from its own folder and from those before it.
+"""
+
+
+def files_below(folder: Path, *patterns: str) -> list[Path]:
+    """Return the files whose paths match one of the patterns, sorted.
+
+    Unlike `Path.rglob` of Python 3.11, it enters links to folders, such as ``arclink/jobs``.
+    """
+    paths = (
+        Path(where, name) for where, _, names in os.walk(folder, followlinks=True) for name in names
+    )
+    return sorted(path for path in paths if any(map(path.match, patterns)))
 
 
 @cache
 def trees(*folders: str) -> Mapping[Path, ast.Module]:
-    """Return the syntax trees of the modules in these folders by path; without any, in all."""
+    """Return the syntax trees of the modules in these folders by path; without any, in all.
+
+    Each file is parsed once.
+    """
     return {
         path: _tree(path)
         for folder in folders or FOLDERS
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for path in files_below(ROOT / folder, "*.py")
     }
 
 
