@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.sources import ROOT, files_below
-from tests.syntax_trees import FOLDERS, names_imported, trees
+from tests.sources import FOLDERS, ROOT, files_below, names_imported, trees
 
 ROOMS = (
     "words of the field",

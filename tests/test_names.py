@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.sources import ROOT, files_below
-from tests.syntax_trees import trees
+from tests.sources import ROOT, files_below, trees
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

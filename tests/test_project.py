@@ -23,8 +23,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.reasons import Reason
 from arclink.version import VERSION
-from tests.sources import ROOT
-from tests.syntax_trees import names_imported, trees
+from tests.sources import ROOT, names_imported, trees
 
 PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
@@ -553,17 +552,20 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
     )
     assert len(rows) == 8
     imports = {path.resolve(): modules_of(tree) for path, tree in trees().items()}
+    in_package = set(map(Path.resolve, trees("arclink")))
     for package, imported_by in rows:
         module = modules.get(package, package)
         users = [path for path, names in imports.items() if module in names]
-        named = [ROOT / place for place in re.findall(r"`([^`]+)`", imported_by)]
-        for place in named:
-            assert any(place in (path, *path.parents) for path in users), f"{package}: {place}"
+        named = [ROOT / importer for importer in re.findall(r"`([^`]+)`", imported_by)]
+        for importer in named:
+            assert any(importer in (path, *path.parents) for path in users), (
+                f"{package}: {importer}"
+            )
         assert [
             path
             for path in users
-            if path.relative_to(ROOT).parts[0] in ("arclink", "jobs")
-            and not any(place in (path, *path.parents) for place in named)
+            if path in in_package
+            and not any(importer in (path, *path.parents) for importer in named)
         ] == []
 
 
