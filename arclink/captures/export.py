@@ -18,8 +18,7 @@ from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import PageReader
 from arclink.captures.records import ChosenRecords, TakenRecord, taken_records
 from arclink.captures.tally import TakeAwayTally
-from arclink.captures.text import read_title
-from arclink.errors import CaptureError, ExportError
+from arclink.errors import ExportError
 from arclink.model import ALL_TIME, Memento
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
@@ -117,12 +116,8 @@ class Export:
                 )
 
     def _title_of(self, memento: Memento) -> str:
-        # A record is copied without being decompressed, so it is read once more.
-        try:
-            with self._reader.read(memento) as page:
-                return read_title(page)
-        except CaptureError:
-            return ""
+        payload = self._source.store.payload(memento.checksum)
+        return "" if payload is None else payload.title or ""
 
     def _chosen(self) -> ChosenRecords:
         store = self._source.store

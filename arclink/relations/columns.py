@@ -39,6 +39,11 @@ _OF_URI = (
         _TEXT,
         "The content that it shows (`links.content`); null if its payload was not read.",
     ),
+    Column(
+        "title",
+        _TEXT,
+        "Title of the page; empty if the page has none, null if it is not known.",
+    ),
 )
 
 CAPTURES = (
@@ -49,7 +54,7 @@ CAPTURES = (
     _FIELDS["status"]._replace(kind="SMALLINT"),
     *(_FIELDS[name] for name in ("mime", "languages", "record_type", "method")),
     _FIELDS["checksum"],
-    _OF_URI[4],
+    *_OF_URI[4:],
     *(_FIELDS[name] for name in ("file", "record_offset", "record_length")),
 )
 """A row per capture (memento), sorted by SURT and time."""

@@ -18,7 +18,7 @@ from arclink.checksums import is_own_reference
 from arclink.model import Checksum, Memento, Outlink, UriR
 from arclink.store.blocks.references import checksum_shown
 from arclink.store.blocks.rows import shows_payload
-from arclink.store.protocols import Answers, ContentBlock
+from arclink.store.protocols import Additions, Answers, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
@@ -29,6 +29,9 @@ _ROWS = 50_000
 
 _URIS_KEPT = 200_000
 """Number of URIs whose parts are kept for later blocks."""
+
+_TITLES_KEPT = 200_000
+"""Number of titles that are kept for later captures."""
 
 _TEXT = arrow.string()
 _ID = arrow.binary(16)
@@ -213,15 +216,16 @@ CAPTURE_ROWS = arrow.schema(
         *(("uri_id", _ID), ("host", _TEXT), ("domain", _TEXT)),
         ("content", _TEXT),
         ("shown", _TEXT),
+        ("title", _TEXT),
         ("original", _TEXT),
     ]
 )
-"""A row per capture. ``original`` is its URI as stored, and ``shown`` the checksum of the payload
-that it shows; or ``content`` is known.
+"""A row per capture. ``original`` is its URI as stored, ``shown`` the checksum of the payload
+that it shows, and ``title`` that of the payload. If the store was asked, ``content`` is known.
 """
 
 
-def capture_rows(store: Answers, mementos: Iterable[Memento], *, asks: bool) -> Iterator[Any]:
+def capture_rows(store: Additions, mementos: Iterable[Memento], *, asks: bool) -> Iterator[Any]:
     """Yield captures as record batches of `CAPTURE_ROWS`, in their order.
 
     Args:
@@ -230,16 +234,37 @@ def capture_rows(store: Answers, mementos: Iterable[Memento], *, asks: bool) -> 
         asks: Ask the store for the content of each: for a few captures. Otherwise it is null.
     """
     uris = _Uris()
+    titles: dict[Checksum | None, str | None] = {}
     rest = iter(mementos)
     while some := list(islice(rest, _ROWS)):
         columns: list[Iterable[Any]] = list(zip(*map(RELATION.row, some), strict=True))
         originals = [memento.original for memento in some]
         columns += uris.columns(originals)[2:]
-        if asks:
-            columns += [[*map(store.content_of, some)], [None] * len(some)]
-        else:
-            columns += [[None] * len(some), [_shown(store, memento) for memento in some]]
+        shown = [_shown(store, memento) for memento in some]
+        contents = [*map(store.content_of, some)] if asks else [None] * len(some)
+        columns += [contents, shown, _titles(store, shown, titles)]
         yield _batch([*columns, originals], CAPTURE_ROWS)
+
+
+def _titles(
+    store: Additions,
+    shown: Sequence[Checksum | None],
+    known: dict[Checksum | None, str | None],
+) -> list[str | None]:
+    """Return the titles of payloads as text for users.
+
+    Args:
+        store: The store.
+        shown: Checksums of the payloads; None for a capture that shows none.
+        known: Titles of some payloads; gets these.
+    """
+    if len(known) > _TITLES_KEPT:
+        known.clear()
+    known[None] = None
+    wanted = [one for one in dict.fromkeys(shown) if one is not None and one not in known]
+    for checksum, title in zip(wanted, store.titles(wanted), strict=True):
+        known[checksum] = None if title is None else printable(title)
+    return [known[checksum] for checksum in shown]
 
 
 def _shown(store: Answers, memento: Memento) -> Checksum | None:

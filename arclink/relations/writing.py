@@ -19,7 +19,7 @@ from arclink.relations.rows import (
     link_rows,
     shown_rows,
 )
-from arclink.store.protocols import Answers, ContentBlock
+from arclink.store.protocols import Additions, ContentBlock
 
 _MEMORY = "200MB"
 """Memory for sorting; what exceeds it goes to files in the folder of the output."""
@@ -72,7 +72,7 @@ class PartWriter:
     def write_captures(
         self,
         name: str,
-        store: Answers,
+        store: Additions,
         mementos: Iterable[Memento],
         contents: Iterable[ContentBlock] | None,
     ) -> None:
@@ -91,7 +91,7 @@ class PartWriter:
             self.copy(_CAPTURES, CAPTURES_ORDER, name)
         self.run("DROP TABLE shown")
 
-    def others_show(self, store: Answers, contents: Iterable[ContentBlock], name: str) -> bool:
+    def others_show(self, store: Additions, contents: Iterable[ContentBlock], name: str) -> bool:
         """Return whether captures show some of the contents that are not in a file of captures."""
         with self._fed("shown_rows", SHOWN_ROWS, shown_rows(store, contents)):
             found = self.run(

@@ -531,6 +531,9 @@ class Additions(Scans, Protocol):
         all captures are read.
         """
 
+    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
+        """Yield the title of each payload (`Payload.title`)."""
+
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):
     """A temporal link graph that can be built, read and corrected."""

@@ -14,6 +14,7 @@ from arclink.relations import columns
 from arclink.relations.kept import relations_of
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_id
 
@@ -53,7 +54,9 @@ def _read(paths: Sequence[Path], of: Sequence[columns.Column]) -> Rows:
 
 def rows_in(store: Additions) -> Both:
     """Return the rows that a store answers for, asked one by one."""
-    captures = (_capture(one, store.content_of(one)) for one in store.scan_mementos())
+    captures = (
+        _capture(one, store.content_of(one), _title(store, one)) for one in store.scan_mementos()
+    )
     links = (
         (content, position, number, *_link(link))
         for block in store.scan_contents()
@@ -63,7 +66,15 @@ def rows_in(store: Additions) -> Both:
     return Counter(captures), Counter(links)
 
 
-def _capture(one: Memento, content: str | None) -> tuple[Any, ...]:
+def _title(store: Additions, memento: Memento) -> str | None:
+    content = store.content_of(memento)
+    payload = store.payload(memento.checksum if content is None else checksum_of(content))
+    if payload is None or payload.title is None or memento.reason != "-":
+        return None
+    return printable(payload.title)
+
+
+def _capture(one: Memento, content: str | None, title: str | None) -> tuple[Any, ...]:
     _, surt, *ends = _uri(one.original, one.surt)
     unknown = {"-": None, -1: None}
     return (
@@ -77,6 +88,7 @@ def _capture(one: Memento, content: str | None) -> tuple[Any, ...]:
         None,
         unknown.get(one.checksum, one.checksum),
         content,
+        title,
         one.file,
         one.offset,
         unknown.get(one.length, one.length),

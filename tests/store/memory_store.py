@@ -85,11 +85,13 @@ class Page:
     is_shared: bool = True
     record_type: str = "response"
     mime: str = "text/html"
+    title: str | None = None
 
     @property
     def checksum(self) -> Checksum:
+        titles = () if self.title is None else (self.title,)
         return Checksum(
-            hashlib.sha1(repr((self.links, self.reason, self.is_shared)).encode())
+            hashlib.sha1(repr((self.links, self.reason, self.is_shared, *titles)).encode())
             .hexdigest()[:32]
             .upper()
         )
@@ -106,7 +108,9 @@ class Page:
         address = "crawl.warc.gz", self.memento.offset
         if self.links is not None:
             counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))
-            return Payload(self.checksum, self.scope, "utf-8", *address, "PAYLOAD_READ", counts)
+            return Payload(
+                self.checksum, self.scope, "utf-8", *address, "PAYLOAD_READ", counts, self.title
+            )
         if self.reason.startswith("PAYLOAD_"):
             return Payload(self.checksum, None, "-", *address, self.reason)
         return None
@@ -299,6 +303,10 @@ class MemoryStore(WholeStore):
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self._payloads.get(checksum)
+
+    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
+        found = map(self.payload, checksums)
+        return (None if payload is None else payload.title for payload in found)
 
     def content_of(self, memento: Memento) -> ContentId | None:
         payload = self.payload(memento.checksum) if _is_joined(memento) else None

@@ -46,6 +46,7 @@ from arclink.store.blocks.relations import (
     pages_of,
     scope_of_outcome,
     sorted_copies,
+    title_of_outcome,
     unpack_head,
     unpack_outcome,
 )
@@ -224,6 +225,13 @@ class BlockAnswers(WholeStore):
         with self._reading():
             outcome = self.outcomes([checksum])[0]
             return None if outcome is None else unpack_outcome(checksum, outcome, self.names)
+
+    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
+        rest = iter(checksums)
+        while portion := list(islice(rest, AT_ONCE)):
+            with self._reading():
+                titles = [title_of_outcome(outcome) for outcome in self.outcomes(portion)]
+            yield from titles
 
     def content_of(self, memento: Memento) -> ContentId | None:
         with self._reading():
