@@ -339,8 +339,8 @@ def _write_files(task: tuple[Path, int, int, Sequence[int], int, range]) -> list
     for capture in World(count, seed).captures(hosts, crawls):
         payload, file = capture.payload, files[capture.crawl]
         offset = file.tell()
-        digest = base64.b32encode(hashlib.sha1(payload.body).digest()).decode()
-        length = _write(file, _record(capture, digest))
+        digest = digest_of(payload.body)
+        length = _write(file, record_of(capture, digest))
         host, _, path = capture.uri.removeprefix("http://www.").partition(".example")
         mime = "warc/revisit" if capture.is_revisit else payload.mime
         rows.append(
@@ -359,7 +359,13 @@ def _write(file: BinaryIO, record: bytes) -> int:
     return file.write(packer.compress(record) + packer.flush())
 
 
-def _record(capture: Captured, digest: str) -> bytes:
+def digest_of(body: bytes) -> str:
+    """Return the digest of a payload as archives write it."""
+    return base64.b32encode(hashlib.sha1(body).digest()).decode()
+
+
+def record_of(capture: Captured, digest: str) -> bytes:
+    """Return the WARC record of a capture with this digest."""
     payload, time = capture.payload, capture.timestamp
     http = [
         f"HTTP/1.1 {payload.status} {NAMES_OF_STATUS[payload.status]}",

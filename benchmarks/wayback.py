@@ -43,7 +43,7 @@ from arclink.wayback.client import Client, Manners, origin_of
 from arclink.wayback.records import WarcFiles
 from arclink.wayback.replay import Replay
 from benchmarks import corpus
-from tests.wayback.pywb_server import serving_pywb
+from benchmarks.peers.pywb_server import serving_pywb
 
 HOSTS_PER_FILE = 16
 """Smaller files than usual, so that there are some for each task."""

@@ -6,22 +6,13 @@ Also: entries of docstrings, such as the errors of a function, each begin a line
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.sources import ROOT, files_below
-
-CODE = ("arclink", "service", "pig", "tests", "benchmarks")
+from tests.sources import ROOT, files_below, trees
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-@cache
-def trees() -> Mapping[Path, ast.Module]:
-    """Return the syntax trees of all modules by path."""
-    paths = (path for folder in CODE for path in files_below(ROOT / folder, "*.py"))
-    return {path: ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def names_defined(tree: ast.Module) -> Iterator[str]:

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.reasons import Reason
 from arclink.version import VERSION
-from tests.sources import ROOT, files_below
+from tests.sources import ROOT, names_imported, trees
 
 PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
@@ -361,7 +361,7 @@ def test_every_test_that_holds_a_promise_exists() -> None:
         for file, name in named:
             functions = {
                 node.name
-                for node in ast.walk(ast.parse((ROOT / file).read_bytes()))
+                for node in ast.walk(trees("tests")[ROOT / file])
                 if isinstance(node, ast.FunctionDef)
             }
             assert name in functions, f"{file} has no {name}"
@@ -483,14 +483,7 @@ def modules_of(code: ast.Module) -> set[str]:
 @cache
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
-    paths = [path for folder in folders for path in files_below(ROOT / folder, "*.py")]
-    return frozenset().union(*map(modules_in, paths))
-
-
-@cache
-def modules_in(path: Path) -> set[str]:
-    """Return the result of `modules_of` for a file."""
-    return modules_of(ast.parse(path.read_bytes()))
+    return frozenset().union(*map(modules_of, trees(*folders).values()))
 
 
 @pytest.mark.parametrize(
@@ -558,16 +551,20 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
         r"^\| ([\w-]+) \| [^|]+ \| (`[^|]+`) \|$", table.partition("\nTwo of")[0], re.MULTILINE
     )
     assert len(rows) == 8
+    imports = {path.resolve(): modules_of(tree) for path, tree in trees().items()}
+    in_package = set(map(Path.resolve, trees("arclink")))
     for package, imported_by in rows:
         module = modules.get(package, package)
+        users = [path for path, names in imports.items() if module in names]
         named = [ROOT / importer for importer in re.findall(r"`([^`]+)`", imported_by)]
         for importer in named:
-            files = [importer] if importer.is_file() else files_below(importer, "*.py")
-            assert any(module in modules_in(path) for path in files), f"{package}: {importer}"
+            assert any(importer in (path, *path.parents) for path in users), (
+                f"{package}: {importer}"
+            )
         assert [
             path
-            for path in map(Path.resolve, files_below(ROOT / "arclink", "*.py"))
-            if module in modules_in(path)
+            for path in users
+            if path in in_package
             and not any(importer in (path, *path.parents) for importer in named)
         ] == []
 
@@ -605,19 +602,12 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
 
 def test_no_test_module_imports_from_another() -> None:
     """Helpers are in modules of their own: a change of one test changes no other."""
-    test_module = re.compile(r"tests(\.\w+)*\.test_\w+")
+    test_module = re.compile(r"tests(\.\w+)*\.test_\w+\b")
     imports = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for folder in ("tests", "benchmarks")
-        for path in files_below(ROOT / folder, "*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        )
-        if test_module.fullmatch(name)
+        for path, tree in trees("tests", "benchmarks").items()
+        for name in names_imported(tree)
+        if test_module.match(name)
     ]
     assert imports == []
 

@@ -9,9 +9,8 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter, field_parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
-from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, INPUTS, QUIET, STORE
+from arclink.cli.options import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
 from arclink.credentials import hide_credentials

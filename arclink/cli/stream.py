@@ -1,6 +1,5 @@
 """``arclink stream``: writes every capture once, with its bytes, in a chosen order."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
+from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 from arclink.progress import hide_from_output
 
@@ -75,6 +75,4 @@ def command(given: Given) -> None:
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return
         hide_from_output()
-        for piece in write_stream(stream, query.form):
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+        write_answer(write_stream(stream, query.form))

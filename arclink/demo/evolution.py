@@ -19,13 +19,15 @@ from arclink.demo.locations import (
     scheme_relative,
 )
 from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
-from arclink.demo.rmat import rmat_edges
 from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
 
 _HTTPS_FROM = 6
 """The crawl from which on the sites that move to ``https`` have moved."""
 
 LINKS_A_PAGE = 6
+
+_A, _B, _C = 0.57, 0.19, 0.19
+"""Probabilities of three quadrants of the matrix of links in R-MAT, as in Graph500."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class SiteGraph:
         self._dice = dice
         self.residents = [self._resident(number, sites) for number in range(max(pages, len(sites)))]
         self._edges: defaultdict[int, list[Edge]] = defaultdict(list)
-        for source, target in rmat_edges(
+        for source, target in _rmat_edges(
             len(self.residents), LINKS_A_PAGE * len(self.residents), dice
         ):
             self._edges[source].append(self._edge(self.residents[source], self.residents[target]))
@@ -296,3 +298,26 @@ class Evolution:
             self._payloads[page] = capture
         self._latest[location.uri] = page, capture
         return capture
+
+
+def _rmat_edges(nodes: int, edges: int, dice: Dice) -> Iterator[tuple[int, int]]:
+    """Yield ``edges`` pairs (source, target) over nodes 0 to ``nodes`` - 1, by recursive descent.
+
+    Low numbers are the hubs. Pairs may repeat, but no pair has equal ends. With fewer than two
+    nodes there are no pairs.
+
+    Source: Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SDM 2004.
+    """
+    if nodes < 2:
+        return
+    levels = (nodes - 1).bit_length()
+    made = 0
+    while made < edges:
+        source = target = 0
+        for _ in range(levels):
+            roll = dice.roll()
+            source = source * 2 + (roll >= _A + _B)
+            target = target * 2 + (_A <= roll < _A + _B or roll >= _A + _B + _C)
+        if source != target and source < nodes and target < nodes:
+            made += 1
+            yield source, target

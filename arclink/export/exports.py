@@ -13,7 +13,6 @@ from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
 from arclink.export.cuts import Picture, cut
-from arclink.export.files import written_whole
 from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
 from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
@@ -23,6 +22,7 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
 from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
+from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
 
@@ -62,7 +62,7 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
         _beside(path, "json"),
     ]
     tally = ExportTally()
-    with written_whole(paths) as temporary_paths:
+    with written_whole(paths, ExportError) as temporary_paths:
         *files, manifest = temporary_paths
         if query.form.is_graph:
             with picture_of(store, query, files[0].parent) as picture:

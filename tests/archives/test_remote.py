@@ -36,9 +36,10 @@ from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx, read_usual_lines
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.archives.range_server import Site, serve
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 DATA = bytes(range(256)) * 8192
 

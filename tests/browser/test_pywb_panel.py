@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import pytest
 
 from arclink.uris.surts import surt_of
+from benchmarks.peers.pywb_server import PYWB, add_panel, free_port, serving_pywb, write_config
 from tests.browser.axe import violations
 from tests.browser.conftest import missing
 from tests.browser.past import DAY, HOME, HOSTILE, NEVER, NEWS, OTHER, Past, serving
-from tests.wayback.pywb_server import PYWB, add_panel, free_port, serving_pywb, write_config
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

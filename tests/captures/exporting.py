@@ -15,7 +15,7 @@ from arclink.rows.cdx import Capture, parse_row
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
-from tests.pipeline.store_contents import build_store
+from benchmarks.built_stores import build_store
 
 Facts = set[tuple[Memento, str | None, tuple[object, ...] | None]]
 

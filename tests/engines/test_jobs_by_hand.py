@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from arclink.pipeline.settings import BuildSettings
+from benchmarks.built_stores import build_store
 from tests.engines.builds import answers, build
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
 from tests.jobs.chain import commands, run, write_chain
-from tests.pipeline.store_contents import build_store
 
 STORE = "cassandra://node1/links"
 

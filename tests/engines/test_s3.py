@@ -14,9 +14,10 @@ from arclink.network import retries
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, page, warc
 from tests.engines.conftest import running_s3
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 BUCKET = "arclink-files"
 DATA = bytes(range(256)) * 8192

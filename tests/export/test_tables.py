@@ -32,8 +32,9 @@ from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
+from benchmarks.built_stores import build_store
 from tests.export.conftest import Export, asked
-from tests.pipeline.store_contents import TrueMemento, build_store
+from tests.pipeline.store_contents import TrueMemento
 from tests.store.memory_store import MemoryStore, Page, link
 
 Rows = Counter[tuple[str, ...]]

@@ -17,9 +17,8 @@ from arclink.errors import InstanceError, UsageError
 from arclink.federation.instance_answers import ReceivedAnswer, as_received
 from arclink.federation.instances import parse_instance, parse_instances, plain_question, question
 from arclink.federation.json_answers import parse_json_answer
-from arclink.federation.listings import parse_listing
+from arclink.federation.listings import absolute_name, parse_listing
 from arclink.federation.merge import Findings
-from arclink.federation.names import absolute_name
 from arclink.federation.validation import accepted_findings
 from arclink.model import UriR
 from tests.access.example_answers import A, B, answer_of, member

@@ -10,10 +10,10 @@ import pytest
 from arclink.mapreduce.runs import parts_of
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
+from benchmarks.built_stores import build_store
 from tests.engines.builds import answers
 from tests.jobs.chain import commands, run, write_chain
 from tests.pipeline.batch_orders import ALONE
-from tests.pipeline.store_contents import build_store
 from tests.sources import ROOT
 
 HADOOP = """#!/usr/bin/env bash

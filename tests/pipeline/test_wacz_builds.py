@@ -17,7 +17,8 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
-from tests.pipeline.store_contents import Link, build_store, outlinks_of
+from benchmarks.built_stores import build_store
+from tests.pipeline.store_contents import Link, outlinks_of
 
 NAMES = ("iana", "dupes", "example2")
 

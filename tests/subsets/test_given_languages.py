@@ -14,11 +14,11 @@ from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.subsets.counts import count_captures
+from arclink.subsets.capture_counts import count_captures
 from arclink.subsets.evaluation import Evaluation
 from arclink.subsets.language import parse_selection, text_of
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.store_contents import build_store
 
 HEADERS = {
     "a": ["Content-Language: en-GB"],

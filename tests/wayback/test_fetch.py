@@ -21,8 +21,9 @@ from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.replay import MODIFIERS
+from benchmarks.built_stores import build_store
 from tests.durability.disks import killed_at, operations
-from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.pipeline.store_contents import outlinks_of
 from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, say, serving
 
 SITE = "http://h.example/"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.peers.pywb_server import PYWB, serving_pywb, write_config
 from tests.browser.past import DAY, GONE, HOME, MOVED, NEVER, PNG, serving
-from tests.wayback.pywb_server import PYWB, serving_pywb, write_config
 
 pytestmark = pytest.mark.engine
 

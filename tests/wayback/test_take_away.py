@@ -11,9 +11,9 @@ from arclink.captures.read import PageReader
 from arclink.model import Memento
 from arclink.store.location import open_store
 from arclink.subsets.catalog import SubsetCatalog, subset_of
+from benchmarks.peers.pywb_server import PYWB, serving_pywb
 from tests.captures.exporting import exported
 from tests.demos import Demos
-from tests.wayback.pywb_server import PYWB, serving_pywb
 
 pytestmark = pytest.mark.engine
 

@@ -34,7 +34,7 @@ from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.analyze.options import CACHE, requested_cache
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, STORE, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
@@ -93,10 +93,8 @@ def command(given: Given) -> None:
             else None
         )
     limit = ROWS.required(given)
-    write_rows(
-        _as_rows(query, by, terms, found, frequencies, limit, known, others),
-        ROW_FORMAT.required(given),
-    )
+    rows = _as_rows(query, by, terms, found, frequencies, limit, known, others)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(

@@ -14,7 +14,7 @@ from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, fi
 from arclink.cli.analyze.history_options import requested_links
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
@@ -101,7 +101,8 @@ def command(given: Given) -> None:
         )
         answer = find_path(graph, query)
     unknown = "" if is_known else end
-    write_rows(_as_rows(query, answer, end, is_captured, unknown), ROW_FORMAT.required(given))
+    rows = _as_rows(query, answer, end, is_captured, unknown)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(

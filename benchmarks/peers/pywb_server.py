@@ -1,6 +1,4 @@
-"""A real pywb on loopback, with collections of its own sample archives. Also started by
-benchmarks/wayback.py.
-"""
+"""A real pywb on loopback, with collections of sample archives, for benchmarks and tests."""
 
 import os
 import socket
@@ -64,8 +62,9 @@ def free_port() -> int:
 def serving_pywb(
     folder: Path, collections: Mapping[str, Sequence[Path]], port: int = 0
 ) -> Iterator[tuple[str, int]]:
-    """Serve collections of archive files with pywb; its address without a slash at the end, and its
-    process id.
+    """Serve collections of archive files with pywb.
+
+    It yields the address, without a slash at the end, and the process id.
 
     Args:
         folder: Where pywb keeps its copies and indexes, and what it says (``pywb.log``).
