@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -48,24 +49,34 @@ class SqlLimits:
     seconds: float = 0
 
 
-class SqlDatabase(Closing):
-    """Answers SQL over ``captures`` and ``links`` (`arclink.relations.columns`).
+class ShownRelations(Closing):
+    """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
+
+    What the store does not show is not in the views either (`arclink.relations.columns`).
 
     Args:
-        where: The path or URL of the store.
-        store: The store, or a view of it: what it does not show is not in the relations either.
+        where: The path or URL of the store; if it is empty, the relations are made for this use.
+        store: The store, or a view of it.
         limits: What each query may use.
+        folder: Folder for temporary files; that of the system if not given.
 
     Raises:
         OperatorError: The relations cannot be written.
         StoreError: The store cannot be read.
     """
 
-    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+    def __init__(
+        self,
+        where: str,
+        store: Scans,
+        limits: SqlLimits | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self._limits = limits or SqlLimits()
-        files = relations_of(where, store.whole)
-        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-")
-        self._connection = duckdb.connect(
+        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-", dir=folder)
+        own = None if where else Path(self._folder.name) / "tables"
+        self.files = relations_of(where, store.whole, own)
+        self.connection = duckdb.connect(
             ":memory:",
             config={
                 "memory_limit": f"{self._limits.memory}MB",
@@ -73,10 +84,54 @@ class SqlDatabase(Closing):
             },
         )
         if store is store.whole:
-            self._show(files)
+            self._show(self.files)
         else:
-            self._show_part(files, store)
-        allowed = ", ".join(quoted(str(path)) for path in (*files.captures, *files.links))
+            self._show_part(self.files, store)
+
+    def _show(self, files: Relations) -> None:
+        self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
+        self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
+
+    def _show_part(self, files: Relations, store: Scans) -> None:
+        """Show the captures of a view, and the links of the contents that they show."""
+        keys = arrow.schema([(name, arrow.string()) for name in _KEY])
+        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
+        self.connection.register("shown_rows", rows)
+        self.run("CREATE TABLE shown AS FROM shown_rows")
+        self.connection.unregister("shown_rows")
+        same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM s.{name}" for name in _KEY)
+        self.run(
+            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
+            f"shown AS s ON {same}"
+        )
+        self.run("DROP TABLE shown")
+        self.run(
+            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
+            "FROM captures WHERE content IS NOT NULL)"
+        )
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement to its end, and return its rows.
+
+        Raises:
+            SqlError: DuckDB refuses it, or it exceeds a limit.
+            OperatorError: A file cannot be read or written.
+        """
+        with _refusing(self._limits, []):
+            return self.connection.execute(statement).fetchall()
+
+    def close(self) -> None:
+        self.connection.close()
+        self._folder.cleanup()
+
+
+class SqlDatabase(ShownRelations):
+    """Answers SQL of users over the relations; see `ShownRelations`."""
+
+    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+        super().__init__(where, store, limits)
+        paths = (*self.files.captures, *self.files.links)
+        allowed = ", ".join(quoted(str(path)) for path in paths)
         for setting in (
             f"allowed_paths = [{allowed}]",
             "autoinstall_known_extensions = false",
@@ -84,32 +139,7 @@ class SqlDatabase(Closing):
             "enable_external_access = false",
             "lock_configuration = true",
         ):
-            self._run(f"SET {setting}")
-
-    def _show(self, files: Relations) -> None:
-        self._run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
-        self._run(f"CREATE VIEW links AS FROM {reading(files.links)}")
-
-    def _show_part(self, files: Relations, store: Scans) -> None:
-        """Show the captures of a view, and the links of the contents that they show."""
-        keys = arrow.schema([(name, arrow.string()) for name in _KEY])
-        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
-        self._connection.register("shown_rows", rows)
-        self._run("CREATE TABLE shown AS FROM shown_rows")
-        self._connection.unregister("shown_rows")
-        same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM s.{name}" for name in _KEY)
-        self._run(
-            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
-            f"shown AS s ON {same}"
-        )
-        self._run("DROP TABLE shown")
-        self._run(
-            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
-            "FROM captures WHERE content IS NOT NULL)"
-        )
-
-    def _run(self, statement: str) -> None:
-        self._connection.execute(statement).fetchall()
+            self.run(f"SET {setting}")
 
     def answer(self, text: str) -> Any:
         """Return the answer of a query as an Arrow table.
@@ -132,7 +162,7 @@ class SqlDatabase(Closing):
 
         def stop() -> None:
             is_late.append(True)
-            self._connection.interrupt()
+            self.connection.interrupt()
 
         clock = Timer(self._limits.seconds, stop) if self._limits.seconds else None
         if clock is not None:
@@ -140,11 +170,11 @@ class SqlDatabase(Closing):
             clock.start()
         try:
             with _refusing(self._limits, is_late):
-                yield self._connection.sql(text).to_arrow_reader(_ROWS)
+                yield self.connection.sql(text).to_arrow_reader(_ROWS)
         finally:
             if clock is not None:
                 clock.cancel()
-            self._connection.interrupt()
+            self.connection.interrupt()
 
     def split(self, text: str) -> list[str]:
         """Return the statements of a text.
@@ -153,11 +183,11 @@ class SqlDatabase(Closing):
             SqlError: It cannot be read.
         """
         with _refusing(self._limits, []):
-            return [statement.query for statement in self._connection.extract_statements(text)]
+            return [statement.query for statement in self.connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
         with _refusing(self._limits, []):
-            statements = self._connection.extract_statements(text)
+            statements = self.connection.extract_statements(text)
             explained = _EXPLAIN.match(text)
             if explained and len(statements) == 1:
                 self._check(text[explained.end() :])
@@ -168,10 +198,6 @@ class SqlDatabase(Closing):
                 "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
                 "be changed"
             )
-
-    def close(self) -> None:
-        self._connection.close()
-        self._folder.cleanup()
 
 
 @contextmanager

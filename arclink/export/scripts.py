@@ -1,0 +1,155 @@
+"""Formats that are SQL: ``formats/NAME.sql`` makes the tables of a format from the two relations.
+
+A script is SQL of DuckDB over ``captures`` and ``links`` (`arclink.relations.columns`) that makes
+tables and fills them. For a database file, its statements run as written. For a folder of files:
+
+- ``CREATE TEMP …`` is a step on the way, and runs;
+- ``INSERT INTO table query`` writes the rows of the query to a file with the name of the table;
+- ``CREATE INDEX …`` is a statement of ``postgresql.sql``, after the rows: DuckDB has such indexes
+  for foreign keys without it;
+- every other statement runs, too, and is written to ``schema.sql``: tables with their keys, views.
+
+``load.sql`` reads the files into the tables: it is what ``IMPORT DATABASE`` of DuckDB runs after
+``schema.sql``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pyarrow as arrow
+
+from arclink.access.texts import printable_uri
+from arclink.export.queries import ExportFormat
+from arclink.model import UriR
+from arclink.relations.database import ShownRelations
+from arclink.relations.writing import quoted
+from arclink.store.protocols import Scans
+from arclink.uris.resolution import serialised
+
+_COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
+
+_SUFFIXES = {
+    ExportFormat.WEBLAB: "csv",  # PostgreSQL reads no Parquet
+    ExportFormat.CC_INDEX: "parquet",
+    ExportFormat.ARCH: "csv.gz",
+}
+_COPY = {
+    "csv": "FORMAT csv, HEADER",
+    "csv.gz": "FORMAT csv, HEADER, COMPRESSION gzip",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+}
+_LOAD = {
+    "csv": """FORMAT csv, HEADER, DELIMITER ',', QUOTE '"', ESCAPE '"', """
+    "ALLOW_QUOTED_NULLS false, AUTO_DETECT false",
+    "parquet": "FORMAT parquet",
+}
+
+_POSTGRESQL = r"""\set ON_ERROR_STOP on
+\encoding UTF8
+BEGIN;
+\ir schema.sql"""
+
+
+def write_script(form: ExportFormat, where: str, store: Scans, path: Path) -> Mapping[str, int]:
+    """Write a format, and return the number of rows of each table.
+
+    Args:
+        form: The format, which has a script.
+        where: The path or URL of the store; if it is empty, its relations are made for this use.
+        store: The store, or a view of it.
+        path: The new database file, or a new folder.
+
+    Raises:
+        OperatorError: The files cannot be written.
+    """
+    with ShownRelations(where, store, folder=path.parent) as relations:
+        relations.run("SET threads = 1")  # each table has its rows in the same order every time
+        _add_urls(relations)
+        for statement in _statements(relations, "common"):
+            relations.run(statement)
+        statements = _statements(relations, form.value)
+        if form is ExportFormat.DUCKDB:
+            return _write_database(relations, statements, path)
+        return _write_folder(relations, statements, path, _SUFFIXES[form])
+
+
+def _statements(relations: ShownRelations, name: str) -> list[str]:
+    """Return the statements of a script, without the comments before them."""
+    text = (files("arclink.export") / "formats" / f"{name}.sql").read_text("utf-8")
+    statements = relations.connection.extract_statements(text)
+    return [_COMMENTS.sub("", statement.query, count=1).strip() for statement in statements]
+
+
+def _add_urls(relations: ShownRelations) -> None:
+    """Make a table with the URIs of captures (``uri``) as they are written as targets (``url``)."""
+    schema = arrow.schema([("uri", arrow.string()), ("url", arrow.string())])
+    uris = relations.connection.cursor().sql("SELECT DISTINCT uri FROM captures").to_arrow_reader()
+
+    def rows() -> Iterator[Any]:
+        for batch in uris:
+            urls = [printable_uri(serialised(UriR(uri.as_py()))) for uri in batch.column(0)]
+            columns = [batch.column(0), arrow.array(urls, arrow.string())]
+            yield arrow.RecordBatch.from_arrays(columns, schema=schema)
+
+    reader = arrow.RecordBatchReader.from_batches(schema, rows())
+    relations.connection.register("url_rows", reader)
+    relations.run("CREATE TEMP TABLE captured AS FROM url_rows")
+    relations.connection.unregister("url_rows")
+
+
+def _write_database(
+    relations: ShownRelations, statements: Sequence[str], path: Path
+) -> Mapping[str, int]:
+    relations.run(f"ATTACH {quoted(str(path))} AS made")
+    relations.run("USE made")
+    for statement in statements:
+        relations.run(statement)
+    names = relations.run("SELECT table_name FROM duckdb_tables() WHERE database_name = 'made'")
+    rows = {name: relations.run(f'SELECT count(*) FROM "{name}"')[0][0] for (name,) in names}
+    relations.run("USE memory")
+    relations.run("DETACH made")  # this also writes its log to the file
+    return rows
+
+
+def _write_folder(
+    relations: ShownRelations, statements: Sequence[str], folder: Path, suffix: str
+) -> Mapping[str, int]:
+    folder.mkdir()
+    rows: dict[str, int] = {}
+    schema: list[str] = []
+    indexes: list[str] = []
+    load, copy = [], []
+    for statement in statements:
+        insert = _INSERT.match(statement)
+        if insert:
+            table = insert[1]
+            name = table.rpartition(".")[2].strip('"')
+            file = f"{name}.{suffix}"
+            query = f"FROM ({insert[2].removesuffix(';')})"
+            if schema:
+                columns = relations.run(f"SELECT column_name FROM (DESCRIBE {table})")
+                query += f" AS t ({', '.join(column for (column,) in columns)})"
+            copied = f"COPY ({query}) TO {quoted(str(folder / file))} ({_COPY[suffix]})"
+            rows[name] = relations.run(copied)[0][0]
+            load.append(f"COPY {table} FROM '{file}' ({_LOAD.get(suffix)});")
+            copy.append(f"\\copy {table} FROM '{file}' WITH (FORMAT csv, HEADER)")
+        elif statement.startswith("CREATE INDEX "):
+            indexes.append(statement)
+        else:
+            relations.run(statement)
+            if not statement.startswith("CREATE TEMP "):
+                schema.append(statement)
+    if schema:
+        _write(folder / "schema.sql", schema)
+        _write(folder / "load.sql", load)
+    if schema and suffix == "csv":
+        _write(folder / "postgresql.sql", [_POSTGRESQL, *copy, *indexes, "COMMIT;", "ANALYZE;"])
+    return rows
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    path.write_text("\n".join((*lines, "")), encoding="utf-8")
