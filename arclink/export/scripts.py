@@ -85,7 +85,7 @@ def _statements(relations: ShownRelations, name: str) -> list[str]:
 
 
 def _add_urls(relations: ShownRelations) -> None:
-    """Make a table with the URIs of captures (``uri``) as they are written as targets (``url``)."""
+    """Make a table with the URI of each capture (``uri``) and its form in targets (``url``)."""
     schema = arrow.schema([("uri", arrow.string()), ("url", arrow.string())])
     uris = relations.connection.cursor().sql("SELECT DISTINCT uri FROM captures").to_arrow_reader()
 
