@@ -37,7 +37,7 @@ def open(  # noqa: A001  # meant to be read as arclink.open
         archives: Where archive files are now, if they were moved: the values of ``--archives``.
 
     Raises:
-        UsageError: The value does not name a store, or a place in ``archives`` does not exist.
+        UsageError: The value does not name a store, or a location in ``archives`` does not exist.
         StoreError: The store does not exist or cannot be used; the text says why.
     """
     # Late, like `LinkGraph`.

@@ -7,7 +7,7 @@
     │   └── GoneError            the call names data that existed and was removed
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file cannot be used at all
-    │   │   └── MissingFileError     an archive file does not exist at its place
+    │   │   └── MissingFileError     an archive file does not exist at its path
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
     │   │   └── SealError            a file that ArcLink keeps next to a store is damaged or missing
     │   ├── CaptureError         a capture cannot be read: missing, or without payload
@@ -168,7 +168,7 @@ class InstanceError(OperatorError):
 
 
 class ExportError(OperatorError):
-    """An export cannot be written at the given place, or is too large for its purpose."""
+    """An export cannot be written at the given path, or is too large for its purpose."""
 
 
 class WriteError(OperatorError):
@@ -221,12 +221,12 @@ class DataError(ArclinkError):
         self.detail = detail
         self.file = file
         self.offset = offset
-        place = (
+        where = (
             ""
             if file is None
             else f" ({file}" + ("" if offset is None else f" at byte {offset}") + ")"
         )
-        super().__init__(f"{reason.text}{': ' + detail if detail else ''}{place}")
+        super().__init__(f"{reason.text}{': ' + detail if detail else ''}{where}")
 
 
 class CdxError(DataError):

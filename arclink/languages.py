@@ -46,9 +46,9 @@ _WITHDRAWN = {"in": "id", "iw": "he", "ji": "yi", "jw": "jv", "mo": "ro", "mol":
 _UNDETERMINED = "und"
 
 _CODES = _WITHDRAWN | {
-    word[place : place + 3]: word[:2]
+    word[index : index + 3]: word[:2]
     for word in _TWO_LETTERS.split()
-    for place in range(2, len(word), 3)
+    for index in range(2, len(word), 3)
 }
 _TAG = re.compile("([a-z]{2,3})(?:[-_][a-z0-9_-]*)?")
 _BETWEEN = re.compile(r"[\s,;]+")

@@ -36,8 +36,8 @@ from arclink.access.queries import (
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
@@ -266,12 +266,12 @@ class LinkGraph(Closing):
     Args:
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
-        archives: Where archive files are now, if they were moved (`arclink.captures.places`).
+        archives: Where archive files are now, if they moved (`arclink.captures.archive_paths`).
         where: Path or URL of the store: its named subsets are stored next to it. Empty if it has
             no named subsets.
 
     Raises:
-        UsageError: A place in ``archives`` does not exist.
+        UsageError: A location in ``archives`` does not exist.
     """
 
     def __init__(
@@ -285,7 +285,7 @@ class LinkGraph(Closing):
         self._where = where
         self._at = "" if at is None else _text_of_time(at)
         self._archives = tuple(archives)
-        self._reader = PageReader(store, ArchivePlaces(self._archives))
+        self._reader = PageReader(store, ArchivePaths(self._archives))
 
     def __repr__(self) -> str:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
@@ -430,7 +430,7 @@ class LinkGraph(Closing):
 
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
-                there is no place for rank tables.
+                there is no folder for rank tables.
             GoneError: The rank table of the token was removed.
             UsageError: The graph shows one time only (`at`).
         """
@@ -561,7 +561,7 @@ class LinkGraph(Closing):
         if self._at and not {"from_", "to"} & set(parameters):
             parameters["to"] = self._at
         given = list(_pairs({"format": format, **parameters}))
-        source = Source(self.store, ArchivePlaces(self._archives))
+        source = Source(self.store, ArchivePaths(self._archives))
         return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
 
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":

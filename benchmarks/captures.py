@@ -25,10 +25,11 @@ import arclink
 from arclink.captures.read import PageReader
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
+from benchmarks.corpus import Captured, Payload, digest_of, record_of
 from benchmarks.look_ups import serving
+from benchmarks.peers.pywb_server import serving_pywb
 from benchmarks.wayback import cpu_of
-from tests.pipeline.store_contents import build_store
-from tests.wayback.pywb_server import serving_pywb
 
 TIME = "20100217101229"
 BYTES = 40_000
@@ -45,16 +46,8 @@ def write_pages(path: Path, count: int) -> list[str]:
             uri = f"http://site{number % 50}.example/page/{number}.html"
             text = " ".join(dice.choices(words, k=BYTES // 8))
             body = f"<title>{number}</title><p>{text}".encode()[:BYTES].ljust(BYTES, b".")
-            block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-            date = f"{TIME[:4]}-{TIME[4:6]}-{TIME[6:8]}T{TIME[8:10]}:{TIME[10:12]}:{TIME[12:]}Z"
-            head = (
-                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {uri}\r\nWARC-Date: "
-                f"{date}\r\n"
-                f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012d}>\r\n"
-                "Content-Type: application/http; msgtype=response\r\nContent-Length: "
-                f"{len(block)}\r\n\r\n"
-            )
-            file.write(gzip.compress(head.encode() + block + b"\r\n\r\n"))
+            page = Captured(1, uri, TIME, Payload(200, "text/html", body), is_revisit=False)
+            file.write(gzip.compress(record_of(page, digest_of(body))))
             uris.append(uri)
     return uris
 
@@ -73,7 +66,7 @@ def read_by_library(store: Path, uris: Sequence[str]) -> list[float]:
     return found
 
 
-def read_by_place(store: Path, uris: Sequence[str]) -> list[float]:
+def read_by_memento(store: Path, uris: Sequence[str]) -> list[float]:
     """Return the milliseconds of each page, if its memento is known."""
     found = []
     with open_store(str(store)) as opened:
@@ -135,7 +128,7 @@ def main() -> None:
             chosen = dice.choices(uris, k=options.requests)
             for reader, label in (
                 (read_by_library, "library"),
-                (read_by_place, "library, memento known"),
+                (read_by_memento, "library, memento known"),
             ):
                 before_cpu = time.process_time()
                 times[label] += reader(store, chosen)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.schema import open_database, statements
-from arclink.store.cassandra.tables import KEYED, PLACED, KeyedTable, PlacedTable, Tables
+from arclink.store.cassandra.tables import KEYED, NUMBERED, KeyedTable, NumberedTable, Tables
 from benchmarks.bench import ROOT, Bench, NotHereError, arclink, python
 from benchmarks.cassandra import DISTINCT, LINKS_A_PAGE, new_keyspace
 from benchmarks.tables import TIMES, Cell, Table, Target
@@ -31,7 +31,7 @@ COPIES = (1, 14)
 """Numbers of copies of each row, each under keys of its own."""
 
 SOURCE = ROOT / "benchmarks/bulk/WriteSstables.java"
-_TABLES = (*KEYED, *PLACED)
+_TABLES = (*KEYED, *NUMBERED)
 _COLUMNS = "load, part, chunk, version, piece, data"
 _END = b"\xff"
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -204,7 +204,7 @@ def _statements_of(keyspace: str) -> Iterator[str]:
         yield f"{table}\n{created[table]}\n{insert}\n"
 
 
-def _tables_of(store: str) -> list[KeyedTable | PlacedTable]:
+def _tables_of(store: str) -> list[KeyedTable | NumberedTable]:
     tables = Tables(open_database(parse_address(store)))
     return [getattr(tables, name) for name in _TABLES]
 

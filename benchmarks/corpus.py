@@ -6,7 +6,7 @@ share; the others are links within the host, and power-law links to other hosts,
 pages that were never captured. 40 % of all mementos equal the one before of their URI, and half of
 these are revisit records. 10 % do not have status 200 (missing or moved), and 20 % are not HTML.
 
-Every page follows from the seed and its place (host, URI, version), not from pages that were made
+Every page follows from the seed and its host, URI and version, not from pages that were made
 before. So files can be made in parallel, and a fourth crawl can be made later.
 
     python -m benchmarks.corpus FOLDER --captures 30000
@@ -95,14 +95,14 @@ class Host:
         self.number = number
         sections = [world.slug(dice) for _ in range(1 + uris // 6)]
         self.sections = [dice.choice(sections) for _ in range(uris)]
-        self.is_page = [place == 0 or dice.random() < 0.8 for place in range(uris)]
+        self.is_page = [index == 0 or dice.random() < 0.8 for index in range(uris)]
         extensions = [
             "html" if is_page else dice.choice(list(RESOURCES)) for is_page in self.is_page
         ]
         self.files = [
-            f"{world.slug(dice)}-{place}.{extension}" for place, extension in enumerate(extensions)
+            f"{world.slug(dice)}-{index}.{extension}" for index, extension in enumerate(extensions)
         ]
-        self.pages = [place for place, is_page in enumerate(self.is_page) if is_page]
+        self.pages = [index for index, is_page in enumerate(self.is_page) if is_page]
         self.titles = [
             [world.title(dice, dice.randint(1, 5)) for _ in range(4)] for _ in range(uris)
         ]
@@ -112,13 +112,13 @@ class Host:
         ] or ["/logo.png"]
         self.images = [f'<img src="{path}" alt="{world.title(dice, 2)}">' for path in images]
 
-    def path(self, place: int) -> str:
+    def path(self, index: int) -> str:
         """Return the path of one URI."""
-        return f"/{self.sections[place]}/{self.files[place]}"
+        return f"/{self.sections[index]}/{self.files[index]}"
 
-    def uri(self, place: int) -> str:
+    def uri(self, index: int) -> str:
         """Return one URI."""
-        return f"http://{self.name}{self.path(place)}"
+        return f"http://{self.name}{self.path(index)}"
 
     def _template(self, world: "World", dice: random.Random) -> bytes:
         """Return 40 anchors: most to sections and pages of the host, as paths or absolute."""
@@ -187,11 +187,11 @@ class World:
         """Yield the captures of some hosts, crawl by crawl for each URI."""
         for number in hosts:
             host = self.host(number)
-            for place in range(len(host.files)):
-                yield from self._captures_of(host, place, crawls)
+            for index in range(len(host.files)):
+                yield from self._captures_of(host, index, crawls)
 
-    def _captures_of(self, host: Host, place: int, crawls: Sequence[int]) -> Iterator[Captured]:
-        dice = random.Random(f"{self.seed} changes {host.number} {place}")
+    def _captures_of(self, host: Host, index: int, crawls: Sequence[int]) -> Iterator[Captured]:
+        dice = random.Random(f"{self.seed} changes {host.number} {index}")
         made, payload = -1, Payload(0, "", b"")
         version = 0
         for crawl in range(1, max(crawls) + 1):
@@ -200,19 +200,19 @@ class World:
             version += not is_equal
             if crawl in crawls:
                 if made != version:
-                    made, payload = version, self._payload(host, place, version)
+                    made, payload = version, self._payload(host, index, version)
                 yield Captured(
                     crawl,
-                    host.uri(place),
-                    _timestamp(crawl, host.number * 37 + place),
+                    host.uri(index),
+                    _timestamp(crawl, host.number * 37 + index),
                     payload,
                     is_revisit,
                 )
 
-    def _payload(self, host: Host, place: int, version: int) -> Payload:
-        dice = random.Random(f"{self.seed} payload {host.number} {place} {version}")
-        if not host.is_page[place]:
-            mime = RESOURCES[host.files[place].rpartition(".")[2]]
+    def _payload(self, host: Host, index: int, version: int) -> Payload:
+        dice = random.Random(f"{self.seed} payload {host.number} {index} {version}")
+        if not host.is_page[index]:
+            mime = RESOURCES[host.files[index].rpartition(".")[2]]
             size = int(dice.lognormvariate(9.3, 0.8))
             return Payload(
                 200,
@@ -228,12 +228,12 @@ class World:
             return Payload(
                 dice.choice((301, 302)), "text/html", body[-400:], host.uri(dice.choice(host.pages))
             )
-        return Payload(200, "text/html", self._page(host, place, dice))
+        return Payload(200, "text/html", self._page(host, index, dice))
 
-    def _page(self, host: Host, place: int, dice: random.Random) -> bytes:
+    def _page(self, host: Host, index: int, dice: random.Random) -> bytes:
         size = int(dice.lognormvariate(math.log(40_000), 0.6))
         links = min(400, int(dice.lognormvariate(math.log(39), 0.7)))
-        pieces = [self._anchor(host, place, dice).encode() for _ in range(links)]
+        pieces = [self._anchor(host, index, dice).encode() for _ in range(links)]
         pieces += [image.encode() for image in dice.choices(host.images, k=6)]
         start = (
             f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{self.title(dice, 4)}</title>'
@@ -247,7 +247,7 @@ class World:
         parts.append(b"</body></html>\n")
         return b"".join(parts)
 
-    def _anchor(self, host: Host, place: int, dice: random.Random) -> str:
+    def _anchor(self, host: Host, index: int, dice: random.Random) -> str:
         """Return a link within the host, or one off it; power laws choose where to."""
         if dice.random() < 0.75:
             target = host.pages[int(len(host.pages) * dice.random() ** 2)]
@@ -258,7 +258,7 @@ class World:
             elif shape > 0.6:
                 href = (
                     host.files[target]
-                    if host.sections[target] == host.sections[place]
+                    if host.sections[target] == host.sections[index]
                     else f"..{path}"
                 )
             else:
@@ -277,16 +277,16 @@ class World:
             f'rel="external">{self._words_for(other, target, dice)}</a>'
         )
 
-    def _words_for(self, host: Host, place: int, dice: random.Random) -> str:
+    def _words_for(self, host: Host, index: int, dice: random.Random) -> str:
         """Return the words of a link.
 
         One of its page's titles, or words of the linking page's own.
         """
-        return dice.choice(host.titles[place]) if dice.random() < OF_TITLE else self.phrase(dice)
+        return dice.choice(host.titles[index]) if dice.random() < OF_TITLE else self.phrase(dice)
 
 
 def _rank(size: int, dice: random.Random) -> int:
-    """Return a place below ``size``.
+    """Return an index below ``size``.
 
     The first is chosen most often, the k-th a k-th as often (Zipf).
     """
@@ -339,8 +339,8 @@ def _write_files(task: tuple[Path, int, int, Sequence[int], int, range]) -> list
     for capture in World(count, seed).captures(hosts, crawls):
         payload, file = capture.payload, files[capture.crawl]
         offset = file.tell()
-        digest = base64.b32encode(hashlib.sha1(payload.body).digest()).decode()
-        length = _write(file, _record(capture, digest))
+        digest = digest_of(payload.body)
+        length = _write(file, record_of(capture, digest))
         host, _, path = capture.uri.removeprefix("http://www.").partition(".example")
         mime = "warc/revisit" if capture.is_revisit else payload.mime
         rows.append(
@@ -359,7 +359,13 @@ def _write(file: BinaryIO, record: bytes) -> int:
     return file.write(packer.compress(record) + packer.flush())
 
 
-def _record(capture: Captured, digest: str) -> bytes:
+def digest_of(body: bytes) -> str:
+    """Return the digest of a payload as archives write it."""
+    return base64.b32encode(hashlib.sha1(body).digest()).decode()
+
+
+def record_of(capture: Captured, digest: str) -> bytes:
+    """Return the WARC record of a capture with this digest."""
     payload, time = capture.payload, capture.timestamp
     http = [
         f"HTTP/1.1 {payload.status} {NAMES_OF_STATUS[payload.status]}",

@@ -14,7 +14,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
-from arclink.extract.further_captures import further_pointers, places
+from arclink.extract.further_captures import further_pointers, pairs_of
 from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.filter.sharing import format_table, share_pieces
 from arclink.jobs.extract_links import ExtractLinks
@@ -139,7 +139,7 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
 
     def find() -> None:
         lines = (format_pointer(one) for one in read_pointers([waiting]))
-        pairs = sorted(pair for line in lines for pair in places(line, recorded=False))
+        pairs = sorted(pair for line in lines for pair in pairs_of(line, recorded=False))
         for _, same in groupby(pairs, itemgetter(0)):
             values = (value for _, value in same)
             for _ in further_pointers(values, Counter()):

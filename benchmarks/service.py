@@ -96,10 +96,10 @@ def of_load(bench: Bench, store: Path) -> Table:
     hub = [f"/linkQuery?format=json&direction=in&limit=100&uri={quote(HUB, safe='')}"]
     batches = iter(range(1, 5))
     rows: list[list[Cell]] = []
-    for workers, told in (("1", "1 worker"), ("2", "2 workers")):
+    for workers, workers_in_words in (("1", "1 worker"), ("2", "2 workers")):
         for name, paths in (("ordinary URIs", ordinary), ("first 100 of the hub", hub)):
             with service(store, "--workers", workers) as address:
-                rows.append([f"{name}, {told}", *ask(address, paths).cells, None])
+                rows.append([f"{name}, {workers_in_words}", *ask(address, paths).cells, None])
                 folder = bench.folder / "scratch" / f"serving-{next(batches)}"
                 since = time.perf_counter()
                 with subprocess.Popen(
@@ -111,7 +111,9 @@ def of_load(bench: Bench, store: Path) -> Table:
                         raise RuntimeError("the batch was not loaded")
                 say(f"loaded {LOADED:,} pages in {time.perf_counter() - since:.1f} s meanwhile")
                 log = store.with_name(f"{store.name}-wal").stat().st_size
-                rows.append([f"{name}, {told}, while a batch is loaded", *found.cells, log])
+                rows.append(
+                    [f"{name}, {workers_in_words}, while a batch is loaded", *found.cells, log]
+                )
     columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log afterwards"]
     notes = [
         (

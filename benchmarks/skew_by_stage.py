@@ -137,7 +137,7 @@ def loads(folder: Path) -> Iterator[tuple[str, Load]]:
     )
     read = Load(Counter(), Counter())
     for pointer in read_pointers(run.parts(work / "pointers")):
-        task, _, _ = tasks.place(pointer)
+        task, _, _ = tasks.assign(pointer)
         read.records[task] += 1
         read.sizes[task] += max(pointer.length, 0)
     yield "extract", read

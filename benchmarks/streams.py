@@ -43,8 +43,8 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
 from arclink.uris.hosts import stem_of_host
+from benchmarks.built_stores import build_store
 from benchmarks.tables import TIMES, Cell, Table, Target, format_table
-from tests.pipeline.store_contents import build_store
 
 RANDOM_READS = 1_000
 ROUNDS = 15

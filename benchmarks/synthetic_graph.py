@@ -88,11 +88,11 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
         (graph / "mementos/part-00000").open("w") as mementos,
         (graph / "payloads/part-00000").open("w") as payloads,
     ):
-        for place, content in enumerate(contents):
-            page = first + place
+        for position, content in enumerate(contents):
+            page = first + position
             payloads.write(
-                f"{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ"
-                f'\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n'
+                f"{content}\t0\tutf-8\t{archive.name}\t{position}\tPAYLOAD_READ"
+                f'\t{{"LINK_KEPT":{edges[position + 1] - edges[position]}}}\n'
             )
             row = (
                 surt(page),
@@ -104,7 +104,7 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
                 "response",
                 archive.name,
             )
-            mementos.write("\t".join((*row, str(place), "1", "-\n")))
+            mementos.write("\t".join((*row, str(position), "1", "-\n")))
     names = [_block_name(contents[start : start + BLOCK]) for start in range(0, pages, BLOCK)]
     with (graph / "outlinks/part-00000").open("w") as file:
         for number, name in enumerate(names):
@@ -168,18 +168,18 @@ def _inlinks(sources: Numbers, targets: Numbers, first: int, names: Sequence[str
     """
     keys = _keys(sources, targets)
     order = np.lexsort((sources, keys))
-    keys, places = keys[order], (sources[order] - first).tolist()
+    keys, positions = keys[order], (sources[order] - first).tolist()
     starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)).tolist()
     last, groups, held = -2, list[str](), 0
     for key, start, end in zip(
-        keys[starts].tolist(), starts, [*starts[1:], len(places)], strict=True
+        keys[starts].tolist(), starts, [*starts[1:], len(positions)], strict=True
     ):
         target, variant = divmod(key, TEXTS)
         for part in range(start, end, MOST_IN_ROW):
             if groups and (target != last or held >= MOST_IN_ROW):
                 yield _row(last, groups)
                 groups, held = [], 0
-            of_part = places[part : min(part + MOST_IN_ROW, end)]
+            of_part = positions[part : min(part + MOST_IN_ROW, end)]
             groups.append(
                 f'["a@href","{text(target, variant)}",null,[{_positions(of_part, names)}]]'
             )
@@ -188,14 +188,14 @@ def _inlinks(sources: Numbers, targets: Numbers, first: int, names: Sequence[str
         yield _row(last, groups)
 
 
-def _positions(places: Sequence[int], names: Sequence[str]) -> str:
-    """Return the pages at these places of the batch as blocks and positions in them."""
-    if len(places) == 1:  # most
-        return f'["{names[places[0] // BLOCK]}",[{places[0] % BLOCK}]]'
-    blocks = groupby(places, lambda place: place // BLOCK)
+def _positions(positions: Sequence[int], names: Sequence[str]) -> str:
+    """Return the pages at these positions of the batch as blocks and positions in them."""
+    if len(positions) == 1:  # most
+        return f'["{names[positions[0] // BLOCK]}",[{positions[0] % BLOCK}]]'
+    blocks = groupby(positions, lambda position: position // BLOCK)
     return ",".join(
         [
-            f'["{names[block]}",[{",".join([str(place % BLOCK) for place in of_block])}]]'
+            f'["{names[block]}",[{",".join([str(position % BLOCK) for position in of_block])}]]'
             for block, of_block in blocks
         ]
     )

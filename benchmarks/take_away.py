@@ -21,9 +21,10 @@ from arclink.captures.queries import FORMATS_OF_FILES, CaptureFormat, TakeAwayQu
 from arclink.captures.write import take_away
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from tests.captures.archives import T1, Record
-from tests.pipeline.store_contents import build_store
+from benchmarks.built_stores import build_store
+from benchmarks.corpus import Captured, Payload, digest_of, record_of
 
+TIME = "20100101000000"
 BYTES = 40_000
 """Of a body."""
 
@@ -41,16 +42,16 @@ def write_captures(path: Path, count: int) -> None:
     """Write a WARC file with this number of captures."""
     dice = random.Random(1)
     words = [f"word{number:x}" for number in range(5_000)]
-    picture = (b"HTTP/1.1 200 OK", b"Content-Type: image/jpeg")
     with path.open("wb") as file:
         for number in range(count):
             uri = f"http://site{number % 50}.example/{number}"
             if number % 2:
-                record = Record(uri, T1, dice.randbytes(BYTES), picture)
+                payload = Payload(200, "image/jpeg", dice.randbytes(BYTES))
             else:
                 text = " ".join(dice.choices(words, k=BYTES // 8)).encode()
-                record = Record(uri, T1, b"<p>%d %b" % (number, text[:BYTES]))
-            file.write(gzip.compress(record.to_bytes(), 6))
+                payload = Payload(200, "text/html", b"<p>%d %b" % (number, text[:BYTES]))
+            capture = Captured(1, uri, TIME, payload, is_revisit=False)
+            file.write(gzip.compress(record_of(capture, digest_of(payload.body)), 6))
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ from arclink.wayback.client import Client, Manners, origin_of
 from arclink.wayback.records import WarcFiles
 from arclink.wayback.replay import Replay
 from benchmarks import corpus
-from tests.wayback.pywb_server import serving_pywb
+from benchmarks.peers.pywb_server import serving_pywb
 
 HOSTS_PER_FILE = 16
 """Smaller files than usual, so that there are some for each task."""
@@ -98,11 +98,13 @@ def extract_interface(output: Path, base: str, numbered: tuple[int, Share]) -> D
                 pointer.file,
                 "response",
             )
-            place = files.write_capture(capture, replay.fetch(capture))
+            address = files.write_capture(capture, replay.fetch(capture))
             fetched.append(
                 (
-                    str(folder / place.file),
-                    replace(pointer, file=place.file, offset=place.offset, length=place.length),
+                    str(folder / address.file),
+                    replace(
+                        pointer, file=address.file, offset=address.offset, length=address.length
+                    ),
                 )
             )
     files.close()
@@ -127,13 +129,13 @@ def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) 
     """Return the shares that a build gives to its tasks: whole files, in their order."""
     sizes = ((name, path, Path(path).stat().st_size) for name, path in paths.items())
     reading = ReadingTasks(assign_files(sizes, {}, tasks), tasks)
-    placed: list[list[tuple[bytes, Pointer]]] = [[] for _ in range(tasks)]
+    by_task: list[list[tuple[bytes, Pointer]]] = [[] for _ in range(tasks)]
     for pointer in pointers:
-        task, order, _ = reading.place(pointer)
-        placed[task].append((order, pointer))
+        task, order, _ = reading.assign(pointer)
+        by_task[task].append((order, pointer))
     return [
         [(paths[pointer.file], pointer) for _, pointer in sorted(share, key=itemgetter(0))]
-        for share in placed
+        for share in by_task
     ]
 
 

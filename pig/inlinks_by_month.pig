@@ -38,13 +38,13 @@ shown        = STREAM in_order THROUGH contents AS (content:chararray, original:
 
 -- Which contents link to each target? An inlink names them by their block and their position in it.
 block_rows   = LOAD '$GRAPH/outlinks/part-*' USING PigStorage('\n') AS (row:bytearray);
-block_places = STREAM block_rows THROUGH unpack_blocks AS (block:chararray, position:int, content:chararray);
-places       = DISTINCT block_places;
+in_blocks    = STREAM block_rows THROUGH unpack_blocks AS (block:chararray, position:int, content:chararray);
+positions    = DISTINCT in_blocks;
 inlink_rows  = LOAD '$GRAPH/inlinks/part-*' USING PigStorage('\n') AS (row:bytearray);
 links        = STREAM inlink_rows THROUGH unpack_inlinks AS (
     target:chararray, uri:chararray, kind:chararray, text:chararray, rel:chararray, block:chararray, position:int);
-placed       = JOIN links BY (block, position), places BY (block, position);
-pairs        = FOREACH placed GENERATE links::target AS target, places::content AS content;
+resolved     = JOIN links BY (block, position), positions BY (block, position);
+pairs        = FOREACH resolved GENERATE links::target AS target, positions::content AS content;
 linking      = DISTINCT pairs;
 
 sources      = JOIN linking BY content, shown BY content;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arclink.demo import write_demo_archive
 from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.store_contents import build_store
+from benchmarks.built_stores import build_store
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ SEARCHED = (
     "arclink/*.py",
     "arclink/*.pyx",
     "arclink/*.html",
-    "arclink/*.cql",
+    "cassandra_schema/*.cql",
     "benchmarks/*.md",
     "benchmarks/*.py",
     "benchmarks/*.java",

@@ -1,5 +1,5 @@
 """The order of the rooms: a module imports only from its own room and from rooms above it in this
-list.
+list. The folders of the project have such an order, too.
 
 Imports inside functions count, and so do names of modules in strings that are handed to the import
 machinery. Imports for types only count as well: a reader follows them too.
@@ -7,7 +7,7 @@ machinery. Imports for types only count as well: a reader follows them too.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import FOLDERS, ROOT, files_below, names_imported, trees
 
 ROOMS = (
     "words of the field",
@@ -67,7 +67,7 @@ PACKAGES_OF_ROOMS = {
 def modules() -> Mapping[str, Path]:
     """Return the modules of the package by name."""
     found = {}
-    for path in sorted((ROOT / "arclink").rglob("*.py")):
+    for path in trees("arclink"):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         found[name.removesuffix(".__init__")] = path
     return found
@@ -77,7 +77,7 @@ class Contents(NamedTuple):
     """What is tested of a module's code.
 
     Attributes:
-        imported: Every dotted name that it imports, in functions and by `import_module` too.
+        imported: Every dotted name that it imports.
         texts: Its texts other than docstrings.
         public_classes: Names of its classes.
     """
@@ -87,9 +87,8 @@ class Contents(NamedTuple):
     public_classes: tuple[str, ...]
 
 
-def contents_of(code: str) -> Contents:
+def contents_of(tree: ast.Module) -> Contents:
     """Return the facts about a module's code that the tests check."""
-    tree = ast.parse(code)
     nodes = list(ast.walk(tree))
     documents = {
         id(node.value)
@@ -108,27 +107,13 @@ def contents_of(code: str) -> Contents:
         for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
-    return Contents(frozenset(_names_imported(nodes)), texts, public_classes)
-
-
-def _names_imported(nodes: list[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            yield from (
-                argument.value
-                for argument in node.args
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-            )
+    return Contents(frozenset(names_imported(tree)), texts, public_classes)
 
 
 @cache
 def contents() -> Mapping[str, Contents]:
-    """Return these facts for each module, by its name; each module is parsed once."""
-    return {module: contents_of(path.read_text("utf-8")) for module, path in modules().items()}
+    """Return these facts for each module, by its name."""
+    return {module: contents_of(trees("arclink")[path]) for module, path in modules().items()}
 
 
 def module_of(name: str) -> str:
@@ -184,12 +169,36 @@ def test_no_import_goes_back_up() -> None:
 
 def test_an_upward_import_is_seen() -> None:
     code = "def late():\n    from arclink.cli import main"
-    found = frozenset(map(module_of, contents_of(code).imported))
+    found = frozenset(map(module_of, names_imported(ast.parse(code))))
     assert upward({"arclink.store.location": found}) == [
         "arclink.store.location imports arclink.cli.main"
     ]
-    named = contents_of("from importlib import import_module\nimport_module('arclink.jobs')")
-    assert "arclink.jobs" in named.imported
+    named = ast.parse("from importlib import import_module\nimport_module('arclink.jobs')")
+    assert "arclink.jobs" in names_imported(named)
+
+
+def to_later_folders(folder: str, tree: ast.Module) -> list[str]:
+    """Return the names that code in a folder imports from folders after it."""
+    later = FOLDERS[FOLDERS.index(folder) + 1 :]
+    return [name for name in names_imported(tree) if name.partition(".")[0] in later]
+
+
+def test_no_folder_imports_from_a_later_one() -> None:
+    """Benchmarks use the package, and tests use both. Engines are started by scripts alone."""
+    found = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for folder in FOLDERS
+        for path, tree in trees(folder).items()
+        for name in to_later_folders(folder, tree)
+    ]
+    assert found == []
+    assert not list((ROOT / "engines").rglob("*.py"))
+
+
+def test_an_import_from_a_later_folder_is_seen() -> None:
+    tree = ast.parse("def late():\n    from tests.demos import Demos\n    import arclink.model")
+    assert to_later_folders("benchmarks", tree) == ["tests.demos.Demos"]
+    assert to_later_folders("tests", tree) == []
 
 
 def test_no_modules_import_each_other() -> None:
@@ -215,7 +224,7 @@ def test_only_the_command_table_names_modules_in_strings() -> None:
 
 def test_a_module_that_is_named_in_a_string_is_seen() -> None:
     code = '"""arclink.rows"""\nROOM = "arclink.cli"\ndef call():\n    """arclink.jobs"""\n'
-    assert contents_of(code).texts == {"arclink.cli"}
+    assert contents_of(ast.parse(code)).texts == {"arclink.cli"}
 
 
 def test_the_stores_do_not_know_each_other() -> None:
@@ -248,7 +257,7 @@ def test_the_page_of_the_architecture_names_files_that_exist_in(room: str) -> No
     """A file is in its room or a folder of it, or is named with its own room."""
     for name in re.findall(r"`([\w/]+\.pyx?)`", sections_of_rooms()[room]):
         folder = ROOT / "arclink" / room
-        assert (ROOT / "arclink" / name).is_file() or list(folder.rglob(name)), name
+        assert (ROOT / "arclink" / name).is_file() or files_below(folder, name), name
 
 
 @pytest.mark.parametrize("package", PACKAGES_OF_ROOMS)
@@ -263,8 +272,8 @@ def test_is_imported_by_its_rooms_only(package: str) -> None:
 
 
 def test_no_two_public_classes_share_a_name() -> None:
-    places: dict[str, list[str]] = {}
+    found_in: dict[str, list[str]] = {}
     for module, of_module in contents().items():
         for name in of_module.public_classes:
-            places.setdefault(name, []).append(module)
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+            found_in.setdefault(name, []).append(module)
+    assert {name: found for name, found in found_in.items() if len(found) > 1} == {}

@@ -61,7 +61,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 print(CliRunner().invoke(group, ["--help"]).output)
 print(*[item.value for item in group.shell_complete(click.Context(group), "ex")])
-print([name for name in sys.modules if name in ("arclink.cli.links", "arclink.store")])
+print([name for name in sys.modules if name in ("arclink.cli.query_commands", "arclink.store")])
 """
     *shown, completions, imported = said(code).splitlines()
     assert "  links         Show the links of a URI through time." in shown
@@ -86,10 +86,22 @@ print(before, "http.client" in sys.modules, urllib.request is sys.modules["urlli
 
 def test_a_link_query_needs_neither_http_nor_other_processes() -> None:
     code = (
-        "import sys, arclink.cli.links, arclink.access.formats, arclink.store.sqlite.store; "
+        "import sys; from arclink.cli.query_commands import load_command; load_command('links'); "
+        "import arclink.store.sqlite.store; "
         "print({'http.client', 'multiprocessing', 'urllib.request'} & {*sys.modules})"
     )
     assert said(code) == "set()"
+
+
+def test_a_query_imports_nothing_for_the_other_queries_of_its_module() -> None:
+    code = (
+        "import sys; from arclink.cli.query_commands import load_command; load_command('NAME'); "
+        "print(sorted({'numpy', 'arclink.access.answers', 'arclink.access.differences', "
+        "'arclink.analysis.seed_lists'} & {*sys.modules}))"
+    )
+    assert said(code.replace("NAME", "stats")) == "[]"
+    assert "arclink.access.differences" in said(code.replace("NAME", "diff"))
+    assert "arclink.analysis.seed_lists" not in said(code.replace("NAME", "diff"))
 
 
 def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser_or_store() -> None:

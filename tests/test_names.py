@@ -6,22 +6,13 @@ Also: entries of docstrings, such as the errors of a function, each begin a line
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-
-CODE = ("arclink", "jobs", "service", "pig", "tests", "benchmarks")
+from tests.sources import ROOT, files_below, trees
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-@cache
-def trees() -> Mapping[Path, ast.Module]:
-    """Return the syntax trees of all modules by path."""
-    paths = (path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py")))
-    return {path: ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def names_defined(tree: ast.Module) -> Iterator[str]:
@@ -86,7 +77,8 @@ def names_used_at_home_only() -> Iterator[tuple[Path, str]]:
     for path, tree in trees().items():
         for word in words_of(tree):
             used.setdefault(word, set()).add(path)
-    compiled = " ".join(path.read_text("utf-8") for path in (ROOT / "arclink").rglob("*.p[yx][xd]"))
+    sources = files_below(ROOT / "arclink", "*.p[yx][xd]")
+    compiled = " ".join(path.read_text("utf-8") for path in sources)
     for path, tree in trees().items():
         if path.is_relative_to(ROOT / "arclink"):
             types = named_in_types(tree)

@@ -9,8 +9,8 @@ import pytest
 from nbclient import NotebookClient
 
 from arclink.pipeline.settings import BuildSettings
+from benchmarks.built_stores import build_store
 from tests.pipeline.conftest import demo, store
-from tests.pipeline.store_contents import build_store
 
 __all__ = ["demo", "store"]  # fixtures
 

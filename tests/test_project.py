@@ -1,4 +1,4 @@
-"""Rules for the whole repository: documents agree with the code, and files name no foreign places.
+"""Rules for the whole repository: documents agree with the code, and files name no foreign hosts.
 
 For example, options, reasons and dependencies in the documents are those of the code, links lead to
 headings, and calls of commands are valid.
@@ -23,8 +23,8 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.reasons import Reason
 from arclink.version import VERSION
+from tests.sources import ROOT, names_imported, trees
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
 VENDORED = {"wabac.js.br"}
@@ -116,7 +116,7 @@ def test_no_file_names(what: str) -> None:
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
-def test_foreign_places_are_recognized(line: str, what: str) -> None:
+def test_foreign_locations_are_recognized(line: str, what: str) -> None:
     assert FOREIGN[what].search(line)
 
 
@@ -361,7 +361,7 @@ def test_every_test_that_holds_a_promise_exists() -> None:
         for file, name in named:
             functions = {
                 node.name
-                for node in ast.walk(ast.parse((ROOT / file).read_bytes()))
+                for node in ast.walk(trees("tests")[ROOT / file])
                 if isinstance(node, ast.FunctionDef)
             }
             assert name in functions, f"{file} has no {name}"
@@ -483,14 +483,7 @@ def modules_of(code: ast.Module) -> set[str]:
 @cache
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
-    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    return frozenset().union(*map(modules_in, paths))
-
-
-@cache
-def modules_in(path: Path) -> set[str]:
-    """Return the result of `modules_of` for a file."""
-    return modules_of(ast.parse(path.read_bytes()))
+    return frozenset().union(*map(modules_of, trees(*folders).values()))
 
 
 @pytest.mark.parametrize(
@@ -547,7 +540,7 @@ def test_every_package_imported_is_declared(
 
 
 def test_packages_of_the_design_are_used_where_the_page_says() -> None:
-    """The table names every place below arclink/ that imports a package, and no other place."""
+    """The table names every file or folder below arclink/ that imports a package, and no other."""
     modules = {
         "Flask": "flask",
         "BeautifulSoup": "bs4",
@@ -558,17 +551,21 @@ def test_packages_of_the_design_are_used_where_the_page_says() -> None:
         r"^\| ([\w-]+) \| [^|]+ \| (`[^|]+`) \|$", table.partition("\nTwo of")[0], re.MULTILINE
     )
     assert len(rows) == 8
-    for package, places in rows:
+    imports = {path.resolve(): modules_of(tree) for path, tree in trees().items()}
+    in_package = set(map(Path.resolve, trees("arclink")))
+    for package, imported_by in rows:
         module = modules.get(package, package)
-        named = [ROOT / place for place in re.findall(r"`([^`]+)`", places)]
-        for place in named:
-            files = [place] if place.is_file() else place.rglob("*.py")
-            assert any(module in modules_in(path) for path in files), f"{package}: {place}"
+        users = [path for path, names in imports.items() if module in names]
+        named = [ROOT / importer for importer in re.findall(r"`([^`]+)`", imported_by)]
+        for importer in named:
+            assert any(importer in (path, *path.parents) for path in users), (
+                f"{package}: {importer}"
+            )
         assert [
             path
-            for path in (ROOT / "arclink").rglob("*.py")
-            if module in modules_in(path)
-            and not any(place in (path, *path.parents) for place in named)
+            for path in users
+            if path in in_package
+            and not any(importer in (path, *path.parents) for importer in named)
         ] == []
 
 
@@ -605,19 +602,12 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
 
 def test_no_test_module_imports_from_another() -> None:
     """Helpers are in modules of their own: a change of one test changes no other."""
-    test_module = re.compile(r"tests(\.\w+)*\.test_\w+")
+    test_module = re.compile(r"tests(\.\w+)*\.test_\w+\b")
     imports = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for folder in ("tests", "benchmarks")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        )
-        if test_module.fullmatch(name)
+        for path, tree in trees("tests", "benchmarks").items()
+        for name in names_imported(tree)
+        if test_module.match(name)
     ]
     assert imports == []
 

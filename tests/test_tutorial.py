@@ -37,19 +37,19 @@ def missing(shown: list[str], output: str) -> list[str]:
     Without ``…`` between them, lines follow each other directly.
     """
     lines = output.splitlines()
-    place, is_free = 0, False
+    begin, is_free = 0, False
     for line in shown:
         if line == "…":
             is_free = True
             continue
         candidates = (
-            range(place, len(lines)) if is_free else range(place, min(place + 1, len(lines)))
+            range(begin, len(lines)) if is_free else range(begin, min(begin + 1, len(lines)))
         )
         found = next((number for number in candidates if lines[number] == line), None)
         if found is None:
             return [line]
-        place, is_free = found + 1, False
-    return [] if is_free or place == len(lines) else lines[place:]
+        begin, is_free = found + 1, False
+    return [] if is_free or begin == len(lines) else lines[begin:]
 
 
 def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:

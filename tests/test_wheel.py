@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Iterable
 from configparser import ConfigParser
@@ -12,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from arclink.version import VERSION
-from tests.wheel_contents import ROOT, compiled_modules, names_in, problems_of
+from tests.sources import ROOT
+from tests.wheel_contents import compiled_modules, names_in, problems_of
 
 SOURCES = (
     "arclink",
+    "cassandra_schema",
+    "jobs",
     "setup.py",
     "setup.cfg",
     "pyproject.toml",
@@ -25,28 +29,50 @@ SOURCES = (
 )
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel that was built where there is no C compiler."""
-    folder = tmp_path_factory.mktemp("wheel")
-    ours = shutil.ignore_patterns("*.so", "__pycache__", "*.c")
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / "source" / name, ignore=ours)
-        else:
-            shutil.copy(ROOT / name, folder / "source" / name)
-    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+def built(source: Path, what: str, into: Path) -> Path:
+    """Build an sdist or a wheel of a folder where there is no C compiler; return its path."""
+    build = f"import sys; from setuptools.build_meta import {what}; {what}(sys.argv[1])"
     done = subprocess.run(
-        [sys.executable, "-c", build, str(folder)],
-        cwd=folder / "source",
+        [sys.executable, "-c", build, str(into)],
+        cwd=source,
         env={**os.environ, "CC": "false"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    (found,) = folder.glob("*.whl")
+    (found,) = into.glob("arclink-*.whl" if what == "build_wheel" else "arclink-*.tar.gz")
     return found
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an sdist of the sources, in which some folders are links."""
+    folder = tmp_path_factory.mktemp("sdist")
+    ours = shutil.ignore_patterns("*.so", "__pycache__", "*.c")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / "source" / name, symlinks=True, ignore=ours)
+        else:
+            shutil.copy(ROOT / name, folder / "source" / name)
+    return built(folder / "source", "build_sdist", folder)
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a wheel of the sdist."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with tarfile.open(sdist) as opened:
+        opened.extractall(folder, filter="data")
+    return built(folder / sdist.name.removesuffix(".tar.gz"), "build_wheel", folder)
+
+
+def test_an_sdist_has_files_in_the_place_of_links(sdist: Path) -> None:
+    with tarfile.open(sdist) as opened:
+        members = {member.name.partition("/")[2]: member for member in opened}
+    assert members["arclink/jobs/extract_links.py"].isreg()
+    assert members["arclink/store/cassandra/cql/001_steps.cql"].isreg()
+    assert all(member.isreg() or member.isdir() for member in members.values())
 
 
 def test_a_wheel_holds_the_package_and_all_that_it_reads(wheel: Path) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, files_below
+
 NEEDED = ("*.py", "*.sql", "*.cql", "py.typed", "service/templates/*", "service/static/*")
 
 
@@ -27,9 +28,9 @@ def problems_of(names: frozenset[str], package: Path, is_compiled: bool) -> Iter
         if name.endswith((".c", ".pyc", ".pyx")):
             yield f"{name} is for the build"
     for pattern in NEEDED:
-        for path in sorted(package.rglob(pattern)):
+        for path in files_below(package, pattern):
             name = f"arclink/{path.relative_to(package).as_posix()}"
-            if path.is_file() and name not in names:
+            if name not in names:
                 yield f"{name} is missing"
     if not any(name.endswith("dist-info/licenses/LICENSE") for name in names):
         yield "the licence is missing"

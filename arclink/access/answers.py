@@ -30,12 +30,11 @@ from arclink.access.evidence import Gathering
 from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
-from arclink.access.ranges import links_in_range_after
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.redirect_targets import Hop, follow
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.snapshots import of_one_state
-from arclink.access.store_order import links_after
+from arclink.access.store_order import links_after, links_in_range_after
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId

@@ -58,12 +58,12 @@ class Collapser:
 
     def passes(self, memento: Memento) -> bool:
         """Return whether a row differs from the row before, in each collapse."""
-        for place, fields in enumerate(self._fields):
+        for index, fields in enumerate(self._fields):
             values = [field(memento)[: length or None] for field, length in fields]
             value = " ".join(values)
-            if value == self._last[place]:
+            if value == self._last[index]:
                 return False
-            self._last[place] = value
+            self._last[index] = value
         return True
 
     @property

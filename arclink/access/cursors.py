@@ -120,7 +120,7 @@ class Cursor:
         is_in_store_order = not all(
             isinstance(position, Done | Grouped) for position in (self.outlinks, self.inlinks)
         )
-        return is_in_store_order and self.state.places != now.places
+        return is_in_store_order and self.state.order != now.order
 
 
 def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
@@ -129,7 +129,7 @@ def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
         [
             fingerprint,
             cursor.state.version,
-            cursor.state.places,
+            cursor.state.order,
             _fields(cursor.outlinks),
             _fields(cursor.inlinks),
         ]
@@ -144,9 +144,9 @@ def decode_cursor(text: str, fingerprint: str) -> Cursor:
     """
     fields = decode_fields(text)
     match fields:
-        case [str(query), str(version), str(places), outlinks, inlinks] if query == fingerprint:
+        case [str(query), str(version), str(order), outlinks, inlinks] if query == fingerprint:
             return Cursor(
-                StoreState(version, places),
+                StoreState(version, order),
                 _position(outlinks, is_out=True),
                 _position(inlinks, is_out=False),
             )

@@ -318,9 +318,9 @@ class _Side:
             max(self._rows, 0) + 1,
         )
         for _, same in groupby(mementos, attrgetter("timestamp")):
-            some = list(same)
-            self._rows -= len(some)
-            newest = [memento for memento in some if memento.original == original] or newest
+            of_moment = list(same)
+            self._rows -= len(of_moment)
+            newest = [memento for memento in of_moment if memento.original == original] or newest
         return iter(newest)
 
     def _state_of(self, memento: Memento) -> State:

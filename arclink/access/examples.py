@@ -71,13 +71,13 @@ def _pages(store: Answers, of_host: int) -> Iterator[_Page]:
     after: Surt | None = None
     tried = 0
     while tried < _MOST_TRIED:
-        some = list(
+        surts = list(
             islice(store.captured_surts(Surt(""), after), min(of_host, _MOST_TRIED - tried))
         )
-        if not some:
+        if not surts:
             return
-        host = some[0].partition(")")[0]
-        for surt in some:
+        host = surts[0].partition(")")[0]
+        for surt in surts:
             if surt.partition(")")[0] != host:
                 break
             tried += 1

@@ -69,10 +69,12 @@ def _of_all_methods(store: Answers, surt: Surt, span: Span) -> Iterator[Memento]
 def _in_parts(store: Answers, mementos: Iterator[Memento]) -> Iterator[Explanation]:
     while True:
         with store.snapshot():
-            some = [_explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
-        if not some:
+            explanations = [
+                _explain_memento(store, memento) for memento in islice(mementos, TOGETHER)
+            ]
+        if not explanations:
             return
-        yield from some
+        yield from explanations
 
 
 def _explain_memento(store: Answers, memento: Memento) -> Explanation:

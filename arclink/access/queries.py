@@ -336,7 +336,7 @@ class LinkQuery(DeclaredQuery):
         """Return whether the query selects links with this URI at the other end."""
         return all(one.passes_end(uri) for one in self.filters)
 
-    def _has_place(self, position: object) -> bool:
+    def _has_position(self, position: object) -> bool:
         """Return whether a cursor position is valid in the answer to this query."""
         if not self.is_range or position == DONE:
             return not isinstance(position, InRange)
@@ -350,7 +350,7 @@ class LinkQuery(DeclaredQuery):
                 why = "cannot be used with follow: query the redirect's target for the rest"
                 raise ConflictError(CURSOR.name, text, why)
             cursor = decode_cursor(text, self.fingerprint)
-            if not (self._has_place(cursor.outlinks) and self._has_place(cursor.inlinks)):
+            if not (self._has_position(cursor.outlinks) and self._has_position(cursor.inlinks)):
                 raise CursorError("not a position in this answer")
         return replace(self, cursor=cursor)
 

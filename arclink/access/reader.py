@@ -132,9 +132,9 @@ class Reading:
         next inlink.
         """
         rest = iter(inlinks)
-        while some := list(islice(rest, AT_ONCE)):
+        while portion := list(islice(rest, AT_ONCE)):
             by_content = [
-                (content, list(same)) for content, same in groupby(some, attrgetter("content"))
+                (content, list(same)) for content, same in groupby(portion, attrgetter("content"))
             ]
             of_each = self.pages([content for content, _ in by_content])
             for (content, same), pages in zip(by_content, of_each, strict=True):

@@ -9,23 +9,43 @@ changes the order of two members:
 
 So a position stays valid while the store grows: a member that was there comes exactly once; a new
 member may or may not come.
+
+An answer about many pages (``matchType``: a host, a domain, or a common SURT prefix) goes through
+their SURTs in SURT order, and lists the members of each in this order. Only the current position is
+held in memory.
 """
 
 import hashlib
 from collections.abc import Iterator
 from itertools import islice
 
-from arclink.access.cursors import InlinkPosition, LinkPosition, OutlinkPosition
+from arclink.access.cursors import (
+    DONE,
+    FIRST_INLINK,
+    FIRST_OUTLINK,
+    Done,
+    InlinkPosition,
+    InRange,
+    LinkPosition,
+    OutlinkPosition,
+)
 from arclink.access.groups import wants_outlink
 from arclink.access.members import Member, member_of
+from arclink.access.queries import Direction
 from arclink.access.reader import AT_ONCE, Reading, Vertex
-from arclink.model import Inlink, Timestamp, UriR
+from arclink.model import Inlink, Surt, Timestamp, UriR
 
 CHUNK = 10_000
 """Number of vertices held at a time; a URI with more is read once per chunk."""
 
 Step = tuple[Member | None, LinkPosition, int]
 """A member, its position, and its cost; the member is None for a link that the query excludes."""
+
+_StepInRange = tuple[Member | None, InRange, int]
+"""As `Step`; the member is None also for the end of a SURT."""
+
+_ROWS_OF_SURT = 20
+"""The cost of looking up one SURT, in rows."""
 
 
 def links_after(position: LinkPosition, reading: Reading) -> Iterator[Step]:
@@ -67,12 +87,12 @@ def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]
     inlinks = reading.store.inlinks(reading.query.surt, after)
     # A page of ``limit`` members ends at the member after them, and most inlinks have one page.
     count = min(query.limit + 1, AT_ONCE) if query.limit else AT_ONCE
-    while some := list(islice(inlinks, count)):
+    while portion := list(islice(inlinks, count)):
         count = min(2 * count, AT_ONCE)
         wanted = reading.with_sources(
-            [inlink for inlink in some if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
+            [inlink for inlink in portion if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
         )
-        for inlink in some:
+        for inlink in portion:
             if query.wants_link(inlink.kind, inlink.text, inlink.rel):
                 digest = _digest(inlink)
                 given = position.original if digest == position.current else UriR("")
@@ -118,3 +138,43 @@ def _digest(inlink: Inlink) -> str:
     return hashlib.sha1(
         "\n".join(fields).encode("utf-8", "surrogatepass"), usedforsecurity=False
     ).hexdigest()[:16]
+
+
+def links_in_range_after(
+    position: InRange, direction: Direction, reading: Reading
+) -> Iterator[_StepInRange]:
+    """Yield the links of all pages in the range after ``position``.
+
+    Costs are rows read for outlinks, and look-ups for inlinks. The first step of a SURT includes
+    the cost of starting it.
+    """
+    for surt, start in _surts_from(position, direction, reading):
+        of_surt = reading.of_surt(surt)
+        cost = _ROWS_OF_SURT + of_surt.captures() if direction is Direction.OUT else 1
+        for member, here, following in links_after(start, of_surt):
+            yield member, InRange(surt, here), cost
+            cost = following
+        yield None, InRange(surt, DONE), cost
+
+
+def _surts_from(
+    position: InRange, direction: Direction, reading: Reading
+) -> Iterator[tuple[Surt, LinkPosition]]:
+    """Yield each SURT of the range that is not complete, with the position at which to start in it.
+
+    Each SURT is looked up after the previous one. Reading on to it sequentially could mean reading
+    all inlinks of a hub between the two.
+    """
+    if not isinstance(position.within, Done):
+        yield position.surt, position.within
+    store = reading.store
+    surts, first = (
+        (store.captured_surts, FIRST_OUTLINK)
+        if direction is Direction.OUT
+        else (store.surts, FIRST_INLINK)
+    )
+    last = position.surt or None
+    for stem in reading.query.stems:
+        while (surt := next(surts(stem, last), None)) is not None:
+            yield surt, first
+            last = surt

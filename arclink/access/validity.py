@@ -85,18 +85,20 @@ class Dating:
         return self._histories[surt]
 
     def _read_history(self, surt: Surt) -> _History | None:
-        told: list[tuple[Timestamp, UriR, ContentId | None]] = []
+        history: list[tuple[Timestamp, UriR, ContentId | None]] = []
         for memento in self._reading.store.mementos(surt):
-            if self._rows <= 0 or len(told) == MOST_MEMENTOS:
+            if self._rows <= 0 or len(history) == MOST_MEMENTOS:
                 return None
             self._rows -= 1
             content = self._reading.content_of(memento)
             if content is not None or _is_without_links(memento):
-                told.append((memento.timestamp, memento.original, content))
-        self._kept += len(told)
+                history.append((memento.timestamp, memento.original, content))
+        self._kept += len(history)
         return _History(
-            tuple(told),
-            frozenset((content, original) for _, original, content in told if content is not None),
+            tuple(history),
+            frozenset(
+                (content, original) for _, original, content in history if content is not None
+            ),
         )
 
     def _links_of(
@@ -124,8 +126,8 @@ class Dating:
 
     def _make_room(self) -> None:
         if self._kept > KEPT:
-            for kept in (self._histories, self._links, self._found):
-                kept.clear()
+            for cache in (self._histories, self._links, self._found):
+                cache.clear()
             self._kept = 0
 
 

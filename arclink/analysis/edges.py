@@ -48,8 +48,8 @@ def rows_of(ends: npt.NDArray[Any], columns: npt.NDArray[Any], rows: Nodes) -> n
         rows: The rows, in any order.
     """
     begins, counts = ends[rows], ends[rows + 1] - ends[rows]
-    places = np.arange(int(counts.sum())) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    found: npt.NDArray[Any] = columns[places]
+    indexes = np.arange(int(counts.sum())) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    found: npt.NDArray[Any] = columns[indexes]
     return found
 
 

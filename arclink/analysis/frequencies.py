@@ -74,10 +74,10 @@ class Frequencies:
 
     def of(self, term: str) -> int:
         """Return the number of documents with ``term``."""
-        place = int(np.searchsorted(self.hashes, np.uint64(hash_of(term))))
-        if place == len(self.hashes) or int(self.hashes[place]) != hash_of(term):
+        index = int(np.searchsorted(self.hashes, np.uint64(hash_of(term))))
+        if index == len(self.hashes) or int(self.hashes[index]) != hash_of(term):
             return 0
-        return int(self.counts[place])
+        return int(self.counts[index])
 
     def tf_idf(self, count: int, term: str) -> float:
         """Return the weight of a term that is ``count`` times in a document: count · log10(N / df).
@@ -121,10 +121,12 @@ def count_frequencies(
     by_term, documents = Sorter(folder, keys=2), Sorter(folder, keys=1)
     for block in store.scan_contents():
         used = np.unique(np.concatenate(block.lists)).tolist()
-        told = {(link.target, link.text) for link in (block.links[place] for place in used)}
+        targets_and_texts = {
+            (link.target, link.text) for link in (block.links[index] for index in used)
+        }
         pairs = [
             (one, document)
-            for uri, text in told
+            for uri, text in targets_and_texts
             if (document := _document(uri, level))
             for one in hashes_of(text, term)
         ]

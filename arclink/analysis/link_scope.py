@@ -57,10 +57,10 @@ def other_kinds_in(store: Scans, links: LinkQuery) -> list[str]:
     others = 0
     for block in store.scan_contents():
         wanted = [links.wants(link.kind) for link in block.links]
-        for places in block.lists:
-            if any(wanted[place] for place in places.tolist()):
+        for numbers in block.lists:
+            if any(wanted[number] for number in numbers.tolist()):
                 return []
-            others += len(places)
+            others += len(numbers)
     return [others_line(links.kinds, others)] if others else []
 
 

@@ -50,15 +50,15 @@ class SortedNames(Sequence[str]):
         return len(self._ends)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self._at(number) for number in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        return self._at(int(place) % len(self))
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._at(number) for number in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return self._at(int(index) % len(self))
 
     def _at(self, number: int) -> str:
         begin = int(self._ends[number - 1]) if number else 0
@@ -66,8 +66,8 @@ class SortedNames(Sequence[str]):
 
     def number_of(self, name: str) -> int | None:
         """Return the number of a name; None if there is no such node."""
-        place = bisect_left(_Bytes(self), name.encode())
-        return place if place < len(self) and self[place] == name else None
+        index = bisect_left(_Bytes(self), name.encode())
+        return index if index < len(self) and self[index] == name else None
 
 
 class _Bytes(Sequence[bytes]):
@@ -79,8 +79,8 @@ class _Bytes(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def __getitem__(self, place: int) -> bytes:  # type: ignore[override]  # bisect needs no slices
-        return self._names[place].encode()
+    def __getitem__(self, index: int) -> bytes:  # type: ignore[override]  # bisect needs no slices
+        return self._names[index].encode()
 
 
 class NameSorter:
@@ -158,5 +158,5 @@ class Numbering:
     def of(self, hashes: Hashes) -> Numbers:
         """Return the numbers of names that were collected, by their hashes."""
         # Sorted, so that adjacent hashes are looked up together.
-        distinct, places = np.unique(hashes, return_inverse=True)
-        return self._numbers[np.searchsorted(self._sorted, distinct)][places]
+        distinct, indexes = np.unique(hashes, return_inverse=True)
+        return self._numbers[np.searchsorted(self._sorted, distinct)][indexes]

@@ -115,13 +115,13 @@ def validities(history: PageHistory, targets_of: TargetsOf) -> Iterator[tuple[st
             first.setdefault(target, begin)
             last[target] = end - 1
         begin = end
-    for target, place in first.items():
+    for target, index in first.items():
         ended = last[target]
         yield (
             target,
             Validity(
-                captures[place - 1].timestamp if place else None,
-                captures[place].timestamp,
+                captures[index - 1].timestamp if index else None,
+                captures[index].timestamp,
                 captures[ended].timestamp,
                 captures[ended + 1].timestamp if ended + 1 < len(captures) else None,
             ),

@@ -181,47 +181,49 @@ class FirstRanked(NamedTuple):
 
 def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
     """Return the ``count`` nodes with the highest ranks, or all if there are fewer."""
-    told = _told(ranks)
+    rounded = _without_rounding(ranks)
     least = (
-        np.partition(told, len(told) - count)[len(told) - count] if 0 < count < len(told) else 0.0
+        np.partition(rounded, len(rounded) - count)[len(rounded) - count]
+        if 0 < count < len(rounded)
+        else 0.0
     )
-    some = np.flatnonzero(told >= least)
-    order = some[np.lexsort((some, -told[some]))][:count].tolist()
+    at_least = np.flatnonzero(rounded >= least)
+    order = at_least[np.lexsort((at_least, -rounded[at_least]))][:count].tolist()
     found = [
         Ranked(
-            int(one.nodes[place]),
-            _place_among(told, told[place]),
-            float(ranks[place]),
-            bool(one.captured[place]),
+            int(one.nodes[index]),
+            _place_among(rounded, rounded[index]),
+            float(ranks[index]),
+            bool(one.captured[index]),
         )
-        for place in order
+        for index in order
     ]
-    return FirstRanked(found, len(some) - len(order))
+    return FirstRanked(found, len(at_least) - len(order))
 
 
 def order_by_rank(ranks: Floats) -> npt.NDArray[np.int64]:
     """Return the rows of all nodes, highest rank first; nodes with equal ranks by name."""
-    compared = _told(ranks)
+    compared = _without_rounding(ranks)
     return np.lexsort((np.arange(len(compared)), -compared))
 
 
 def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
     """Return the rank of one node; None if it is not in this window."""
-    place = one.place_of(node)
-    if place is None:
+    index = one.index_of(node)
+    if index is None:
         return None
-    told = _told(ranks)
+    rounded = _without_rounding(ranks)
     return Ranked(
-        node, _place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])
+        node, _place_among(rounded, rounded[index]), float(ranks[index]), bool(one.captured[index])
     )
 
 
-def _place_among(told: Floats, value: float) -> int:
+def _place_among(rounded: Floats, value: float) -> int:
     """Return the place of a rank: the number of greater ranks, plus one."""
-    return int((told > value).sum()) + 1
+    return int((rounded > value).sum()) + 1
 
 
-def _told(ranks: Floats) -> Floats:
+def _without_rounding(ranks: Floats) -> Floats:
     """Return the ranks without the digits that are rounding."""
     magnitude = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(ranks)))
     return np.round(ranks * magnitude) / magnitude
@@ -253,7 +255,7 @@ def agreement(one: Mapping[int, int], other: Mapping[int, int]) -> Agreement:
         from scipy.stats import kendalltau
 
     shared = [node for node in one if node in other]
-    places = [[some[node] for node in shared] for some in (one, other)]
-    if any(len(set(some)) < 2 for some in places):
+    places = [[ranked[node] for node in shared] for ranked in (one, other)]
+    if any(len(set(ranked)) < 2 for ranked in places):
         return Agreement(len(shared), None)
     return Agreement(len(shared), float(kendalltau(*places).statistic))

@@ -60,20 +60,20 @@ class PathStep(NamedTuple):
     link: Outlink
 
 
-class _Place(NamedTuple):
+class _Arrival(NamedTuple):
     """A page that was reached: the time, and the link that led to it."""
 
     time: Timestamp
     surt: Surt
     hop: PathStep | None = None
-    before: "_Place | None" = None
+    before: "_Arrival | None" = None
 
     def path(self) -> tuple[PathStep, ...]:
         found: list[PathStep] = []
-        place: _Place | None = self
-        while place is not None and place.hop is not None:
-            found.append(place.hop)
-            place = place.before
+        arrival: _Arrival | None = self
+        while arrival is not None and arrival.hop is not None:
+            found.append(arrival.hop)
+            arrival = arrival.before
         return tuple(reversed(found))
 
 
@@ -134,9 +134,9 @@ class _Search:
         self.others = 0
         self._store = store
         self._query = query
-        self._start = _Place(query.links.span.first, query.links.surt)
+        self._start = _Arrival(query.links.span.first, query.links.surt)
 
-    def earliest(self) -> _Place | None:
+    def earliest(self) -> _Arrival | None:
         reached = {self._start.surt: self._start}
         waiting = [(self._start.time, self._start.surt)]
         while waiting:
@@ -154,15 +154,15 @@ class _Search:
                     heappush(waiting, (further.time, further.surt))
         return None
 
-    def shortest(self) -> _Place | None:
+    def shortest(self) -> _Arrival | None:
         reached = {self._start.surt: self._start}
         outermost = [self._start]
         for _ in range(self._query.most_hops):
-            better: dict[Surt, _Place] = {}
-            for place in outermost:
+            better: dict[Surt, _Arrival] = {}
+            for arrival in outermost:
                 if not self._may_look():
                     return better.get(self._query.target)
-                for further in self._next(place):
+                for further in self._next(arrival):
                     known = reached.get(further.surt)
                     if known is None or further.time < known.time:
                         reached[further.surt] = better[further.surt] = further
@@ -179,10 +179,10 @@ class _Search:
         self.pages += self.is_complete
         return self.is_complete
 
-    def _next(self, place: _Place) -> Iterator[_Place]:
-        """Yield the pages that one link leads to, each at the earliest time after ``place``."""
+    def _next(self, arrival: _Arrival) -> Iterator[_Arrival]:
+        """Yield the pages that one link leads to, each at the earliest time after ``arrival``."""
         found: dict[Surt, PathStep] = {}
-        for time, seen, page, content in self._shown(place):
+        for time, seen, page, content in self._shown(arrival):
             for link in self._store.outlinks(content):
                 if not self._query.links.wants(link.kind):
                     self.others += 1
@@ -191,16 +191,16 @@ class _Search:
                     if surt not in found or time < found[surt].time:
                         found[surt] = PathStep(time, page, seen, link)
         for surt, hop in found.items():
-            yield _Place(hop.time, surt, hop, place)
+            yield _Arrival(hop.time, surt, hop, arrival)
 
-    def _shown(self, place: _Place) -> Iterator[tuple[Timestamp, Timestamp, UriR, ContentId]]:
-        """Yield the contents that a reader finds at a place, each once per original.
+    def _shown(self, arrival: _Arrival) -> Iterator[tuple[Timestamp, Timestamp, UriR, ContentId]]:
+        """Yield the contents that a reader finds at an arrival, each once per original.
 
         Each comes with the earliest time at which it can be read, and the memento that shows it.
         """
         last = self._query.links.span.last
         mementos = sorted(
-            self._store.mementos(place.surt, Span(last=last)),
+            self._store.mementos(arrival.surt, Span(last=last)),
             key=attrgetter("original", "timestamp"),
         )
         for original, of_page in groupby(mementos, attrgetter("original")):
@@ -210,10 +210,12 @@ class _Search:
             shown: set[ContentId] = set()
             for number, (time, same) in enumerate(by_time):
                 end = by_time[number + 1][0] if number + 1 < len(by_time) else ALL_TIME.last
-                if time < place.time and (self._query.usable is Usable.SEEN or end <= place.time):
+                if time < arrival.time and (
+                    self._query.usable is Usable.SEEN or end <= arrival.time
+                ):
                     continue
                 for memento in same:
                     content = self._store.content_of(memento)
                     if content is not None and content not in shown:
                         shown.add(content)
-                        yield max(time, place.time), time, original, content
+                        yield max(time, arrival.time), time, original, content

@@ -61,18 +61,18 @@ def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
 
     best: PowerLaw | None = None
     tails = np.cumsum(counts[::-1])[::-1]
-    for place in range(len(values) - 1):  # any law fits a single value
-        tail = int(tails[place])
+    for index in range(len(values) - 1):  # any law fits a single value
+        tail = int(tails[index])
         if tail < _LEAST_TAIL:
             break
-        least = int(values[place])
-        exponent = _likeliest(least, float((counts[place:] * np.log(values[place:])).sum() / tail))
+        least = int(values[index])
+        exponent = _likeliest(least, float((counts[index:] * np.log(values[index:])).sum() / tail))
         whole = zeta(exponent, least)
         up_to, below = (
-            1 - zeta(exponent, values[place:] + 1) / whole,
-            1 - zeta(exponent, values[place:]) / whole,
+            1 - zeta(exponent, values[index:] + 1) / whole,
+            1 - zeta(exponent, values[index:]) / whole,
         )
-        there = np.cumsum(counts[place:]) / tail
+        there = np.cumsum(counts[index:]) / tail
         # Over all whole numbers, the distance is greatest at a value that occurs, or directly
         # before one.
         distance = float(max(np.abs(there - up_to).max(), np.abs(there[:-1] - below[1:]).max()))

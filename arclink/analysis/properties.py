@@ -98,14 +98,14 @@ class Properties:
     outward: Degrees
 
 
-def properties_of(slices: Slices, place: int) -> Properties:
+def properties_of(slices: Slices, number: int) -> Properties:
     """Return the properties of one slice.
 
     Args:
         slices: The slices of the graph.
-        place: The number of the slice; 0 is the whole.
+        number: The number of the slice; 0 is the whole.
     """
-    one = slices[place]
+    one = slices[number]
     matrix = one.matrix
     nodes = matrix.shape[0]
     inward, outward = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
@@ -155,10 +155,10 @@ def weak_components(matrix: "csr_matrix") -> npt.NDArray[np.int32]:
         one, other = labels[sources], labels[targets]
         differ = one != other
         if differ.any():
-            some = int(labels.max()) + 1
+            size = int(labels.max()) + 1
             joins = coo_matrix(
                 (np.ones(int(differ.sum()), dtype=np.int8), (one[differ], other[differ])),
-                shape=(some, some),
+                shape=(size, size),
             )
             labels = connected_components(joins, directed=False)[1][labels]
     return labels
@@ -228,8 +228,8 @@ def _reached(matrix: "csr_matrix", begin: Flags) -> Flags:
     new = np.flatnonzero(begin)
     while len(new):
         found = []
-        for some in _portions(matrix.indptr, new):
-            targets = rows_of(matrix.indptr, matrix.indices, some)
+        for portion in _portions(matrix.indptr, new):
+            targets = rows_of(matrix.indptr, matrix.indices, portion)
             found.append(np.unique(targets[~reached[targets]]))
             reached[found[-1]] = True
         new = np.concatenate(found)

@@ -15,7 +15,7 @@ from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
 from arclink.analysis.slices import Slices
-from arclink.analysis.windows import some_of
+from arclink.analysis.windows import shorten
 from arclink.charts.svg import Points, Series, bars, log_log, percent
 
 COLUMNS = (
@@ -48,7 +48,7 @@ COLUMNS = (
 _DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""
 
-_PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
+_COMPONENTS = ("core", "in", "out", "tubes", "tendrils", "apart")
 """Names of the parts of the bow-tie, as users see them."""
 
 _MOST_POINTS = 400
@@ -91,14 +91,14 @@ def _as_row(found: Properties) -> dict[str, object]:
         "weak_components": found.weak,
         "largest_weak": found.largest_weak,
         "strong_components": found.strong,
-        **dict(zip(_PLACES, _places(found), strict=True)),
+        **dict(zip(_COMPONENTS, _component_sizes(found), strict=True)),
     }
     for name, law in (("in", found.inward.law), ("out", found.outward.law)):
-        told = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
+        facts = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
         row |= {
             f"{name}_{column}": value
             for column, value in zip(
-                ("exponent", "least", "error", "distance", "tail"), told, strict=True
+                ("exponent", "least", "error", "distance", "tail"), facts, strict=True
             )
         }
     return row
@@ -240,25 +240,32 @@ def _no_links_of_kinds(slices: Slices, whole: Properties) -> Sequence[str]:
 def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
     """Return a chart if any window has a core, and a sentence about the windows without one."""
     without = [one.window for one in found if one.nodes and not _core(one)]
-    told = (
+    about_missing = (
         [
             (
                 f"<p>No core, and so no bow-tie: there are no two {kind} lead to each other in "
-                f"{escape(some_of(without))}.</p>"
+                f"{escape(shorten(without))}.</p>"
             )
         ]
         if without
         else []
     )
     if not any(map(_core, found)):
-        return told
+        return about_missing
     shares = [
         Series(
-            name, [_share(_places(one)[place], one.nodes) if _core(one) else None for one in found]
+            name,
+            [
+                _share(_component_sizes(one)[index], one.nodes) if _core(one) else None
+                for one in found
+            ],
         )
-        for place, name in enumerate(_PLACES)
+        for index, name in enumerate(_COMPONENTS)
     ]
-    return [bars([one.window for one in found], shares, is_share=True, is_stacked=True), *told]
+    return [
+        bars([one.window for one in found], shares, is_share=True, is_stacked=True),
+        *about_missing,
+    ]
 
 
 def _core(found: Properties) -> int:
@@ -284,7 +291,7 @@ def _degrees_of(title: str, degrees: Degrees) -> str:
         return ""
     shares = counts[::-1].cumsum()[::-1] / nodes
     drawn = range(0, len(values), max(1, len(values) // _MOST_POINTS))
-    series = [Points(title, [(float(values[place]), float(shares[place])) for place in drawn])]
+    series = [Points(title, [(float(values[index]), float(shares[index])) for index in drawn])]
     law = degrees.law
     if law:
         at = np.unique(np.geomspace(law.least, max(law.least + 1, int(values[-1])), 50).round())
@@ -308,7 +315,7 @@ def _table(found: Sequence[Properties]) -> str:
         "never captured",
         "share",
         "reciprocity",
-        *_PLACES,
+        *_COMPONENTS,
     ]
     lines = ["<tr>" + "".join(f"<th>{column}</th>" for column in columns) + "</tr>"]
     windows = [one for one in found[1:] if one.nodes]
@@ -321,7 +328,7 @@ def _table(found: Sequence[Properties]) -> str:
             _percent(_share(one.never_captured, one.targets)),
             _percent(_share(one.reciprocal, one.edges)),
         ]
-        cells += [f"{number:,}" for number in _places(one)]
+        cells += [f"{number:,}" for number in _component_sizes(one)]
         row = ' class="whole"' if one is found[0] else ""
         lines.append(
             f"<tr{row}><td>{escape(one.window)}</td>"
@@ -329,11 +336,11 @@ def _table(found: Sequence[Properties]) -> str:
             + "</tr>"
         )
     empty = len(found) - 1 - len(windows)
-    told = f"<p>{empty:,} windows without captures are left out.</p>" if empty else ""
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>{told}'
+    about_empty = f"<p>{empty:,} windows without captures are left out.</p>" if empty else ""
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>{about_empty}'
 
 
-def _places(found: Properties) -> tuple[int, ...]:
+def _component_sizes(found: Properties) -> tuple[int, ...]:
     tie = found.bow_tie
     return tie.core, tie.coming, tie.going, tie.tubes, tie.tendrils, tie.apart
 

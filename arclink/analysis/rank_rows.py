@@ -19,7 +19,7 @@ from arclink.analysis.pagerank import (
     rank,
 )
 from arclink.analysis.slices import Slices
-from arclink.analysis.windows import some_of
+from arclink.analysis.windows import shorten
 from arclink.errors import UsageError
 from arclink.uris.surts import surt_of_query
 
@@ -141,19 +141,19 @@ def agreements(found: RankedWindows) -> RowAnswer:
 
     Each window with ranks is compared with the next one that has any, and with the whole.
     """
-    some = [one for one in found.windows[:-1] if one.first]
-    pairs = [*pairwise(some), *((one, found.whole) for one in some)]
+    with_ranks = [one for one in found.windows[:-1] if one.first]
+    pairs = [*pairwise(with_ranks), *((one, found.whole) for one in with_ranks)]
     rows: list[Row] = []
     for one, other in pairs:
-        told: Agreement = agreement(
-            *({node.node: node.place for node in some.first} for some in (one, other))
+        agreed: Agreement = agreement(
+            *({node.node: node.place for node in window.first} for window in (one, other))
         )
         row = {
             "window": one.window,
             "with": other.window,
             "of": min(len(one.first), len(other.first)),
         }
-        rows.append({**row, "overlap": told.overlap, "tau": told.tau})
+        rows.append({**row, "overlap": agreed.overlap, "tau": agreed.tau})
     return _answer(
         found,
         ["window", "with", "of", "overlap", "tau"],
@@ -168,14 +168,14 @@ def history(found: RankedWindows, uri: str) -> RowAnswer:
     rows: list[Row] = []
     for one in found.windows:
         asked = one.asked
-        told = (asked.place, asked.rank, asked.is_captured) if asked else (None, None, None)
+        facts = (asked.place, asked.rank, asked.is_captured) if asked else (None, None, None)
         rows.append(
             {
                 "window": one.window,
-                "place": told[0],
+                "place": facts[0],
                 "nodes": one.nodes,
-                "rank": told[1],
-                "captured": told[2],
+                "rank": facts[1],
+                "captured": facts[2],
             }
         )
     lines = [
@@ -246,14 +246,14 @@ def _about(found: RankedWindows) -> Iterator[str]:
         )
     empty = [one.window for one in found.windows if not one.nodes]
     if empty:
-        yield f"nothing was captured in {some_of(empty)}"
+        yield f"nothing was captured in {shorten(empty)}"
 
 
 def _ties(found: RankedWindows) -> Sequence[str]:
     """Return a line about nodes that were left out only because of the order of names."""
     tied = [f"{one.window} ({one.tied:,})" for one in found.windows if one.tied]
     return (
-        [f"several nodes share the last place; names decide which are shown, in {some_of(tied)}"]
+        [f"several nodes share the last place; names decide which are shown, in {shorten(tied)}"]
         if tied
         else []
     )

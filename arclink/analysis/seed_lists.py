@@ -245,7 +245,7 @@ def _described(store: Scans, query: SeedQuery, surt: Surt, hosts: int, pages: in
 # Formats
 
 
-def write_seeds(found: SeedList) -> Iterator[bytes]:
+def _write_seeds(found: SeedList) -> Iterator[bytes]:
     """Yield the URIs, one per line, as crawlers read them."""
     for seed in found.seeds:
         yield f"{printable_uri(seed.uri)}\n".encode()
@@ -271,7 +271,7 @@ def _as_rows(name: str) -> Callable[[SeedList], Iterator[bytes]]:
 
 
 SEED_FORMATS: Mapping[str, SeedFormat] = {
-    "seeds": SeedFormat("text/plain", write_seeds),
+    "seeds": SeedFormat("text/plain", _write_seeds),
     "browsertrix": SeedFormat("application/yaml", _write_browsertrix),
     **{
         name: SeedFormat(next(iter(form.media_types), "text/plain"), _as_rows(name))

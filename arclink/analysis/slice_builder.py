@@ -191,10 +191,10 @@ class _Collector:
             if self.is_of_links
             else hashes
         )
-        for places, pages in zip(block.lists, store.sources(block.contents), strict=True):
-            self.without_host += int(lacks_host[places].sum())
-            self.other_kinds += int(is_other[places].sum())
-            wanted = np.unique(places[is_wanted[places]])
+        for indexes, pages in zip(block.lists, store.sources(block.contents), strict=True):
+            self.without_host += int(lacks_host[indexes].sum())
+            self.other_kinds += int(is_other[indexes].sum())
+            wanted = np.unique(indexes[is_wanted[indexes]])
             if not len(wanted):
                 for _ in pages:
                     pass
@@ -317,7 +317,7 @@ def _write_slice(
             weights.tofile(values)
             count += len(pairs)
     nodes = np.flatnonzero(is_there).astype(np.int32)
-    place_of = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
+    index_of = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
     index = np.dtype(np.int32 if count < 1 << 31 else np.int64)
     indices = np.lib.format.open_memmap(folder / "indices.npy", "w+", index, (count,))
     weights_there = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.int64, (count,))
@@ -327,11 +327,11 @@ def _write_slice(
     with (folder / "keys").open("rb") as keys, (folder / "values").open("rb") as values:
         for begin in range(0, count, EXPANDED):
             pairs = np.frombuffer(keys.read(8 * EXPANDED), np.uint64)
-            indices[begin : begin + len(pairs)] = place_of[pairs & _TARGET]
+            indices[begin : begin + len(pairs)] = index_of[pairs & _TARGET]
             weights_there[begin : begin + len(pairs)] = np.frombuffer(
                 values.read(8 * EXPANDED), np.int64
             )
-            sources, of_source = np.unique(place_of[pairs >> np.uint64(32)], return_counts=True)
+            sources, of_source = np.unique(index_of[pairs >> np.uint64(32)], return_counts=True)
             degrees[sources] += of_source
     np.save(folder / "indptr.npy", np.concatenate(([0], np.cumsum(degrees))).astype(index))
     np.save(folder / "nodes.npy", nodes)
@@ -398,12 +398,12 @@ def _expanded(collected: _Collector, numbering: Numbering) -> Iterator[Sequence[
             end = max(begin + 1, int(np.searchsorted(ends, before + EXPANDED, "right")))
             wide = width[begin:end]
             source = np.repeat(np.arange(begin, end), wide)
-            place = np.arange(len(source)) - np.repeat(np.cumsum(wide) - wide, wide) + start[source]
+            index = np.arange(len(source)) - np.repeat(np.cumsum(wide) - wide, wide) + start[source]
             # Mixing the hashes of page and link distinguishes links of several pages of one node.
-            link = links[place] ^ (pages[source] * np.uint64(0x9E3779B97F4A7C15))
+            link = links[index] ^ (pages[source] * np.uint64(0x9E3779B97F4A7C15))
             yield (
                 in_window[source],
-                sources[source] | targets[place],
+                sources[source] | targets[index],
                 link,
                 weights[source],
                 lasts[source],

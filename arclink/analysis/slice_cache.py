@@ -43,11 +43,11 @@ def open_slices(
         shown = narrowed(store, where, subset)
         named = f"{FORMAT}\n{state_of(shown)}\n{options.as_json()}"
         name = hashlib.sha256(named.encode()).hexdigest()[:20]
-        kept = folder / f"{state[:12]}-{name}"
-        if not is_whole(kept):  # slices can be created again from the store
+        path = folder / f"{state[:12]}-{name}"
+        if not is_whole(path):  # slices can be created again from the store
             _remove_others(folder, state)
-            make_sealed(kept, lambda made: build_slices(shown, options, made))
-    return Slices(kept)
+            make_sealed(path, lambda made: build_slices(shown, options, made))
+    return Slices(path)
 
 
 def cache_next_to(where: str) -> Path:
@@ -135,9 +135,9 @@ def _batches_of(folder: Path) -> Sequence[Path]:
         UsageError: None of them has graph files.
     """
     found = [
-        place
-        for place in (folder, folder / "graph", *sorted(folder.iterdir()))
-        if (place / "outlinks").is_dir()
+        path
+        for path in (folder, folder / "graph", *sorted(folder.iterdir()))
+        if (path / "outlinks").is_dir()
     ]
     if not found:
         raise UsageError(

@@ -208,10 +208,10 @@ class Slice:
         """The number of edges."""
         return len(_mapped(self.folder / "indices.npy"))
 
-    def place_of(self, node: int) -> int | None:
+    def index_of(self, node: int) -> int | None:
         """Return the row of the node with this number; None if it is not in this window."""
-        place = int(np.searchsorted(self.nodes, node))
-        return place if place < len(self.nodes) and self.nodes[place] == node else None
+        index = int(np.searchsorted(self.nodes, node))
+        return index if index < len(self.nodes) and self.nodes[index] == node else None
 
 
 class Slices(Sequence[Slice]):
@@ -232,25 +232,25 @@ class Slices(Sequence[Slice]):
     """
 
     def __init__(self, folder: Path) -> None:
-        kept = json.loads((folder / "slices.json").read_text("utf-8"))
+        facts = json.loads((folder / "slices.json").read_text("utf-8"))
         self.folder = folder
-        self.level = Level(kept["level"])
-        self.weight = Weight(kept["weight"])
-        self.kinds: Kinds = union_of(map(parse_kinds, kept["kinds"]))
-        self.other_kinds: int = kept["other_kinds"]
-        self.without_host: int = kept["without_host"]
+        self.level = Level(facts["level"])
+        self.weight = Weight(facts["weight"])
+        self.kinds: Kinds = union_of(map(parse_kinds, facts["kinds"]))
+        self.other_kinds: int = facts["other_kinds"]
+        self.without_host: int = facts["without_host"]
         self.names = SortedNames(folder)
         self.captured: npt.NDArray[np.bool_] = _mapped(folder / "captured.npy")
         self._slices = [
             Slice(Window(name, Span(Timestamp(first), Timestamp(last))), folder / str(number))
-            for number, (name, first, last) in enumerate(kept["windows"])
+            for number, (name, first, last) in enumerate(facts["windows"])
         ]
 
     def __len__(self) -> int:
         return len(self._slices)
 
-    def __getitem__(self, place: int) -> Slice:  # type: ignore[override]  # no caller needs slices of slices
-        return self._slices[place]
+    def __getitem__(self, index: int) -> Slice:  # type: ignore[override]  # no caller needs slices of slices
+        return self._slices[index]
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._slices)

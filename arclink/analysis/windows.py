@@ -132,15 +132,15 @@ class Windows:
                 "windows (--by 2009-11,2010-01/2010-03)"
             )
         return [
-            Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some)))
-            for some in digits
+            Window(self.period.of(Timestamp(day)), Span(pad_low(day), pad_high(day)))
+            for day in digits
         ]
 
 
-def some_of(names: Sequence[str]) -> str:
+def shorten(names: Sequence[str]) -> str:
     """Return names of windows for a sentence: the first ones, and the number of others.
 
-    >>> some_of(["2009-11", "2009-12"])
+    >>> shorten(["2009-11", "2009-12"])
     '2009-11, 2009-12'
     """
     more = len(names) - _MOST_NAMES

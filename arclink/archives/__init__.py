@@ -1,1 +1,1 @@
-"""Archive files at any place: WARC, ARC, WAT and WACZ, on a disk, over HTTP, in S3 or in HDFS."""
+"""Archive files wherever they are: WARC, ARC, WAT, WACZ, on a disk, over HTTP, in S3 or in HDFS."""

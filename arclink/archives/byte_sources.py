@@ -131,23 +131,23 @@ class _Stream(io.RawIOBase):
         super().close()
 
 
-def open_file(place: str) -> ByteSource:
+def open_file(location: str) -> ByteSource:
     """Return a whole file, open for reading by offset.
 
     Args:
-        place: A path, or the address of a remote file.
+        location: A path, or the address of a remote file.
 
     Raises:
         OSError: There is no such file, or it cannot be read.
         InputError: There is no driver for its scheme.
     """
-    if scheme_of(place) is None:
-        return LocalBytes(place)
-    if uses_webhdfs(place):
-        return HdfsBytes(place)
+    if scheme_of(location) is None:
+        return LocalBytes(location)
+    if uses_webhdfs(location):
+        return HdfsBytes(location)
     from arclink.archives.remote import RemoteBytes
 
-    return RemoteBytes(place)
+    return RemoteBytes(location)
 
 
 def stream_of(source: ByteSource, buffer: int) -> BinaryIO:

@@ -52,9 +52,9 @@ def continuations_in(records: Iterable[ArchiveRecord | RecordError]) -> Continua
             continue
         number = _number_in(record.fields, NUMBER)
         if number > 1:
-            place = record.offset, record.body_length, _number_in(record.fields, _TOTAL)
+            facts = record.offset, record.body_length, _number_in(record.fields, _TOTAL)
             of_record = found.setdefault(_id_in(record.fields, _ORIGIN), {})
-            of_record.setdefault(number, Continuation(*place))
+            of_record.setdefault(number, Continuation(*facts))
     return found
 
 
@@ -142,9 +142,9 @@ def joined_head(head: Head, block: JoinedBlock) -> Head:
 
 def joined_head_bytes(head: bytes, block: JoinedBlock) -> bytes:
     """Return the bytes of the head of a record whose segments were joined; other fields stay."""
-    kept = [(name, line) for name, line in warc_fields(head) if name not in _OF_SEGMENT]
-    lines = [head[: head.index(b"\n")].rstrip(b"\r"), *(line for _, line in kept)]
-    if not block.is_whole and _TRUNCATED not in dict(kept):
+    own_fields = [(name, line) for name, line in warc_fields(head) if name not in _OF_SEGMENT]
+    lines = [head[: head.index(b"\n")].rstrip(b"\r"), *(line for _, line in own_fields)]
+    if not block.is_whole and _TRUNCATED not in dict(own_fields):
         lines.append(b"WARC-Truncated: unspecified")
     return b"\r\n".join([*lines, b"Content-Length: %d" % block.length, b"", b""])
 

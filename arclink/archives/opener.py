@@ -20,16 +20,16 @@ A stream may be an entry of a WACZ, so these are the errors of `zipfile`. They i
 """
 
 
-def open_stream(place: str) -> BinaryIO:
+def open_stream(location: str) -> BinaryIO:
     """Return a file, open for reading from its beginning; an entry of a WACZ may be compressed.
 
     Raises:
         OSError: There is no such file, or it cannot be read.
         InputError: Its WACZ is not a WACZ.
     """
-    entry = split_entry(place)
+    entry = split_entry(location)
     if entry is None:
-        return stream_of(open_bytes(place), BUFFER)
+        return stream_of(open_bytes(location), BUFFER)
     return open_entry(*entry)
 
 

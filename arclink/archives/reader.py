@@ -1,7 +1,7 @@
 """Archive files: `ArchiveFile` reads their records, one after the other or by offset.
 
 It reads WARC 0.17 to 1.1 and ARC, plain or compressed with gzip, Zstandard or LZ4. A damaged file
-is read as far as possible: if no record begins at a place, the reader searches for the next one.
+is read as far as possible: if no record begins at an offset, the reader searches for the next one.
 
 Addresses. A record of a plain file has the address of its first byte; a record of a gzip file has
 the address of the first byte of its member. Some writers put several records into one member
@@ -171,7 +171,7 @@ class ArchiveFile(Closing):
             raise
         self.following = 0
         self._continuations: Continuations | None = None
-        self._place: _Place | None = None
+        self._inflated: _InflatedPosition | None = None
         self._searched: tuple[Segment | None, int, int] = None, 0, 0
 
     def close(self) -> None:
@@ -484,23 +484,23 @@ class ArchiveFile(Closing):
 
     def _find_inflated(self, offset: int) -> tuple[Segment, int]:
         position = offset - self._stored.size
-        if self._place is None or position < self._place.before:
-            self._place = _Place(self._members(), None, 0)
-        place = self._place
+        if self._inflated is None or position < self._inflated.before:
+            self._inflated = _InflatedPosition(self._members(), None, 0)
+        reached = self._inflated
         while True:
-            if place.member is not None:
-                inner = position - place.before
+            if reached.member is not None:
+                inner = position - reached.before
                 # The first record of a member has its own address, so such an offset is wrong.
-                if inner and place.member.view(inner, 1):
-                    return place.member, inner
+                if inner and reached.member.view(inner, 1):
+                    return reached.member, inner
                 if not inner:
                     break
-                place.before += _drain(place.member)
-            member = next(place.members, None)
+                reached.before += _drain(reached.member)
+            member = next(reached.members, None)
             if member is None:
-                place.members = iter(())
+                reached.members = iter(())
                 break
-            place.member = member if isinstance(member, GzipSegment) else None
+            reached.member = member if isinstance(member, GzipSegment) else None
         raise self._error(Reason.PAYLOAD_PAST_END, f"it has {self._stored.size} bytes", offset)
 
     def _find_compression(self) -> Compression | None:
@@ -787,7 +787,7 @@ class _Extent(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Place:
+class _InflatedPosition:
     """Progress in the members of a file: ``before`` bytes are done, ``member`` is next."""
 
     members: Iterator[GzipSegment | RecordError]

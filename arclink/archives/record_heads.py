@@ -2,7 +2,7 @@
 
 This serves callers that need to know what was captured, and not the page itself. A member ends with
 the number of bytes that it decompresses to (RFC 1952, 2.3.1: ISIZE), and the head of its record
-gives the expected number. If this number is found before the first place where another member may
+gives the expected number. If this number is found before the first offset where another member may
 begin, or before the end of the file, the member ends there, and the bytes between need not be
 decompressed. Otherwise the member is decompressed: it may be incomplete, have several records, a
 wrong length, or unusual line ends after its block. About one page in a thousand has compressed

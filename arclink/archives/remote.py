@@ -85,12 +85,12 @@ class RemoteBytes:
 
 
 def find_remote(pattern: str) -> list[str]:
-    """Return the addresses that match a pattern with ``*``, or that are below a place; sorted.
+    """Return the addresses that match a pattern with ``*``, or that are below a folder; sorted.
 
-    A pattern that ends in ``/`` names such a place.
+    A pattern that ends in ``/`` names such a folder.
 
     Raises:
-        OSError: The place cannot be listed.
+        OSError: The folder cannot be listed.
         InputError: There is no driver for its scheme.
     """
     system, path = _system(pattern)

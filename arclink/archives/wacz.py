@@ -1,7 +1,7 @@
 """WACZ: a zip file with archive files in ``archive/`` and their indexes in ``indexes/``.
 
 A WACZ stores archive files without compression, so that they can be read by range (Web Archive
-Collection Zipped 1.1.1). ArcLink reads a record at its place in the WACZ and unpacks nothing.
+Collection Zipped 1.1.1). ArcLink reads a record at its offset in the WACZ and unpacks nothing.
 Indexes may be compressed; they are read from the beginning. A WACZ of a whole collection may have
 the WACZ files of its crawls as entries, also without compression; ArcLink reads these, one level
 deep.
@@ -41,13 +41,13 @@ ZIP_DAMAGE = (
     LZMAError,
 )
 """Errors of `zipfile` for a damaged file: also names that are not UTF-8, other versions of zip,
-places past any end, and methods of compression that need a password or a module.
+offsets past any end, and methods of compression that need a password or a module.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
-    """The place of an entry's bytes in the zip file."""
+    """The range of an entry's bytes in the zip file."""
 
     start: int
     size: int
@@ -103,7 +103,7 @@ def _waczs_in(wacz: str) -> list[str]:
 
 
 def find_entry(wacz: str, name: str) -> ZipEntry:
-    """Return the place of an uncompressed entry.
+    """Return the range of an uncompressed entry.
 
     Raises:
         MissingFileError: There is no such entry, or no such WACZ.
@@ -119,7 +119,7 @@ def find_entry(wacz: str, name: str) -> ZipEntry:
                 "uncompressed; pack it again (zip -0)"
             )
         header = b""
-        # Negative if the directory is before its declared place; too large for a file if damaged.
+        # Negative if the directory is before its declared offset; too large for a file if damaged.
         if 0 <= info.header_offset < _MOST_BYTES:
             file.seek(info.header_offset)
             header = file.read(_LOCAL_HEADER)
@@ -154,13 +154,13 @@ def _names(wacz: str, folder: str, suffixes: tuple[str, ...]) -> list[str]:
         ]
 
 
-def open_bytes(place: str) -> ByteSource:
+def open_bytes(location: str) -> ByteSource:
     """Return a file, open for reading by offset.
 
     A file inside a WACZ is a range of the WACZ, because a WACZ stores archive files uncompressed.
 
     Args:
-        place: A path, the address of a remote file, or an entry of a WACZ
+        location: A path, the address of a remote file, or an entry of a WACZ
             (`arclink.archives.locations`).
 
     Raises:
@@ -168,9 +168,9 @@ def open_bytes(place: str) -> ByteSource:
         InputError: It is an entry that cannot be read by offset, its WACZ is not a WACZ, or there
             is no driver for its scheme.
     """
-    entry = split_entry(place)
+    entry = split_entry(location)
     if entry is None:
-        return open_file(place)
+        return open_file(location)
     wacz, name = entry
     found = find_entry(wacz, name)
     return RangeOf(open_bytes(wacz), found.start, found.size)

@@ -1,7 +1,7 @@
 """WAT files: JSON descriptions, made by another tool, of the records of an archive file.
 
 A WAT file is a WARC file of ``metadata`` records, one for each record of the file it describes. Its
-JSON has two parts: ``Container`` (the described file, and the place in it) and ``Envelope`` (the
+JSON has two parts: ``Container`` (the described file, and the offset in it) and ``Envelope`` (the
 head of the record, and the contents of its payload). The heads of the WAT's own records say little:
 their WARC-Date is the time when the WAT was made, and their target URI may be a file name. So
 ArcLink takes everything from the envelope, and a capture read from a WAT is the same memento as the
@@ -48,18 +48,18 @@ class Described:
     """A capture, as described by a WAT record.
 
     Attributes:
-        capture: The described record. Its place (``offset``, ``length``) is that of the WAT record.
+        capture: The described record. Its ``offset`` and ``length`` are those of the WAT record.
             Its checksum is the declared digest of the payload, else the digest that the WAT's
             writer computed. Its body is empty and counts as damaged.
         container: Name of the archive file that holds the capture; empty if the WAT does not say.
-        place: Bytes into that file, as stored; 0 if the WAT does not say.
+        offset: Bytes into that file, as stored; 0 if the WAT does not say.
         html: ``HTML-Metadata``; None if the WAT has none: its writer did not see HTML in the
             payload, or failed.
     """
 
     capture: ArchiveRecord
     container: str
-    place: int
+    offset: int
     html: Json | None
 
 
@@ -114,9 +114,9 @@ def describe(record: ArchiveRecord) -> Described:
     )
     html = http.get("HTML-Metadata")
     container = object_in(json, "Container")
-    place = _number(text_in(container, "Offset"), 0)
+    offset = _number(text_in(container, "Offset"), 0)
     return Described(
-        capture, text_in(container, "Filename"), place, html if _is_object(html) else None
+        capture, text_in(container, "Filename"), offset, html if _is_object(html) else None
     )
 
 

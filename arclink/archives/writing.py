@@ -116,14 +116,14 @@ def head_as_warc(
 def _with_fields(head: bytes, changed: Mapping[str, str]) -> bytes:
     """Return a WARC head in which some fields have other values; fields that it lacks are added."""
     waiting = {name.lower(): f"{name}: {value}".encode() for name, value in changed.items()}
-    kept = [head[: head.index(b"\n")].rstrip(b"\r")]
+    lines = [head[: head.index(b"\n")].rstrip(b"\r")]
     names = frozenset(waiting)
     for name, line in warc_fields(head):
         if name not in names:
-            kept.append(line)
+            lines.append(line)
         elif name in waiting:
-            kept.append(waiting.pop(name))
-    return b"\r\n".join([*kept, *waiting.values()]) + b"\r\n\r\n"
+            lines.append(waiting.pop(name))
+    return b"\r\n".join([*lines, *waiting.values()]) + b"\r\n\r\n"
 
 
 def _fields_of_arc(parts: RecordParts, memento: Memento) -> Mapping[str, str]:

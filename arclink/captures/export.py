@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.index import ExportedRows
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import PageReader
 from arclink.captures.records import ChosenRecords, TakenRecord, taken_records
@@ -36,12 +36,12 @@ class Source:
 
     Attributes:
         store: A store, or a subset of it: its captures are the selection.
-        places: Where archive files are, if they were moved.
+        archive_paths: Where archive files are, if they were moved.
         subset: The subset as the caller named or wrote it; empty if not known.
     """
 
     store: Scans
-    places: ArchivePlaces | None = None
+    archive_paths: ArchivePaths | None = None
     subset: str = ""
 
     def describe(self, query: TakeAwayQuery) -> str:
@@ -90,7 +90,7 @@ class Export:
         self.selection = source.describe(query)
         is_wacz = query.form is CaptureFormat.WACZ
         self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
-        self._reader = PageReader(source.store.unselected, source.places)
+        self._reader = PageReader(source.store.unselected, source.archive_paths)
 
     @contextmanager
     def records(self) -> Iterator[Iterator[TakenRecord]]:

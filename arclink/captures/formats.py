@@ -15,7 +15,7 @@ from arclink.captures.export import Export
 from arclink.captures.queries import CaptureFormat
 from arclink.captures.read import one_capture, reason_of
 from arclink.captures.stream import CaptureStream, StreamedCapture, StreamEnd
-from arclink.captures.tables import write_csv, write_parquet, write_places
+from arclink.captures.tables import write_cdxj, write_csv, write_parquet
 from arclink.captures.wacz import ARCHIVE_NAME, WaczWriter
 from arclink.errors import CaptureError, OperatorError
 from arclink.model import Memento
@@ -154,7 +154,7 @@ _IN_WARC = StreamForm(warc.write_record, lambda capture, reason: b"", warc.end_r
 WRITERS: Mapping[CaptureFormat, FormatWriter] = {
     CaptureFormat.WARC: FormatWriter("application/warc", warc.SUFFIX, _export_warc, _IN_WARC),
     CaptureFormat.WACZ: FormatWriter("application/wacz", ".wacz", _export_wacz),
-    CaptureFormat.CDXJ: FormatWriter("text/x-cdxj", ".cdxj", _list(write_places)),
+    CaptureFormat.CDXJ: FormatWriter("text/x-cdxj", ".cdxj", _list(write_cdxj)),
     CaptureFormat.CAPTURES: FormatWriter(
         "application/vnd.apache.parquet",
         ".parquet",

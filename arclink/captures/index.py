@@ -41,7 +41,7 @@ _LINES_OF_BLOCK = 1_024
 HTML_MIMES = frozenset({"text/html", "application/xhtml+xml", "application/xhtml"})
 
 _ORIGINAL, _REVISIT = b"0", b"1"
-"""Kinds of lines that are joined by their checksum; the places of originals come first."""
+"""Kinds of lines that are joined by their checksum; the addresses of originals come first."""
 
 _META = b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "%b"}\n'
 _HEADER = b'{"format":"json-pages-1.0","id":"pages","title":"Pages"}\n'
@@ -79,8 +79,8 @@ class ExportedRows:
             line = format_row(row) + b"\n"
             key = row.checksum.encode()
             if chosen.is_added:
-                place = format_repeated(Repeated(file, offset, length))
-                self._revisits.add(b"%b\t%b\t%b\n" % (key, _ORIGINAL, place.encode()))
+                address = format_repeated(Repeated(file, offset, length))
+                self._revisits.add(b"%b\t%b\t%b\n" % (key, _ORIGINAL, address.encode()))
             if row.record_type == REVISIT and row.is_digested and not chosen.is_added:
                 self._revisits.add(b"%b\t%b\t%b" % (key, _REVISIT, line))
             else:
@@ -91,7 +91,7 @@ class ExportedRows:
     def members(self) -> Iterator[bytes]:
         """Yield the rows of the captures of the selection, sorted, each with its line feed.
 
-        The row of a revisit names the place of its original, if that is an added one.
+        The row of a revisit names the address of its original, if that is an added one.
         """
         self._join()
         return iter(self._members)
@@ -106,7 +106,7 @@ class ExportedRows:
         return heapq.merge(self._members, self._added)
 
     def _join(self) -> None:
-        """Add the rows of revisits to the others, with the places of added originals."""
+        """Add the rows of revisits to the others, with the addresses of added originals."""
         if self._has_joined:
             return
         self._has_joined = True
@@ -201,7 +201,7 @@ def compressed_index(lines: Iterable[bytes], name: str, finding: list[bytes]) ->
     while rows := list(islice(waiting, _LINES_OF_BLOCK)):
         block = isal_zlib.compress(b"".join(rows), 2, 31)
         start = rows[0].split(b"{", 1)[0].strip()
-        place = orjson.dumps({"offset": offset, "length": len(block)})
-        finding.append(b"%b %b\n" % (start, place))
+        address = orjson.dumps({"offset": offset, "length": len(block)})
+        finding.append(b"%b %b\n" % (start, address))
         offset += len(block)
         yield block

@@ -17,12 +17,14 @@ def write_line(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
     memento = capture.memento
     with capture.read() as page:
         facts = facts_of(memento)
-        if page.place.file != memento.file or page.place.offset != memento.offset:
-            facts["payload"] = {"file": page.place.file, "offset": page.place.offset}
+        if page.body_memento.file != memento.file or page.body_memento.offset != memento.offset:
+            facts["payload"] = {"file": page.body_memento.file, "offset": page.body_memento.offset}
         facts["headers"] = page.headers.fields
         if page.status != memento.status:
             facts["status"] = page.status
-        pieces = _encoded(page.decoded(most_bytes(page.place.length) if is_limited else None))
+        pieces = _encoded(
+            page.decoded(most_bytes(page.body_memento.length) if is_limited else None)
+        )
         try:
             start = next(pieces, b"")
         except CaptureError as error:

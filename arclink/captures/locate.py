@@ -234,7 +234,7 @@ def holders_of_payload(
 ) -> Iterator[Memento]:
     """Yield the captures whose records may hold the payload of a revisit, most easily found first.
 
-    All are captures of this store. The place from which a build read a payload is not used: its
+    All are captures of this store. The address from which a build read a payload is not used: its
     capture may have been forgotten since.
 
     Args:

@@ -2,16 +2,16 @@
 
 A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
 has. Keys, sorted by code points, are in the order of the captures. The facts in a key never change,
-so a stream can continue after a key even if the store has changed. Only the place of a capture can
-change, if a later batch has a copy of it: the order ``file`` takes the places of the batch with
-which the stream began.
+so a stream can continue after a key even if the store has changed. Only the address of a capture
+can change, if a later batch has a copy of it: the order ``file`` takes the addresses of the batch
+with which the stream began.
 
 ::
 
     surt   the store's own order: begins at the SURT of the last key
     file   scan ──▶ captures with their keys, later than the last key ──▶ sorted, many on disk
     time   the same
-    rank   the rank table names the SURTs in order: begins at the place of the last key
+    rank   the rank table names the SURTs in order: begins at the rank of the last key
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -34,8 +34,8 @@ Captures = Generator[_Keyed, None, None]
 _TAB = "\t"
 _memento = maker(Memento)
 
-_NO_PLACE = 9_999_999_999
-"""Place of captures whose SURT has no rank."""
+_NO_RANK = 9_999_999_999
+"""Rank of captures whose SURT has none."""
 
 
 def captures_in_order(
@@ -57,18 +57,18 @@ def captures_in_order(
         part: Only captures of this part.
         after: Only captures with a greater key; empty for all.
         table: The rank table, for the order ``rank``.
-        batch: For the order ``file``: the batch after which places are taken (`_PlacesAfter`); by
-            default the last one.
+        batch: For the order ``file``: the batch after which addresses are taken (`_CopiesAfter`);
+            by default the last one.
 
     Raises:
-        GoneError: A place after that batch cannot be known any more.
+        GoneError: An address after that batch cannot be known any more.
     """
     match order:
         case Order.SURT:
             return _by_surt(store, part, after)
         case Order.FILE:
             last = store.last_batch() if batch is None else batch
-            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _file_key)
+            return _sorted(_CopiesAfter(store, last, after).scan(), part, after, _file_key)
         case Order.TIME:
             first = Timestamp(after[:14]) if after else ALL_TIME.first
             return _sorted(store.scan_mementos(Span(first=first)), part, after, _time_key)
@@ -79,8 +79,8 @@ def captures_in_order(
 
 def timestamp_in(order: Order, key: str) -> Timestamp:
     """Return the time of the capture with this key; empty for an empty key."""
-    place = {Order.SURT: 1, Order.FILE: 3, Order.TIME: 0, Order.RANK: 2}[order]
-    return Timestamp(key.split(_TAB)[place] if key else "")
+    index = {Order.SURT: 1, Order.FILE: 3, Order.TIME: 0, Order.RANK: 2}[order]
+    return Timestamp(key.split(_TAB)[index] if key else "")
 
 
 def _surt_key(memento: Memento) -> str:
@@ -107,9 +107,9 @@ def _mementos_after(store: Scans, after: str) -> Generator[Memento, None, None]:
 
 
 def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Captures:
-    place, _, rest = after.partition(_TAB)
-    begin = int(place or 0)
-    if begin != _NO_PLACE:
+    rank, _, rest = after.partition(_TAB)
+    begin = int(rank or 0)
+    if begin != _NO_RANK:
         for number, surt in table.surts(begin):
             if part.has(surt):
                 for memento in store.mementos(surt):
@@ -119,7 +119,7 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
         rest = ""
     for key, memento in _by_surt(store, part, rest):
         if not table.has(memento.surt):
-            yield f"{_NO_PLACE}\t{key}", memento
+            yield f"{_NO_RANK}\t{key}", memento
 
 
 def _sorted(
@@ -137,12 +137,12 @@ def _sorted(
         yield row[0], _memento(row[1:])
 
 
-class _PlacesAfter:
-    """Captures at the places that they had after a batch.
+class _CopiesAfter:
+    """Captures at the addresses that they had after a batch.
 
-    A store shows one place of each capture: the first by file and offset. So a later batch that
-    brings a copy of a capture can change it. The place after the batch is the first one that is not
-    in a file of later batches.
+    A store shows one address of each capture: the first by file and offset. So a later batch that
+    brings a copy of a capture can change it. The address after the batch is the first one that is
+    not in a file of later batches.
 
     Args:
         store: The store.
@@ -175,27 +175,27 @@ class _PlacesAfter:
                 continue
             if memento.surt != surt:
                 surt, copies = memento.surt, self._copies(memento.surt)
-            places = copies.get(memento.key)
-            if places:
-                self._check(places)
-                yield places[0]
+            of_key = copies.get(memento.key)
+            if of_key:
+                self._check(of_key)
+                yield of_key[0]
 
     def _copies(self, surt: Surt) -> dict[object, list[Memento]]:
-        """Return the places of each capture of a SURT that it may have had, the first one first."""
+        """Return the addresses that each capture of a SURT may have had, the first one first."""
         found: dict[object, list[Memento]] = {}
         for copy in self._store.copies(surt):
-            places = found.setdefault(copy.key, [])
+            of_key = found.setdefault(copy.key, [])
             if copy.file not in self._later and (
-                not places or places[-1].file not in self._unchanged
+                not of_key or of_key[-1].file not in self._unchanged
             ):
-                places.append(copy)
+                of_key.append(copy)
         return found
 
-    def _check(self, places: list[Memento]) -> None:
-        came = {_file_key(place) <= self._key for place in places}
+    def _check(self, of_key: list[Memento]) -> None:
+        came = {_file_key(copy) <= self._key for copy in of_key}
         if len(came) > 1:
             raise GoneError(
-                f"the archive file {places[0].file} changed and was read again after this stream "
+                f"the archive file {of_key[0].file} changed and was read again after this stream "
                 "began, so its captures have other places. Start the stream again, or use "
                 "another order, such as surt."
             )

@@ -51,7 +51,10 @@ def write_pointers(
     folder.mkdir(parents=True, exist_ok=True)
     rest = (_line(stream.reader, capture.memento) for capture in stream)
     for number, first in enumerate(rest):
-        with written_whole([folder / f"part-{number:05}"]) as (place,), place.open("wb") as file:
+        with (
+            written_whole([folder / f"part-{number:05}"]) as (temporary_path,),
+            temporary_path.open("wb") as file,
+        ):
             file.write(first)
             count = 1
             while count < at_once and (line := next(rest, None)) is not None:

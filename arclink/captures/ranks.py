@@ -63,12 +63,12 @@ class RankTable:
         self.captures: int = json.loads((folder / _ABOUT).read_bytes())["captures"]
 
     def surts(self, begin: int = 0) -> Iterator[tuple[int, Surt]]:
-        """Yield the SURTs with their places (0, 1, …), highest rank first, from a place on."""
-        for place in range(begin, len(self._order)):
-            yield place, Surt(self._names[int(self._order[place])])
+        """Yield the SURTs with their positions (0, 1, …), highest rank first, from one on."""
+        for position in range(begin, len(self._order)):
+            yield position, Surt(self._names[int(self._order[position])])
 
     def has(self, surt: Surt) -> bool:
-        """Return whether a SURT has a place in this table."""
+        """Return whether a SURT is in this table."""
         number = self._names.number_of(surt)
         return number is not None and bool(self._captured[number])
 
@@ -77,7 +77,7 @@ class RankTables:
     """The rank tables of a store.
 
     Args:
-        cache: Folder of the store's slices; None if there is no place for tables.
+        cache: Folder of the store's slices; None if there is no folder for tables.
         most_links: Largest number of links of a store for which a table is made.
     """
 
@@ -108,7 +108,7 @@ class RankTables:
         The ranks are those of the store as the caller may read it.
 
         Raises:
-            BadParameterError: There is no place for tables, or the store is too large for a
+            BadParameterError: There is no folder for tables, or the store is too large for a
                 request.
             UsageError: SciPy is not installed.
         """

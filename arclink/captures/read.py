@@ -27,13 +27,13 @@ from arclink.archives.payloads import (
 from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
+from arclink.captures.archive_paths import ArchivePaths, RecordedPaths
 from arclink.captures.locate import (
     REVISIT,
     capture_shown,
     holders_of_payload,
     not_at_hand,
 )
-from arclink.captures.places import ArchivePlaces, RecordedPaths
 from arclink.closing import Closing
 from arclink.errors import (
     ArclinkError,
@@ -119,14 +119,14 @@ class RecordHolder(NamedTuple):
         path: Path or URL of the file.
         archive: The file; in use until `PageReader.release`.
         record: The record; its body may be longer than the bytes in memory.
-        place: Its capture, with the place of the record. This differs from the place of the memento
-            that was asked for if that one is the description of a record in a WAT.
+        memento: Its capture, with the address of the record. This differs from the address of the
+            requested memento if that one is the description of a record in a WAT.
     """
 
     path: str
     archive: ArchiveFile
     record: ArchiveRecord
-    place: Memento
+    memento: Memento
 
 
 _holder = maker(RecordHolder)
@@ -140,8 +140,8 @@ class CapturedPage(Closing):
         shown: The capture whose page this is: ``memento``, or the one that it refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
-        place: The capture whose record holds the body.
-        head_place: The capture whose record holds status and headers.
+        body_memento: The capture whose record holds the body.
+        head_memento: The capture whose record holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -152,16 +152,16 @@ class CapturedPage(Closing):
         head: ArchiveRecord,
         holder: RecordHolder | None,
         release: Callable[[RecordHolder], None],
-        head_place: Memento | None = None,
+        head_memento: Memento | None = None,
     ) -> None:
         self.memento = memento
         self.shown = shown
         self.status = head.status
         self.headers: HttpHeaders = head.http_headers
-        self.place = holder.place if holder else shown
+        self.body_memento = holder.memento if holder else shown
         self._head = head
         is_whole = holder is not None and holder.record is head
-        self.head_place = head_place or (self.place if is_whole else shown)
+        self.head_memento = head_memento or (self.body_memento if is_whole else shown)
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = None if self.is_in_memory else holder
@@ -214,8 +214,8 @@ class CapturedPage(Closing):
             raise RecordError(
                 Reason.PAYLOAD_DAMAGED,
                 record.damage or "the record breaks off",
-                self.place.file,
-                self.place.offset,
+                self.body_memento.file,
+                self.body_memento.offset,
             )
 
     def sent(self) -> Iterator[bytes]:
@@ -280,13 +280,13 @@ class PageReader(Closing):
 
     Args:
         store: The store that names the captures.
-        places: Where their archive files are; by default only the recorded paths.
+        archive_paths: Where their archive files are; by default only the recorded paths.
     """
 
-    def __init__(self, store: Captures, places: ArchivePlaces | None = None) -> None:
+    def __init__(self, store: Captures, archive_paths: ArchivePaths | None = None) -> None:
         self.store = store
         self._recorded = RecordedPaths(store)
-        self._places = places or ArchivePlaces()
+        self._archive_paths = archive_paths or ArchivePaths()
         self._open = _OpenFiles()
 
     def read(self, memento: Memento) -> CapturedPage:
@@ -303,10 +303,10 @@ class PageReader(Closing):
             shown = capture_shown(self.store, memento)
             own = self.find(shown)
             if own.record.record_type != REVISIT:
-                head, place = own.record, own.place
+                head, head_memento = own.record, own.memento
                 if shown is not memento and (other := self._own_head(memento)):
-                    head, place = other, memento
-                return CapturedPage(memento, shown, head, own, self.release, place)
+                    head, head_memento = other, memento
+                return CapturedPage(memento, shown, head, own, self.release, head_memento)
             self.release(own)
             if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
                 # The payload of a redirect is not shown, and its revisit often names no capture.
@@ -340,13 +340,13 @@ class PageReader(Closing):
             return self._open_record(memento, memento, is_checked=is_checked)
 
     def _open_record(
-        self, memento: Memento, place: Memento, *, is_checked: bool = False
+        self, memento: Memento, source: Memento, *, is_checked: bool = False
     ) -> OpenRecord:
-        found = self.find(place)
+        found = self.find(source)
         try:
             limit = None if is_checked else DEFAULT_LIMIT
-            place = found.place
-            parts = found.archive.parts_at(place.offset, place.length, limit, found.record)
+            source = found.memento
+            parts = found.archive.parts_at(source.offset, source.length, limit, found.record)
         except BaseException:
             self.release(found)
             raise
@@ -360,8 +360,8 @@ class PageReader(Closing):
         """
         with one_capture(memento):
             with self.read(memento) as page:
-                place = page.head_place
-            with self._open_record(memento, place) as record:
+                head_memento = page.head_memento
+            with self._open_record(memento, head_memento) as record:
                 head = b""
                 while len(head) < record.parts.http_length:
                     head += next(record.parts.block)
@@ -375,7 +375,7 @@ class PageReader(Closing):
             offset: Bytes into the file as stored.
 
         Raises:
-            CaptureError: No capture of the store has this place, or its file cannot be read.
+            CaptureError: No capture of the store has this address, or its file cannot be read.
         """
         if not self._recorded.path(file):
             raise CaptureError(f"the graph has no archive file {file!r}")
@@ -416,11 +416,11 @@ class PageReader(Closing):
     def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> RecordHolder:
         """Return the record that holds the payload of a revisit."""
         problem: CaptureError | None = None
-        for place in holders_of_payload(
+        for holder in holders_of_payload(
             self.store, memento, revisit.refers_to_uri, revisit.refers_to_timestamp
         ):
             try:
-                return self.find(place)
+                return self.find(holder)
             except CaptureError as error:
                 problem = problem or error
         raise problem or not_at_hand(memento, "no capture of the graph holds it")
@@ -475,7 +475,7 @@ class PageReader(Closing):
                     return sources
                 raise
             self.release(holder)
-            return [*sources, holder.place]
+            return [*sources, holder.memento]
 
     @contextmanager
     def archive(self, name: str) -> Iterator[ArchiveFile | None]:
@@ -501,7 +501,7 @@ class PageReader(Closing):
         recorded = self._recorded.path(name)
         if recorded:
             yield recorded
-        yield from (path for path in self._places.paths(name) if path != recorded)
+        yield from (path for path in self._archive_paths.paths(name) if path != recorded)
 
     def _read_at(self, path: str, memento: Memento) -> RecordHolder:
         archive = self._open.take(path)
@@ -523,7 +523,7 @@ class PageReader(Closing):
             )
         # A WAT has no bodies; it names the archive file that it describes.
         return self.find(
-            memento._replace(file=described.container, offset=described.place, length=-1)
+            memento._replace(file=described.container, offset=described.offset, length=-1)
         )
 
 

@@ -55,7 +55,7 @@ first flag, too; an added original.
 """
 
 _Row = tuple[Any, ...]
-"""File and offset, a flag, and the facts of the capture: sorted by place, members first."""
+"""File and offset, a flag, and the facts of the capture: sorted by address, members first."""
 
 _memento = maker(Memento)
 
@@ -193,11 +193,11 @@ def _found(
     memento = chosen.captures[0]
     holder = reader.find(memento)
     try:
-        place = holder.place
-        member = holder.archive.member_at(place.offset, place.length, is_checked=is_checked)
+        source = holder.memento
+        member = holder.archive.member_at(source.offset, source.length, is_checked=is_checked)
         if member is not None and member.record.timestamp:
             return TakenRecord(chosen, member.record, member.pieces)
-        if is_limited and holder.record.body_length > most_bytes(place.length):
+        if is_limited and holder.record.body_length > most_bytes(source.length):
             raise too_long(memento)
         reason = _reason_of(holder)
         return TakenRecord(chosen, holder.record, packed(_rewritten(holder, memento)), reason)
@@ -244,8 +244,8 @@ def _rewritten(holder: RecordHolder, memento: Memento) -> Iterator[bytes]:
     Raises:
         RecordError: The record breaks off.
     """
-    place = holder.place
-    parts = holder.archive.parts_at(place.offset, place.length, None, holder.record)
+    source = holder.memento
+    parts = holder.archive.parts_at(source.offset, source.length, None, holder.record)
     yield head_as_warc(parts, memento)
     yield from parts.block
     yield END_OF_RECORD
@@ -255,19 +255,19 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Return a record as a gzip member; an error of ``pieces`` is raised before the first piece."""
     packer = isal_zlib.compressobj(_LEVEL, wbits=31)
     # It is closed, and so removed, with the iterator below.
-    kept = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
+    member = SpooledTemporaryFile(_BYTES_IN_MEMORY)  # noqa: SIM115
     try:
         for piece in pieces:
-            kept.write(packer.compress(piece))
-        kept.write(packer.flush())
+            member.write(packer.compress(piece))
+        member.write(packer.flush())
     except BaseException:
-        kept.close()
+        member.close()
         raise
-    kept.seek(0)
+    member.seek(0)
 
     def stored() -> Iterator[bytes]:
-        with kept:
-            while piece := kept.read(_PIECE):
+        with member:
+            while piece := member.read(_PIECE):
                 yield piece
 
     return stored()

@@ -371,4 +371,4 @@ class _Removals:
         return self._read() != self._removals
 
     def _read(self) -> tuple[str, str]:
-        return self._state.places, takedown_digest(self._store)
+        return self._state.order, takedown_digest(self._store)

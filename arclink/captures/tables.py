@@ -43,8 +43,8 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     rows = map(TABLE.row, mementos)
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
-            columns = dict(zip(TABLE.fields, zip(*some, strict=True), strict=True))
+        while portion := list(islice(rows, _ROWS_AT_ONCE)):
+            columns = dict(zip(TABLE.fields, zip(*portion, strict=True), strict=True))
             columns["time"] = tuple(map(moment_of, columns["time"]))
             writer.write_table(arrow.table(columns, schema=schema))
             yield buffer.getvalue()
@@ -53,7 +53,7 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     yield buffer.getvalue()
 
 
-def write_places(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
+def write_cdxj(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
     """Yield CDXJ rows of captures in the archive files of the store, sorted.
 
     Args:
@@ -64,5 +64,5 @@ def write_places(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
     for memento in mementos:
         lines.add(format_row(row_of(memento)) + b"\n")
     rows = iter(lines)
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        yield b"".join(some)
+    while portion := list(islice(rows, _ROWS_AT_ONCE)):
+        yield b"".join(portion)

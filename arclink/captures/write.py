@@ -153,7 +153,7 @@ class _Sink(io.RawIOBase):
 def _files_in(manifest: Path) -> list[str]:
     """Return the files that an earlier export to the same path wrote."""
     with suppress(OSError, ValueError, AttributeError):
-        told = orjson.loads(manifest.read_bytes())
-        if told.get("format") == CaptureFormat.WARC.value:
-            return [str(name) for name in told.get("files", ())]
+        facts = orjson.loads(manifest.read_bytes())
+        if facts.get("format") == CaptureFormat.WARC.value:
+            return [str(name) for name in facts.get("files", ())]
     return []

@@ -1,1 +1,1 @@
-"""Charts in SVG, for pages of the service and for reports: places on an axis, bars, labels."""
+"""Charts in SVG, for pages of the service and for reports: positions on an axis, bars, labels."""

@@ -62,32 +62,32 @@ def bars(
         is_stacked: Whether to stack the bars.
     """
     together = sum if is_stacked else max
-    sums = [together(one.values[place] or 0 for one in series) for place in range(len(names))]
+    sums = [together(one.values[index] or 0 for one in series) for index in range(len(names))]
     top = 1.0 if is_share else _round_up(max([*sums, 0]))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     inner = HEIGHT - TOP - BOTTOM
     wide = step * 0.8 / (1 if is_stacked else len(series))
     parts = _axis_of_values(top, is_share=is_share)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         base = 0.0
         for number, one in enumerate(series):
-            value = one.values[place]
+            value = one.values[index]
             if not value:
                 continue
-            x = LEFT + place * step + step * 0.1 + (0 if is_stacked else number * wide)
+            x = LEFT + index * step + step * 0.1 + (0 if is_stacked else number * wide)
             tall = inner * height_of(value, top, 100 * LEAST_TALL / inner) / 100
             y = HEIGHT - BOTTOM - base - tall
-            told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
+            label = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" '
                 f'height="{tall:.1f}" fill="{_COLOURS[number]}">'
-                f"<title>{escape(told)}</title></rect>"
+                f"<title>{escape(label)}</title></rect>"
             )
             base += tall if is_stacked else 0
     every = _labels_apart(names, step)
-    for place, name in enumerate(names):
-        if place % every == 0:
-            parts.append(_text(LEFT + (place + 0.5) * step, HEIGHT - BOTTOM + 18, name, "middle"))
+    for index, name in enumerate(names):
+        if index % every == 0:
+            parts.append(_text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 18, name, "middle"))
     return _chart(parts, [one.name for one in series])
 
 

@@ -1,4 +1,4 @@
-"""Places on an axis of time, in percent of its width.
+"""Positions on an axis of time, in percent of its width.
 
 With percentages, pictures keep their shape at any width and need no script.
 """
@@ -86,16 +86,16 @@ class Axis:
         self.has_months = months is not None
 
     def x(self, moment: datetime) -> float:
-        """Return the place of ``moment``."""
+        """Return the position of ``moment``."""
         share = (moment - self.start) / (self.end - self.start)
         return round(100 * min(max(share, 0.0), 1.0), 3)
 
     def x_of(self, timestamp: Timestamp) -> float:
-        """Return the place of ``timestamp``."""
+        """Return the position of ``timestamp``."""
         return self.x(moment_of(timestamp))
 
     def labels(self, most: int = _MOST_LABELS) -> list[tuple[float, str, bool]]:
-        """Return the places at which years, months or days begin, at most ``most`` of them.
+        """Return the positions at which years, months or days begin, at most ``most`` of them.
 
         The third value says whether a narrow picture has no room for the label.
         """
@@ -143,7 +143,7 @@ class Axis:
         most = most or most_of([counts])
         return [
             Bar(
-                *self._place(unit),
+                *self._span(unit),
                 round(height_of(count, most), 1),
                 f"{in_words(unit)}: {count:,} {noun if count == 1 else nouns}",
             )
@@ -174,7 +174,7 @@ class Axis:
                 Mark(
                     self.x_of(when),
                     captured.state,
-                    f"{moment_in_words(when)}: {told(captured)}",
+                    f"{moment_in_words(when)}: {_outcome_in_words(captured)}",
                     when,
                 )
                 for captured in captures
@@ -186,13 +186,13 @@ class Axis:
         ):
             states = [captured.state for captured in in_unit]
             state = next(state for state in _TELLING if state in states)
-            left, width = self._place(unit)
+            left, width = self._span(unit)
             marks.append(
                 Mark(left + width / 2, state, f"{in_words(unit)}: {len(states):,} captures", unit)
             )
         return marks
 
-    def _place(self, unit: str) -> tuple[float, float]:
+    def _span(self, unit: str) -> tuple[float, float]:
         left = self.x(beginning(unit))
         return left, round(self.x(ending(unit)) - left, 3)
 
@@ -206,8 +206,8 @@ def _for_narrow(labels: Sequence[tuple[float, str]]) -> list[tuple[float, str, b
     has_year = [label[-4:].isdigit() for _, label in labels]
     is_mixed = 1 < sum(has_year) < len(labels)
     return [
-        (x, label, not has_year[place] if is_mixed else place % 2 == 1)
-        for place, (x, label) in enumerate(labels)
+        (x, label, not has_year[index] if is_mixed else index % 2 == 1)
+        for index, (x, label) in enumerate(labels)
     ]
 
 
@@ -245,7 +245,7 @@ def _digits(moment: datetime) -> Timestamp:
     return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
 
 
-def told(captured: Captured) -> str:
+def _outcome_in_words(captured: Captured) -> str:
     """Return the outcome of a capture, in words."""
     if captured.state is State.READ:
         return (

@@ -10,6 +10,7 @@ from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
 from arclink.access.formats.table import archive_lines
 from arclink.cli.declared_options import takes
 from arclink.cli.options import INSTANCE
+from arclink.cli.output import write_answer
 from arclink.errors import InstanceError
 from arclink.federation.instances import parse_instances
 from arclink.federation.merge import merge
@@ -48,9 +49,8 @@ def command(given: Given) -> None:
     _complain(reports, is_table=form is FORMATS["table"])
     if all(report.outcome is Outcome.FAILED for report in reports):
         raise InstanceError("no instance answered")
-    for piece in form.write(answer_of(merge(findings for findings, _ in found), asked, reports)):
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+    answer = answer_of(merge(findings for findings, _ in found), asked, reports)
+    write_answer(form.write(answer))
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
         sys.exit(_INCOMPLETE)
 

@@ -9,9 +9,8 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter, field_parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
-from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, INPUTS, QUIET, STORE
+from arclink.cli.options import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES, STORE
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
 from arclink.credentials import hide_credentials
@@ -121,8 +120,8 @@ def command(given: Given) -> None:
     work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
-    if kept := _KEEP_GRAPH.optional(given):
-        run.kept = Path(kept)
+    if graph_folder := _KEEP_GRAPH.optional(given):
+        run.kept = Path(graph_folder)
     with (
         only_build(local_path_of(store)),
         ended_like_interrupts(run.is_on_engine),

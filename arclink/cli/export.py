@@ -80,14 +80,14 @@ def _export_links(given: Given, path: Path) -> None:
 
 
 def _export_captures(given: Given, path: Path) -> None:
+    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.export import Source
-    from arclink.captures.places import ArchivePlaces
     from arclink.captures.write import take_away
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
-    places = ArchivePlaces(ARCHIVES.many(given))
+    archive_paths = ArchivePaths(ARCHIVES.many(given))
     with open_requested_graph(given) as graph:
-        taken = take_away(Source(graph, places, SUBSET.optional(given) or ""), query, path)
+        taken = take_away(Source(graph, archive_paths, SUBSET.optional(given) or ""), query, path)
     for line in taken.tally.lines():
         click.echo(line)
     for name, size in taken.files.items():

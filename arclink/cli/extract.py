@@ -7,8 +7,7 @@ import orjson
 
 from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.declared_options import takes
-from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
-from arclink.cli.options import INPUTS
+from arclink.cli.options import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
 from arclink.cli.stage_options import (
     FOLDER,
     STAGE,

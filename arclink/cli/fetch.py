@@ -130,10 +130,10 @@ def command(given: Given) -> None:
     display = display_for(is_quiet=QUIET.required(given))
     with Client(archive.origins, manners) as client:
 
-        def told(line: str) -> None:
+        def show_line(line: str) -> None:
             display.show(lambda: line)
 
-        report = fetch(wanted, archive, Path(folder), client, settings, told)
+        report = fetch(wanted, archive, Path(folder), client, settings, show_line)
     display.close()
     build = ["arclink", "build", folder, "--cdx", str(Path(folder, INDEX)), "--store", "links.db"]
     build += ["--rules", rules] if (rules := RULES.optional(given)) else []

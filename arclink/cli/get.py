@@ -1,6 +1,5 @@
 """``arclink get URI``: a capture itself, as archived."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from arclink.access.declarations import TEXT, Given, Parameter, named
 from arclink.access.times import AT
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
+from arclink.cli.output import write_answer
 from arclink.model import Memento
 
 if TYPE_CHECKING:
@@ -54,16 +54,14 @@ def command(given: Given) -> None:
     URI may also be the checksum of a payload, such as sha1:B2LT….
     """
     # Late: other commands need no archive files.
+    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.locate import find_capture
-    from arclink.captures.places import ArchivePlaces
     from arclink.captures.read import PageReader
 
-    places = ArchivePlaces(ARCHIVES.many(given))
-    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
+    archive_paths = ArchivePaths(ARCHIVES.many(given))
+    with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         memento = find_capture(graph, WHAT.required(given), given.text(TIME))
-        for piece in _pieces(reader, memento, FORM.required(given)):
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+        write_answer(_pieces(reader, memento, FORM.required(given)))
 
 
 def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes]:

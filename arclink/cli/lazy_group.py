@@ -3,10 +3,11 @@
 import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 
 import click
 from click.shell_completion import CompletionItem
@@ -47,7 +48,7 @@ class LazyCommands(click.Group):
         name: Name of the group.
         package: Package with a module for each command, which has a click command named
             ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
-            ``demo_archive``.
+            ``demo_archive``. Commands without a module are declared in its ``query_commands``.
         about: Help text of the group.
         sections: Short help of the commands by section and name, in the order of the help. So help
             and shell completion import no command.
@@ -90,16 +91,24 @@ class LazyCommands(click.Group):
         """Return the command with this name; None if it does not exist."""
         if cmd_name not in self._short_helps:
             return None
-        module = import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        command, examples = self._load(cmd_name)
         command.name = cmd_name
         command.short_help = self._short_helps[cmd_name]
         command.context_class = _HelpContext
-        if not isinstance(command, click.Group):
-            command.epilog = "\n".join(
-                ("\b", "Examples:", *(f"  {call}" for call in module.EXAMPLES))
-            )
+        if examples:
+            command.epilog = "\n".join(("\b", "Examples:", *(f"  {call}" for call in examples)))
         return command
+
+    def _load(self, name: str) -> tuple[click.Command, Sequence[str]]:
+        """Import a command; return it and its examples, which a group does not have."""
+        path = f"{self._package}.{name.replace('-', '_')}"
+        if find_spec(path) is None:
+            loaded: tuple[click.Command, Sequence[str]] = import_module(
+                f"{self._package}.query_commands"
+            ).load_command(name)
+            return loaded
+        module = import_module(path)
+        return module.command, getattr(module, "EXAMPLES", ())
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -79,10 +79,10 @@ def command(given: Given) -> None:
     click.echo(f"The link graph is in {where}")
     set_up_logging(LogForm.TEXT, with_access=False)
 
-    def show(place: str) -> None:
-        click.echo(f"Browse it at {place}")
+    def show(url: str) -> None:
+        click.echo(f"Browse it at {url}")
         if not _NO_BROWSER.required(given):
-            threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
     serve(
         where,

@@ -1,6 +1,5 @@
 """``arclink stream``: writes every capture once, with its bytes, in a chosen order."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
+from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 from arclink.progress import hide_from_output
 
@@ -53,8 +53,8 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files and no NumPy.
     from arclink.analysis.slice_cache import cache_of
+    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.formats import write_stream
-    from arclink.captures.places import ArchivePlaces
     from arclink.captures.pointers import write_pointers
     from arclink.captures.ranks import RankTables
     from arclink.captures.read import PageReader
@@ -65,9 +65,9 @@ def command(given: Given) -> None:
             raise UsageError(f"{first}: the subset is already named with --subset")
         given = Given({**given.texts, SUBSET.name: (first,)})
     query = StreamQuery.of(given)
-    places = ArchivePlaces(ARCHIVES.many(given))
+    archive_paths = ArchivePaths(ARCHIVES.many(given))
     where, cache = STORE.required(given), CACHE.optional(given)
-    with open_requested_graph(given) as graph, PageReader(graph, places) as reader:
+    with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where))
         stream = CaptureStream(graph, reader, query, tables=tables)
         if folder := POINTERS.optional(given):
@@ -75,6 +75,4 @@ def command(given: Given) -> None:
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return
         hide_from_output()
-        for piece in write_stream(stream, query.form):
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+        write_answer(write_stream(stream, query.form))

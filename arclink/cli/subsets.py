@@ -6,7 +6,7 @@ from arclink.access.declarations import TEXT, Given, Parameter
 from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 EXAMPLES = (
     "arclink subsets --store links.db",
@@ -56,4 +56,5 @@ def command(given: Given) -> None:
         for stored in catalog
     ]
     lines = [] if rows else ["no subsets: `arclink select NAME SELECTION` stores one"]
-    write_rows(RowAnswer({}, lines, _COLUMNS, {"subsets": rows}), ROW_FORMAT.required(given))
+    answer = RowAnswer({}, lines, _COLUMNS, {"subsets": rows})
+    write_answer(ROW_FORMAT.required(given).write(answer))

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from arclink.demo.dice import Dice
+from arclink.demo.locations import Location, Reference
 from arclink.demo.pages import DemoPage, TrueLink
-from arclink.demo.places import Location, Reference
 from arclink.model import Timestamp
 
 CRAWLS = tuple(
@@ -71,30 +71,30 @@ class DemoCapture:
     """One memento of the demo archive.
 
     Attributes:
-        place: Location of the captured page.
+        location: Location of the captured page.
         status: HTTP status; None for a record without HTTP headers.
         headers: Headers of the HTTP answer, without its length.
         body: Bytes after the headers, with their codings; empty for a revisit.
         page: The page whose links it has; None if no links can be known.
-        location: Target of a redirect.
+        redirects_to: Target of a redirect.
         spelled: The original, if it is spelled differently from its parts.
     """
 
     timestamp: Timestamp
-    place: Location
+    location: Location
     record_type: str
     status: int | None
     headers: Headers = ()
     body: bytes = b""
     page: DemoPage | None = None
-    location: Reference | None = None
+    redirects_to: Reference | None = None
     revisit: Revisit | None = None
     spelled: str | None = None
 
     @property
     def original(self) -> str:
         """The URI as captured."""
-        return self.place.uri if self.spelled is None else self.spelled
+        return self.location.uri if self.spelled is None else self.spelled
 
     @cached_property
     def digest(self) -> str:
@@ -105,11 +105,11 @@ class DemoCapture:
 
     def links(self) -> list[TrueLink] | None:
         """Return the links that the graph must answer with; None if no links can be known."""
-        if self.location is not None:
-            return [(self.location.target(self.place), "http@location", "", None)]
+        if self.redirects_to is not None:
+            return [(self.redirects_to.target(self.location), "http@location", "", None)]
         if self.page is None:
             return None
-        return list(self.page.links_at(self.place))
+        return list(self.page.links_at(self.location))
 
 
 def gzipped(body: bytes) -> bytes:
@@ -141,7 +141,7 @@ class Crawler:
     def page(
         self,
         crawl: int,
-        place: Location,
+        location: Location,
         page: DemoPage,
         coding: str = "",
         mime: str | None = HTML,
@@ -151,7 +151,7 @@ class Crawler:
 
         Args:
             crawl: Number of the crawl, from 0.
-            place: Location of the page.
+            location: Location of the page.
             page: The page.
             coding: If it contains ``gzip`` or ``chunked``, these codings are applied, in this
                 order.
@@ -169,20 +169,20 @@ class Crawler:
             headers.append(("Transfer-Encoding", "chunked"))
             body = chunked(body)
         return DemoCapture(
-            self.time(crawl), place, "response", 200, tuple(headers), body, page, spelled=spelled
+            self.time(crawl), location, "response", 200, tuple(headers), body, page, spelled=spelled
         )
 
-    def missing(self, crawl: int, place: Location, page: DemoPage) -> DemoCapture:
+    def missing(self, crawl: int, location: Location, page: DemoPage) -> DemoCapture:
         """Capture a 404 that shows ``page``; the graph does not have its links."""
         headers = (("Content-Type", HTML + page.charset.parameter),)
-        return DemoCapture(self.time(crawl), place, "response", 404, headers, page.payload)
+        return DemoCapture(self.time(crawl), location, "response", 404, headers, page.payload)
 
     def redirect(
         self,
         crawl: int,
-        place: Location,
+        location: Location,
         status: int,
-        location: Reference,
+        target: Reference,
         moment: Timestamp | None = None,
     ) -> DemoCapture:
         """Capture a redirect. Its body also has a link, which the graph does not have."""
@@ -190,38 +190,38 @@ class Crawler:
             f"<html><head><title>{status} {REASONS[status]}</title></head><body><a "
             'href="/moved">here</a></body></html>\n'
         )
-        headers = (("Content-Type", HTML), ("Location", location.written))
+        headers = (("Content-Type", HTML), ("Location", target.written))
         return DemoCapture(
             moment or self.time(crawl),
-            place,
+            location,
             "response",
             status,
             headers,
             body.encode("ascii"),
-            location=location,
+            redirects_to=target,
         )
 
-    def file(self, crawl: int, place: Location, mime: str, body: bytes) -> DemoCapture:
+    def file(self, crawl: int, location: Location, mime: str, body: bytes) -> DemoCapture:
         """Capture a file that is not a page."""
         return DemoCapture(
-            self.time(crawl), place, "response", 200, (("Content-Type", mime),), body
+            self.time(crawl), location, "response", 200, (("Content-Type", mime),), body
         )
 
-    def resource(self, crawl: int, place: Location, mime: str, body: bytes) -> DemoCapture:
+    def resource(self, crawl: int, location: Location, mime: str, body: bytes) -> DemoCapture:
         """Capture a file that was not fetched over HTTP: a ``resource`` record."""
         return DemoCapture(
-            self.time(crawl), place, "resource", None, (("Content-Type", mime),), body
+            self.time(crawl), location, "resource", None, (("Content-Type", mime),), body
         )
 
     def revisit(
         self,
         crawl: int,
-        place: Location,
+        location: Location,
         of: DemoCapture,
         status: int | None = 200,
         moment: Timestamp | None = None,
     ) -> DemoCapture:
-        """Capture the payload of ``of`` again, at any place.
+        """Capture the payload of ``of`` again, at any location.
 
         A status of None makes a record without HTTP headers.
         """
@@ -229,7 +229,7 @@ class Crawler:
         headers = () if status is None else of.headers
         return DemoCapture(
             moment or self.time(crawl),
-            place,
+            location,
             "revisit",
             status,
             headers,
@@ -245,7 +245,7 @@ class Crawler:
         revisit = Revisit("server-not-modified", None, (of.original, of.timestamp))
         return DemoCapture(
             self.time(crawl),
-            of.place,
+            of.location,
             "revisit",
             304,
             (("Server", "nginx"),),

@@ -9,8 +9,7 @@ from itertools import chain, islice
 from arclink.demo.captures import CRAWLS, Crawler, DemoCapture
 from arclink.demo.dice import Dice
 from arclink.demo.images import gif
-from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
-from arclink.demo.places import (
+from arclink.demo.locations import (
     Location,
     Reference,
     absolute,
@@ -19,7 +18,7 @@ from arclink.demo.places import (
     origin_relative,
     scheme_relative,
 )
-from arclink.demo.rmat import rmat_edges
+from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
 from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
 
 _HTTPS_FROM = 6
@@ -27,32 +26,35 @@ _HTTPS_FROM = 6
 
 LINKS_A_PAGE = 6
 
+_A, _B, _C = 0.57, 0.19, 0.19
+"""Probabilities of three quadrants of the matrix of links in R-MAT, as in Graph500."""
+
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A page of the site graph, with its place and the time of its existence.
+    """A page of the site graph, with its location and the time of its existence.
 
     Attributes:
         number: Its node.
-        place: Its location under ``http``; the site may move to ``https``.
+        location: Its location under ``http``; the site may move to ``https``.
         born: First crawl that finds it.
         gone: First crawl that does not find it any more.
     """
 
     number: int
     site: Site
-    place: Location
+    location: Location
     topic: int
     born: int
     gone: int
     coding: str
 
-    def place_in(self, crawl: int) -> Location:
+    def location_in(self, crawl: int) -> Location:
         """Return its location at the time of a crawl."""
         return (
-            replace(self.place, scheme="https")
+            replace(self.location, scheme="https")
             if self.site.turns_https and crawl >= _HTTPS_FROM
-            else self.place
+            else self.location
         )
 
 
@@ -89,7 +91,7 @@ class SiteGraph:
         self._dice = dice
         self.residents = [self._resident(number, sites) for number in range(max(pages, len(sites)))]
         self._edges: defaultdict[int, list[Edge]] = defaultdict(list)
-        for source, target in rmat_edges(
+        for source, target in _rmat_edges(
             len(self.residents), LINKS_A_PAGE * len(self.residents), dice
         ):
             self._edges[source].append(self._edge(self.residents[source], self.residents[target]))
@@ -132,7 +134,7 @@ class SiteGraph:
     def _edge(self, source: Resident, target: Resident) -> Edge:
         dice = self._dice
         language = LANGUAGES[source.site.language]
-        topic = target.site.name if target.place.path == "/" else language.topics[target.topic]
+        topic = target.site.name if target.location.path == "/" else language.topics[target.topic]
         texts = (
             dice.pick(language.phrases).format(topic),
             dice.pick(language.phrases).format(topic),
@@ -145,17 +147,19 @@ class SiteGraph:
     def _reference(self, source: Resident, target: Resident) -> Reference:
         dice = self._dice
         fragment = "#results" if dice.chance(0.1) else ""
-        place = target.place
+        location = target.location
         if source.site.host != target.site.host:
             return (
-                scheme_relative(place, fragment) if dice.chance(0.15) else absolute(place, fragment)
+                scheme_relative(location, fragment)
+                if dice.chance(0.15)
+                else absolute(location, fragment)
             )
         roll = dice.roll()
         if roll < 0.4:
-            return origin_relative(place.path, fragment)
+            return origin_relative(location.path, fragment)
         if roll < 0.8:
-            return between(source.place.directory, place)
-        return scheme_relative(place, fragment) if roll < 0.88 else absolute(place, fragment)
+            return between(source.location.directory, location)
+        return scheme_relative(location, fragment) if roll < 0.88 else absolute(location, fragment)
 
     def page_in(self, resident: Resident, crawl: int) -> DemoPage:
         """Return a page at the time of a crawl.
@@ -263,34 +267,57 @@ class Evolution:
 
     def _visit(self, resident: Resident, crawl: int) -> Iterator[DemoCapture]:
         dice, crawler = self._dice, self._crawler
-        place = resident.place_in(crawl)
+        location = resident.location_in(crawl)
         if dice.chance(0.06):
-            logo = Location(place.scheme, place.host, "/images/", "logo.gif")
+            logo = Location(location.scheme, location.host, "/images/", "logo.gif")
             yield crawler.file(crawl, logo, "image/gif", gif(resident.site.host))
             return
         if not resident.born <= crawl < resident.gone:
-            yield crawler.missing(crawl, place, _not_found(resident.site, resident.number))
+            yield crawler.missing(crawl, location, _not_found(resident.site, resident.number))
             return
         page = self._graph.page_in(resident, crawl)
-        if place.scheme == "https" and dice.chance(0.2):
-            yield crawler.redirect(crawl, resident.place, 301, absolute(place))
-        yield self._capture(resident, place, page, crawl)
+        if location.scheme == "https" and dice.chance(0.2):
+            yield crawler.redirect(crawl, resident.location, 301, absolute(location))
+        yield self._capture(resident, location, page, crawl)
 
     def _capture(
-        self, resident: Resident, place: Location, page: DemoPage, crawl: int
+        self, resident: Resident, location: Location, page: DemoPage, crawl: int
     ) -> DemoCapture:
         crawler, before, latest = (
             self._crawler,
             self._payloads.get(page),
-            self._latest.get(place.uri),
+            self._latest.get(location.uri),
         )
         roll = self._dice.roll()
         if latest is not None and latest[0] is page and roll < 0.15:
             return crawler.not_modified(crawl, latest[1])
         if before is not None and roll < 0.75:
-            capture = crawler.revisit(crawl, place, before)
+            capture = crawler.revisit(crawl, location, before)
         else:
-            capture = crawler.page(crawl, place, page, resident.coding)
+            capture = crawler.page(crawl, location, page, resident.coding)
             self._payloads[page] = capture
-        self._latest[place.uri] = page, capture
+        self._latest[location.uri] = page, capture
         return capture
+
+
+def _rmat_edges(nodes: int, edges: int, dice: Dice) -> Iterator[tuple[int, int]]:
+    """Yield ``edges`` pairs (source, target) over nodes 0 to ``nodes`` - 1, by recursive descent.
+
+    Low numbers are the hubs. Pairs may repeat, but no pair has equal ends. With fewer than two
+    nodes there are no pairs.
+
+    Source: Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SDM 2004.
+    """
+    if nodes < 2:
+        return
+    levels = (nodes - 1).bit_length()
+    made = 0
+    while made < edges:
+        source = target = 0
+        for _ in range(levels):
+            roll = dice.roll()
+            source = source * 2 + (roll >= _A + _B)
+            target = target * 2 + (_A <= roll < _A + _B or roll >= _A + _B + _C)
+        if source != target and source < nodes and target < nodes:
+            made += 1
+            yield source, target

@@ -3,19 +3,7 @@
 
 from arclink.demo.captures import DemoCapture
 from arclink.demo.images import gif
-from arclink.demo.pages import (
-    Part,
-    anchor,
-    anchor_around,
-    dead_anchor,
-    element,
-    image,
-    join,
-    meta_refresh,
-    paragraph,
-    srcset,
-)
-from arclink.demo.places import (
+from arclink.demo.locations import (
     BaseElement,
     Location,
     Reference,
@@ -28,12 +16,24 @@ from arclink.demo.places import (
     same_document,
     scheme_relative,
 )
+from arclink.demo.pages import (
+    Part,
+    anchor,
+    anchor_around,
+    dead_anchor,
+    element,
+    image,
+    join,
+    meta_refresh,
+    paragraph,
+    srcset,
+)
 from arclink.demo.scenes import SceneStage, page
 from arclink.model import Scope
 
 
 def link_classes(stage: SceneStage) -> list[DemoCapture]:
-    """Return one page with a link of every class, at two places and under both schemes."""
+    """Return one page with a link of every class, at two locations and under both schemes."""
     other = stage.at(1, "/rules/classes.html")
     parts = [
         anchor(absolute(other), "another site"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from arclink.demo.places import BaseElement, Location, Reference
+from arclink.demo.locations import BaseElement, Location, Reference
 from arclink.model import Scope
 
 TrueLink = tuple[str, str, str, str | None]
@@ -174,7 +174,7 @@ def meta_refresh(
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """The encoding of a page, and the place where it is declared.
+    """The encoding of a page, and where it is declared.
 
     Attributes:
         codec: Python's name.
@@ -214,7 +214,7 @@ UTF_8 = Charset()
 
 @dataclass(frozen=True, eq=False)
 class DemoPage:
-    """A payload: the page that a server answers with, at any place.
+    """A payload: the page that a server answers with, at any location.
 
     Attributes:
         title: Distinct from that of other pages, so that no two pages have equal bytes by accident.
@@ -247,9 +247,9 @@ class DemoPage:
             f"<{self.body_tag}>\n{body}</{self.body_tag}>\n</html>\n"
         )
 
-    def links_at(self, place: Location) -> Iterator[TrueLink]:
-        """Yield the links of the page at ``place``, in page order, except links to itself."""
-        read_at = place if self.base is None else self.base.at(place)
+    def links_at(self, location: Location) -> Iterator[TrueLink]:
+        """Yield the links of the page at ``location``, in page order, except links to itself."""
+        read_at = location if self.base is None else self.base.at(location)
         stays = self.base is None or self.base.scope is Scope.DOCUMENT
         for part in (*self.head, *self.parts):
             for link in part.links:

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from arclink.demo.captures import DemoCapture, Revisit
 from arclink.demo.images import gif
-from arclink.demo.pages import Charset, DemoPage, anchor, image, paragraph
-from arclink.demo.places import (
+from arclink.demo.locations import (
     BaseElement,
     Location,
     Reference,
@@ -20,6 +19,7 @@ from arclink.demo.places import (
     same_document,
     scheme_relative,
 )
+from arclink.demo.pages import Charset, DemoPage, anchor, image, paragraph
 from arclink.demo.scenes import SceneStage, page
 from arclink.model import Scope, Timestamp
 
@@ -114,11 +114,11 @@ def revisits(stage: SceneStage) -> list[DemoCapture]:
     ]
 
     never = crawler.page(0, stage.at(0, "/press/never.html"), page("Never captured", everything))
-    for crawl, place in ((3, never.place), (6, stage.at(1, "/press/never.html"))):
-        captures.append(replace(crawler.revisit(crawl, place, never), page=None))
+    for crawl, location in ((3, never.location), (6, stage.at(1, "/press/never.html"))):
+        captures.append(replace(crawler.revisit(crawl, location, never), page=None))
 
     gone = crawler.missing(4, stage.at(0, "/press/gone.html"), page("Gone for good", everything))
-    captures += [gone, replace(crawler.revisit(7, gone.place, gone, status=404), page=None)]
+    captures += [gone, replace(crawler.revisit(7, gone.location, gone, status=404), page=None)]
     return captures
 
 
@@ -133,12 +133,14 @@ def not_modified(stage: SceneStage) -> list[DemoCapture]:
 
     They have the payload of the capture that they name, which may be an older one.
     """
-    crawler, place = stage.crawler, stage.at(1, "/desk/rota.html")
+    crawler, location = stage.crawler, stage.at(1, "/desk/rota.html")
     old = crawler.page(
-        1, place, page("Rota", paragraph(anchor(directory_relative("anna.html"), "Anna")))
+        1, location, page("Rota", paragraph(anchor(directory_relative("anna.html"), "Anna")))
     )
     new = crawler.page(
-        3, place, page("Rota, new", paragraph(anchor(directory_relative("bjarne.html"), "Bjarne")))
+        3,
+        location,
+        page("Rota, new", paragraph(anchor(directory_relative("bjarne.html"), "Bjarne"))),
     )
     return [
         old,
@@ -197,11 +199,13 @@ def codings(stage: SceneStage) -> list[DemoCapture]:
             for year in years
         ),
     )
-    places = {
+    by_coding = {
         coding: stage.at(0, f"/tables/{coding or 'plain'}.html")
         for coding in ("", "gzip", "chunked", "gzip+chunked")
     }
-    return [stage.crawler.page(3, place, coded, coding) for coding, place in places.items()]
+    return [
+        stage.crawler.page(3, location, coded, coding) for coding, location in by_coding.items()
+    ]
 
 
 def charsets(stage: SceneStage) -> list[DemoCapture]:
@@ -276,15 +280,18 @@ def variants(stage: SceneStage) -> list[DemoCapture]:
         "both": Location("https", f"www.{host}", "/desk/", "index.html"),
     }
     captures = []
-    for name, place in kinds.items():
+    for name, location in kinds.items():
         own = page(
             f"Desk ({name})",
             paragraph(anchor(directory_relative("staff.html"), f"staff of the {name} desk")),
         )
-        captures.append(crawler.page(4, place, own))
+        captures.append(crawler.page(4, location, own))
     linking = page(
         "All our desks",
-        *(paragraph(anchor(absolute(place), f"{name} desk")) for name, place in kinds.items()),
+        *(
+            paragraph(anchor(absolute(location), f"{name} desk"))
+            for name, location in kinds.items()
+        ),
     )
     captures.append(crawler.page(4, stage.at(1, "/desks.html"), linking))
     ported = Location("http", host, "/Desk/", "Ported%20Page.html")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arclink.demo.captures import Crawler, DemoCapture
+from arclink.demo.locations import BaseElement, Location
 from arclink.demo.pages import UTF_8, Charset, DemoPage, Part, heading
-from arclink.demo.places import BaseElement, Location
 from arclink.demo.world import Site
 
 

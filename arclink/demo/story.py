@@ -6,8 +6,7 @@ Its page is the example for `arclink links`.
 
 from arclink.demo.captures import DemoCapture
 from arclink.demo.images import gif
-from arclink.demo.pages import Part, anchor, anchor_around, element, image, paragraph
-from arclink.demo.places import (
+from arclink.demo.locations import (
     Location,
     absolute,
     between,
@@ -16,6 +15,7 @@ from arclink.demo.places import (
     origin_relative,
     scheme_relative,
 )
+from arclink.demo.pages import Part, anchor, anchor_around, element, image, paragraph
 from arclink.demo.scenes import SceneStage, page
 from arclink.demo.world import LANGUAGES
 
@@ -75,7 +75,7 @@ def _official(stage: SceneStage) -> list[DemoCapture]:
 
 
 def _newspaper(stage: SceneStage) -> list[DemoCapture]:
-    crawler, place = stage.crawler, stage.at(1, "/sport/kalvik.html")
+    crawler, location = stage.crawler, stage.at(1, "/sport/kalvik.html")
     more = paragraph(
         anchor(directory_relative("", climbs=1), "Aurora Daily"),
         anchor(directory_relative("weather.html"), "weather"),
@@ -103,14 +103,14 @@ def _newspaper(stage: SceneStage) -> list[DemoCapture]:
         paragraph("Remember?", anchor(secure, "How Kalvik opened the games")),
         more,
     )
-    first = crawler.page(1, place, planned)
-    on_air = crawler.page(5, place, live)
+    first = crawler.page(1, location, planned)
+    on_air = crawler.page(5, location, live)
     return [
         first,
-        crawler.revisit(2, place, first),
+        crawler.revisit(2, location, first),
         on_air,
-        crawler.revisit(7, place, on_air),
-        crawler.page(8, place, over),
+        crawler.revisit(7, location, on_air),
+        crawler.page(8, location, over),
     ]
 
 
@@ -147,7 +147,7 @@ def _others(stage: SceneStage) -> list[DemoCapture]:
 
 
 def _blog(stage: SceneStage) -> list[DemoCapture]:
-    crawler, place = stage.crawler, stage.at(3, "/2010/02/opening.html")
+    crawler, location = stage.crawler, stage.at(3, "/2010/02/opening.html")
     flame = image(absolute(Location("http", CEREMONY.host, "/ceremony/", "flame.gif")), "The flame")
     diary = page(
         "I was there",
@@ -162,5 +162,5 @@ def _blog(stage: SceneStage) -> list[DemoCapture]:
         Part("<p><small>No animals were harmed.</small></p>"),
         head=[element("link", "href", origin_relative("/feed.xml"), rel="alternate")],
     )
-    first = crawler.page(6, place, diary)
-    return [first, crawler.revisit(9, place, first)]
+    first = crawler.page(6, location, diary)
+    return [first, crawler.revisit(9, location, first)]

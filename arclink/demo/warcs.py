@@ -102,7 +102,7 @@ def _records(
     yield _Record("warcinfo", "", (*common(captures[0].timestamp), ("WARC-Filename", name)), info)
     hosts: set[str] = set()
     for number, capture in enumerate(captures):
-        host = capture.place.host
+        host = capture.location.host
         if host not in hosts:
             hosts.add(host)
             look_up = (
@@ -119,7 +119,7 @@ def _records(
         yield _capture_record(capture, headers, version)
         concurrent = ("WARC-Concurrent-To", headers[0][1])
         if capture.status is not None:
-            line = f"GET {capture.place.path} HTTP/1.1"
+            line = f"GET {capture.location.path} HTTP/1.1"
             sent = (("Host", host), ("User-Agent", "arclink-demo"))
             yield _Record(
                 "request",

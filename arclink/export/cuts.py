@@ -80,12 +80,12 @@ def cut(graph: Graph, query: ExportQuery) -> Picture:
             left = _touched(kept, len(nodes))
             cuts.append(Cut(rule, int(nodes.sum() - left.sum()), len(links) - len(kept)))
             links, nodes = kept, left
-    places = np.flatnonzero(nodes)
-    if len(places) < len(nodes):
+    numbers = np.flatnonzero(nodes)
+    if len(numbers) < len(nodes):
         new = np.cumsum(nodes) - 1
         links = links.copy()
         links["source"], links["target"] = new[links["source"]], new[links["target"]]
-    return Picture(graph, places, links, tuple(cuts))
+    return Picture(graph, numbers, links, tuple(cuts))
 
 
 def significance(links: Links) -> npt.NDArray[np.float64]:

@@ -14,7 +14,6 @@ from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
 from arclink.export.cuts import Picture, cut
-from arclink.export.files import written_whole
 from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
 from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
@@ -24,6 +23,7 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
 from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
+from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
 
@@ -73,8 +73,8 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
     tally = ExportTally()
     if query.form.is_folder and path.exists():
         raise ExportError(f"{path} exists. Name a new folder, or remove this one first.")
-    with written_whole(paths) as places:
-        *files, manifest = places
+    with written_whole(paths, ExportError) as temporary_paths:
+        *files, manifest = temporary_paths
         if query.form.is_script:
             with analysis_extra():
                 from arclink.export.scripts import write_script
@@ -93,9 +93,9 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
             for file in files
         }
         exported = Exported(query, tally, sizes)
-        told = manifest_of(store, query, tally, exported.files)
+        facts = manifest_of(store, query, tally, exported.files)
         manifest.write_bytes(
-            orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            orjson.dumps(facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
     return exported
 

@@ -58,15 +58,15 @@ def _lines(
     yield f'{_OF_URIS if has_surt else ""}<attributes class="edge">{_OF_LINKS}</attributes>'
     of_nodes = _of_nodes(spells or {})
     yield f'<nodes count="{len(picture.nodes)}">'
-    for place, name, label in nodes_of(picture):
+    for index, name, label in nodes_of(picture):
         surt = (
             f'<attvalues><attvalue for="surt" value={quoted(name)}/></attvalues>'
             if has_surt
             else ""
         )
         yield (
-            f'<node id="{place}" '
-            f"label={quoted(label)}>{surt}{_written(of_nodes.get(place, ()))}</node>"
+            f'<node id="{index}" '
+            f"label={quoted(label)}>{surt}{_written(of_nodes.get(index, ()))}</node>"
         )
     yield "</nodes>"
     yield f'<edges count="{len(picture.links)}">'

@@ -38,9 +38,9 @@ def _lines(picture: Picture, description: str) -> Iterator[str]:
     for name, element, kind in _KEYS[0 if has_surt else 1 :]:
         yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>'
     yield f'<graph edgedefault="directed"><desc>{escape(printable(description))}</desc>'
-    for place, name, label in nodes_of(picture):
+    for index, name, label in nodes_of(picture):
         surt = f'<data key="surt">{escape(name)}</data>' if has_surt else ""
-        yield f'<node id="n{place}"><data key="label">{escape(label)}</data>{surt}</node>'
+        yield f'<node id="n{index}"><data key="label">{escape(label)}</data>{surt}</node>'
     for source, target, mementos, first, last in links_of(picture.links):
         times = (
             f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'

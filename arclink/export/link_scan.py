@@ -59,12 +59,12 @@ def links_shown(store: Scans, query: LinkQuery, left_out: LeftOut | None = None)
     left_out = left_out or LeftOut()
     for block in store.scan_contents():
         wanted = [query.wants(link.kind) for link in block.links]
-        for content, places, pages in zip(
+        for content, numbers, pages in zip(
             block.contents, block.lists, reading.pages(block.contents), strict=True
         ):
             links: list[Outlink] | None = None
             for page, timestamps in pages:
                 if links is None:  # in a small window, most contents are not shown
-                    links = [block.links[place] for place in places.tolist() if wanted[place]]
-                left_out.other_kinds += (len(places) - len(links)) * len(timestamps)
+                    links = [block.links[number] for number in numbers.tolist() if wanted[number]]
+                left_out.other_kinds += (len(numbers) - len(links)) * len(timestamps)
                 yield Shown(page, timestamps, content, links)

@@ -35,8 +35,8 @@ def date_time(digits: int) -> str:
 
 def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:
     """Yield the position, name and label of each node."""
-    for place, number in enumerate(picture.nodes):
-        yield place, *picture.graph.node(int(number))
+    for index, number in enumerate(picture.nodes):
+        yield index, *picture.graph.node(int(number))
 
 
 def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
@@ -47,5 +47,5 @@ def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
 
 def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
     """Yield ``lines`` with line ends as UTF-8, many at a time."""
-    while some := list(islice(lines, AT_ONCE)):
-        yield "".join(f"{line}\n" for line in some).encode()
+    while portion := list(islice(lines, AT_ONCE)):
+        yield "".join(f"{line}\n" for line in portion).encode()

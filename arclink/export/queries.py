@@ -174,7 +174,7 @@ class ExportQuery(DeclaredQuery):
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
         form = FORMAT.required(given)
-        _refuse_what_has_no_place(form, given)
+        _refuse_inapplicable(form, given)
         links = LinkQuery.of(given, uri=ANY_PAGE, kinds=_KINDS.get(form, NAVIGATION))
         level = Level.HOST if form.is_graph else Level.URI
         return cls(links=links, **cls.values(given, {"level": level, **otherwise}))
@@ -194,7 +194,7 @@ Both tables are those of Archives Unleashed.
 _URI_ONLY = (ExportFormat.PARQUET, ExportFormat.CSV_IMAGES, ExportFormat.NQUADS)
 
 
-def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
+def _refuse_inapplicable(form: ExportFormat, given: Given) -> None:
     graphs = ", ".join(one.value for one in ExportFormat if one.is_graph)
     level = LEVEL.optional(given)
     has_counts = form.is_graph or (form is ExportFormat.CSV and level in (Level.HOST, Level.DOMAIN))

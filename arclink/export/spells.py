@@ -80,8 +80,8 @@ class _Looking:
         self._store = store
         self._query = query
         self._reading = Reading(store, query.links)
-        self._places = {
-            picture.graph.node(int(number))[0]: place for place, number in enumerate(picture.nodes)
+        self._index_of = {
+            picture.graph.node(int(number))[0]: index for index, number in enumerate(picture.nodes)
         }
         self.pairs = {
             (int(source), int(target)) for source, target in picture.links[["source", "target"]]
@@ -99,7 +99,7 @@ class _Looking:
         source: int | None = None
         for memento in mementos:
             if source is None:
-                source = self._places.get(node_of(self._query.level, memento.original))
+                source = self._index_of.get(node_of(self._query.level, memento.original))
                 if source is None:
                     return
             by_page.setdefault(memento.original, []).append(
@@ -119,7 +119,7 @@ class _Looking:
             links = (
                 link for link in self._store.outlinks(content) if self._query.links.wants(link.kind)
             )
-            nodes = {self._places.get(node_of(self._query.level, link.target)) for link in links}
+            nodes = {self._index_of.get(node_of(self._query.level, link.target)) for link in links}
             self._targets[key] = frozenset(
                 node for node in nodes if node is not None and (source, node) in self.pairs
             )

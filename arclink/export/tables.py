@@ -125,10 +125,10 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
             for described in ntriples_lines(describe_outlink(member, surt)):
                 lines.update(described.splitlines(keepends=True))
     waiting = iter(lines)
-    while some := list(islice(waiting, AT_ONCE)):
-        tally.statements += len(some)
-        tally.rows += sum(line.endswith(_IS_LINK) for line in some)
-        yield b"".join(some)
+    while portion := list(islice(waiting, AT_ONCE)):
+        tally.statements += len(portion)
+        tally.rows += sum(line.endswith(_IS_LINK) for line in portion)
+        yield b"".join(portion)
 
 
 def _large_enough(
@@ -151,9 +151,9 @@ def _csv(
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    while some := list(islice(rows, AT_ONCE)):
-        writer.writerows(some)
-        tally.rows += len(some)
+    while portion := list(islice(rows, AT_ONCE)):
+        writer.writerows(portion)
+        tally.rows += len(portion)
         yield buffer.getvalue().encode()
         buffer.seek(0)
         buffer.truncate()

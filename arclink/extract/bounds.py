@@ -95,8 +95,8 @@ def tally(
 
     Returns:
         The number of tags and comments; the number of start tags whose element may stay open beyond
-        the next tag; the number of formatting elements among these; the place from which on the
-        tree would need too much memory (the page's length if there is no such place); the ranges of
+        the next tag; the number of formatting elements among these; the position from which on the
+        tree would need too much memory (the page's length if it never does); the ranges of
         attributes to leave out, in page order.
     """
     size = len(html)
@@ -104,7 +104,7 @@ def tally(
     tags = opening = formatting = memory = of_root = position = 0
     dropped: list[tuple[int, int]] = []
     has_svg = False
-    pair = -1  # place of the end tag directly after the last start tag, if it closes that
+    pair = -1  # position of the end tag directly after the last start tag, if it closes that
     while (found := _START.search(html, position)) is not None:
         start, position = found.span()
         tags += 1
@@ -113,22 +113,22 @@ def tally(
         if name is None:
             continue
         lowered = name.lower()
-        attributes, place, rest = 0, position, 0
+        attributes, end_of_attribute, rest = 0, position, 0
         is_root = lowered in (b"html", b"body")
         before = of_root if is_root else 0
-        while (attribute := _ATTRIBUTE.match(html, place)) is not None:
-            place = attribute.end()
+        while (attribute := _ATTRIBUTE.match(html, end_of_attribute)) is not None:
+            end_of_attribute = attribute.end()
             attributes += 1
             if before + attributes == most_attributes:
-                rest = place
-        work -= place - start
+                rest = end_of_attribute
+        work -= end_of_attribute - start
         if is_root:
             of_root += attributes
             if before >= most_attributes:
                 rest = position
-        end = html.find(b">", place)  # only spaces and slashes before it
+        end = html.find(b">", end_of_attribute)  # only spaces and slashes before it
         end = size if end < 0 else end
-        if rest and rest < place:
+        if rest and rest < end_of_attribute:
             dropped.append((rest, end))
             position = end
             attributes = max(most_attributes - before, 0)
@@ -297,33 +297,33 @@ class _Nesting:
         self._tags.append(tag)
         self._foreign.append(foreign)
 
-    def _cut(self, place: int) -> None:
-        self._tables -= sum(name in _MAY_HOLD_ROWS for name in self.open[place:])
-        del self.open[place:]
-        del self._tags[place:]
-        del self._foreign[place:]
+    def _cut(self, index: int) -> None:
+        self._tables -= sum(name in _MAY_HOLD_ROWS for name in self.open[index:])
+        del self.open[index:]
+        del self._tags[index:]
+        del self._foreign[index:]
 
-    def _remove(self, place: int) -> None:
-        self._tables -= self.open[place] in _MAY_HOLD_ROWS
-        del self.open[place]
-        del self._tags[place]
-        del self._foreign[place]
+    def _remove(self, index: int) -> None:
+        self._tables -= self.open[index] in _MAY_HOLD_ROWS
+        del self.open[index]
+        del self._tags[index]
+        del self._foreign[index]
 
-    def _close(self, place: int) -> None:
+    def _close(self, index: int) -> None:
         """Close an element and the elements in it.
 
         Formatting elements among them are opened again later.
         """
-        if place < 0:
+        if index < 0:
             return
-        for name, tag in zip(self.open[place:], self._tags[place:], strict=True):
+        for name, tag in zip(self.open[index:], self._tags[index:], strict=True):
             if name in _MARKERS:
                 break
             if tag:
                 if self._lost.count(tag) == 3:  # the parser keeps three equal elements
                     self._lost.remove(tag)
                 self._lost.append(tag)
-        self._cut(place)
+        self._cut(index)
 
     def reopen(self) -> None:
         """Open the formatting elements again that were closed together with an outer element."""
@@ -332,23 +332,23 @@ class _Nesting:
         self._lost.clear()
 
     def _find_item(self) -> int:
-        """Return the place of the ``li`` that an end tag closes; -1 if it is not within reach."""
-        place = self._find(frozenset([b"li", b"ol", b"ul"]))
-        return place if place >= 0 and self.open[place] == b"li" else -1
+        """Return the index of the ``li`` that an end tag closes; -1 if it is not within reach."""
+        index = self._find(frozenset([b"li", b"ol", b"ul"]))
+        return index if index >= 0 and self.open[index] == b"li" else -1
 
     def _find(self, names: frozenset[bytes], passed: frozenset[bytes] | None = None) -> int:
-        """Return the place of the last element with one of these names; -1 if not within reach.
+        """Return the index of the last element with one of these names; -1 if not within reach.
 
         Args:
             names: Names of the elements to find.
             passed: Special elements that do not stop the search; None: only barriers stop it.
         """
-        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
-            name = self.open[place]
+        for index in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            name = self.open[index]
             if name == _UNKNOWN:
                 return -1
-            if name in names and not self._foreign[place]:
-                return place
+            if name in names and not self._foreign[index]:
+                return index
             if name in _INTEGRATION:  # the parser compares only their names
                 return -1
             if name in _BARRIERS if passed is None else name in _SPECIAL and name not in passed:
@@ -404,9 +404,9 @@ class _Nesting:
             if self.open[-1] not in (b"td", b"th", b"caption"):
                 self._close(self._find_in_table(frozenset([b"table"])))
         elif name == b"a":
-            place = self._find(frozenset([b"a"]))
-            if place >= 0:
-                self._remove(place)
+            index = self._find(frozenset([b"a"]))
+            if index >= 0:
+                self._remove(index)
         elif name == b"button":
             self._close(self._find(frozenset([name])))
         elif self.open and (
@@ -423,23 +423,23 @@ class _Nesting:
         self._push(name, name + b" " + attributes if is_formatting else b"")
 
     def _find_in_table(self, names: frozenset[bytes]) -> int:
-        """Return the place of the last open part of the table with one of these names.
+        """Return the index of the last open part of the table with one of these names.
 
         -1 if it is not within reach.
         """
-        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
-            name = self.open[place]
+        for index in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            name = self.open[index]
             if name in names:
-                return place
-            if name in (_UNKNOWN, b"table", b"template", b"select") or self._foreign[place]:
+                return index
+            if name in (_UNKNOWN, b"table", b"template", b"select") or self._foreign[index]:
                 return -1
         return -1
 
     def _start_in_table(self, name: bytes) -> None:
         if not self._tables and not self._has_template:
             return
-        while (place := self._find_in_table(_ROWS[name])) >= 0:
-            self._close(place)
+        while (index := self._find_in_table(_ROWS[name])) >= 0:
+            self._close(index)
         above = _ABOVE.get(name, frozenset([b"table"]))
         self._push(name if self.open and self.open[-1] in above else _UNKNOWN)
 
@@ -458,10 +458,10 @@ class _Nesting:
 
     def _end_html(self, name: bytes) -> None:
         if name == b"form":
-            place = self._find(frozenset([name])) if self._has_form else -1
+            index = self._find(frozenset([name])) if self._has_form else -1
             self._has_form = False
-            if place >= 0:
-                self._remove(place)
+            if index >= 0:
+                self._remove(index)
         elif name in _OF_TABLES:
             self._close(self._find_in_table(frozenset([name])))
         elif name in _HEADINGS:
@@ -478,13 +478,13 @@ class _Nesting:
             self._close(self._find(frozenset([name]), frozenset()))
 
     def _end_formatting(self, name: bytes) -> None:
-        place = self._find(frozenset([name]), frozenset())
+        index = self._find(frozenset([name]), frozenset())
         lost = [number for number, tag in enumerate(self._lost) if tag.partition(b" ")[0] == name]
         if lost:
             del self._lost[lost[-1]]
-        elif place >= 0:
-            self._tags[place] = b""
-            self._close(place)
+        elif index >= 0:
+            self._tags[index] = b""
+            self._close(index)
 
     def _end_foreign(self, name: bytes) -> bool:
         """Close an element of SVG or MathML.
@@ -492,11 +492,11 @@ class _Nesting:
         Returns:
             Whether such an element was open; if not, the rules of HTML apply.
         """
-        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
-            if not self._foreign[place]:
+        for index in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            if not self._foreign[index]:
                 return False
-            if self.open[place] == name:
-                self._cut(place)
+            if self.open[index] == name:
+                self._cut(index)
                 return True
         return False
 
@@ -513,7 +513,7 @@ def _end_of_text(html: bytes, name: bytes, position: int) -> int:
 
 
 def _open_elements(html: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the place of each tag, and the estimated number of elements that are open before it."""
+    """Yield the position of each tag, and the estimated number of open elements before it."""
     nesting = _Nesting()
     position = 0
     while (token := _TOKEN.search(html, position)) is not None:
@@ -557,7 +557,7 @@ def nesting(html: bytes) -> tuple[int, int] | None:
     """
     names: list[bytes] = []
     steps = copies = formatting = position = 0
-    in_select = -1  # the place of the select that is open
+    in_select = -1  # the index of the select that is open
     while (token := _TOKEN.search(html, position)) is not None:
         position = token.end()
         steps += len(names)
@@ -588,7 +588,7 @@ def nesting(html: bytes) -> tuple[int, int] | None:
 
 
 def _end_of_nesting(html: bytes, most_steps: int) -> int:
-    """Return the place where the sum of the open elements over all tags exceeds ``most_steps``.
+    """Return the position where the sum of the open elements over all tags exceeds ``most_steps``.
 
     It is the page's length if the sum stays below.
     """
@@ -609,7 +609,7 @@ _FORMATTING_TAG: Final = re.compile(
 def _without_formatting(html: bytes) -> bytes:
     """Return a page without the tags of formatting elements."""
     pieces: list[bytes] = []
-    kept = position = 0
+    copied_to = position = 0
     while (token := _TOKEN.search(html, position)) is not None:
         start, position = token.span()
         name = token[2]
@@ -617,11 +617,11 @@ def _without_formatting(html: bytes) -> bytes:
             continue
         name = name.lower()
         if name in _FORMATTING:
-            pieces.append(html[kept:start])
-            kept = position
+            pieces.append(html[copied_to:start])
+            copied_to = position
         elif name in _TEXT_ONLY and not token[1]:
             position = _end_of_text(html, name, position)
-    pieces.append(html[kept:])
+    pieces.append(html[copied_to:])
     return b"".join(pieces)
 
 
@@ -640,11 +640,11 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
     if end < len(html) or dropped:
         notes[Reason.NOTE_ATTRIBUTES_CUT] += len(dropped)
         notes[Reason.NOTE_TREE_CUT] += end < len(html)
-        pieces, kept = [], 0
+        pieces, copied_to = [], 0
         for start, stop in dropped:
-            pieces.append(html[kept:start])
-            kept = stop
-        html = b"".join([*pieces, html[kept:end]])
+            pieces.append(html[copied_to:start])
+            copied_to = stop
+        html = b"".join([*pieces, html[copied_to:end]])
     if formatting * tags > _MOST_COPIES or opening * tags > MOST_STEPS:
         html, left_out = _with_less_nesting(html, tags)
         notes.update(left_out)

@@ -32,7 +32,7 @@ from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, S
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES, REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
-from arclink.rows.pages import Page, format_link, format_page, format_place, parse_link
+from arclink.rows.pages import Page, format_link, format_page, format_shuffle_key, parse_link
 from arclink.rows.pointers import (
     ABSENT,
     NAMED,
@@ -79,7 +79,7 @@ def extract_pointers(
     counts: Counter[Reason],
     *,
     is_isolated: bool = False,
-    is_skipped: Callable[[bytes], bool] = lambda place: False,
+    is_skipped: Callable[[bytes], bool] = lambda record: False,
     rules: Rules = DEFAULT_RULES,
 ) -> Iterator[Row]:
     """Yield the rows for the pointers of one manifest.
@@ -91,8 +91,8 @@ def extract_pointers(
         settings: Limits.
         counts: Gets the payloads, the notes and the number of opened files.
         is_isolated: Parse in a child process, so that a crash of the parser costs one page only.
-        is_skipped: Called with the place of each page before it is read; returns whether to pass
-            over the page, because earlier attempts died at it.
+        is_skipped: Called with file and offset of each page before it is read; returns whether to
+            pass over the page, because earlier attempts died at it.
         rules: The rules for revisits whose recorded links are read, and for records that only rows
             of revisits name. Filter already applied them to all other captures.
 
@@ -164,7 +164,7 @@ class _Extraction:
 
         Args:
             paths: Path of the capture to read, then those of its fall-backs.
-            pointer: Its place, and its fall-backs.
+            pointer: Its address, and its fall-backs.
         """
         if pointer.chunk and self._last is not None and pointer.kind is not PointerKind.RECORDED:
             page, key = self._last
@@ -351,11 +351,11 @@ class _Extraction:
         unwrapped = self._unwrapper.link
         if links.base is not None:
             links.base = unwrapped(links.base)
-        for place, written in enumerate(links.written):
+        for index, written in enumerate(links.written):
             kind, reference, text, rel = parse_link(written)
             original = unwrapped(reference)
             if original is not reference:
-                links.written[place] = format_link((kind, original, text, rel))
+                links.written[index] = format_link((kind, original, text, rel))
 
     def _page(
         self,
@@ -475,7 +475,7 @@ class _Extraction:
         Args:
             memento: Its memento, without checksum.
             location: The ``Location`` as written; empty if it has none.
-            pointer: Its place.
+            pointer: Its address.
             refresh: Links of its ``Refresh`` header, used if it has no location.
         """
         if self._unwrapper is not None:
@@ -628,4 +628,4 @@ def _page_row(page: Page, key: Surt, part: str) -> bytes:
     All chunks have the SURT of the first one that was read: contents that they share must meet in
     one task of join.
     """
-    return format_place(key, part) + b"\t" + format_page(page)
+    return format_shuffle_key(key, part) + b"\t" + format_page(page)

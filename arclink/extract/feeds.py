@@ -105,7 +105,7 @@ _LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
     ("video", "player_loc"): (_CONTENT, Kind("sitemap@video")),
     ("video", "thumbnail_loc"): (_CONTENT, Kind("sitemap@image")),
 }
-"""Place of each link: an attribute, or the element's content."""
+"""Where each link is: an attribute, or the element's content."""
 
 FEED_KINDS: Final = frozenset(kind for _, kind in _LINKS.values())
 """Kinds of links that feeds and sitemaps have."""
@@ -502,10 +502,10 @@ class _Reading:
         elif element.name[1] == "title" and self._pieces is not None:
             self._pieces = None
             self._open[-1].title = self._open[-1].title or self._folded(text)
-        for place, number in enumerate(element.links):
+        for index, number in enumerate(element.links):
             kind, reference, _, rel = self._links[number]
             title = element.title or ""
-            if place and title and not self._has_room_for(len(title)):
+            if index and title and not self._has_room_for(len(title)):
                 self.found.counts[Reason.NOTE_TEXT_CUT] += 1
                 title = ""
             self._links[number] = (kind, reference, title, rel)

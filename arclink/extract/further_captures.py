@@ -17,7 +17,7 @@ left get the links that the crawler recorded next to their revisits.
 If no capture has the checksum of a revisit, the capture that the revisit names is looked for, by
 the SURT of its URI and its time. Each capture that revisits of a payload name takes one pass.
 
-`places` makes the sorted values of a checksum or of a named capture, and `further_pointers` reads
+`pairs_of` makes the sorted values of a checksum or of a named capture, and `further_pointers` reads
 them in one pass, in memory that does not grow with the number of captures, revisits or originals of
 a payload.
 """
@@ -83,7 +83,9 @@ _AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
 """Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
 
-def places(line: bytes, *, recorded: bool, by_name: bool = False) -> Iterator[tuple[bytes, bytes]]:
+def pairs_of(
+    line: bytes, *, recorded: bool, by_name: bool = False
+) -> Iterator[tuple[bytes, bytes]]:
     """Yield the pairs (key, value) of a row; values sort as `further_pointers` needs them.
 
     Args:
@@ -102,7 +104,7 @@ def places(line: bytes, *, recorded: bool, by_name: bool = False) -> Iterator[tu
         if memento.reason != "-":
             return
         if is_of_page(memento.checksum):
-            yield from _places_of_memento(memento, recorded=recorded)
+            yield from _pairs_of_memento(memento, recorded=recorded)
         if by_name and may_be_named(memento):
             yield _key_of_capture(memento.surt, memento.timestamp), _capture_in(memento)
         return
@@ -143,17 +145,17 @@ def _key_of_reference(reference: Checksum) -> bytes:
 
 
 def _capture_in(memento: Memento) -> bytes:
-    place = memento.file, f"{memento.offset:020d}"
-    value = _sorted(_CAPTURE, memento.timestamp, memento.original, *place)
+    address = memento.file, f"{memento.offset:020d}"
+    value = _sorted(_CAPTURE, memento.timestamp, memento.original, *address)
     return b"%b\t%d" % (value, memento.length)
 
 
-def _places_of_memento(memento: Memento, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
+def _pairs_of_memento(memento: Memento, *, recorded: bool) -> Iterator[tuple[bytes, bytes]]:
     if memento.record_type != REVISIT:
         yield memento.checksum.encode(), _capture_in(memento)
     elif recorded:
-        place = memento.file, f"{memento.offset:020d}"
-        value = _sorted(_ORIGINAL, memento.original, _REVISIT, memento.timestamp, *place)
+        address = memento.file, f"{memento.offset:020d}"
+        value = _sorted(_ORIGINAL, memento.original, _REVISIT, memento.timestamp, *address)
         yield memento.checksum.encode(), b"%b\t%d" % (value, memento.length)
 
 
@@ -165,7 +167,7 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
     """Yield what is to be read for a payload that waits; nothing for any other payload.
 
     Args:
-        values: All values of a key from `places`, sorted.
+        values: All values of a key from `pairs_of`, sorted.
         counts: Gets the reason of a payload that cannot be read.
 
     Yields:
@@ -179,11 +181,11 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
     captures: list[FallBack] = []
     is_recorded = False
     groups = groupby(values, itemgetter(slice(1)))
-    for step, some in groups:
+    for step, of_step in groups:
         if step == _WAITS:
-            first = parse_pointer(_after_tab(next(some)))
+            first = parse_pointer(_after_tab(next(of_step)))
             if first.kind in SOUGHT_BY_NAME:
-                waiting = (first, *map(parse_pointer, map(_after_tab, some)))
+                waiting = (first, *map(parse_pointer, map(_after_tab, of_step)))
                 of_batch = {one.checksum for one in waiting if one.kind is PointerKind.NAMED}
                 yield from _named_pointers(groups, of_batch, counts)
                 return
@@ -191,20 +193,20 @@ def further_pointers(values: Iterable[bytes], counts: Counter[Reason]) -> Iterat
             return
         elif step == _TRIED:
             tried.update(
-                (file, at) for value in some for file, at in orjson.loads(_after_tab(value))
+                (file, at) for value in of_step for file, at in orjson.loads(_after_tab(value))
             )
         elif step == _CAPTURE:
             if first.kind is not PointerKind.GIVEN_UP:
-                captures = list(islice(_untried(some, first, tried), LAST_RESORTS))
+                captures = list(islice(_untried(of_step, first, tried), LAST_RESORTS))
         elif step == _ORIGINAL:
             if not captures and not first.names and _may_be_recorded(first):
-                for number, (original, revisits) in enumerate(_revisits(some)):
+                for number, (original, revisits) in enumerate(_revisits(of_step)):
                     is_recorded = True
                     pointer = directed(first, PointerKind.RECORDED, revisits)
                     pointer = replace(pointer, originals=(original,), chunk=number)
                     yield RECORDED, format_pointer(pointer)
         elif not is_recorded:
-            yield from _resolved(map(_after_tab, some), captures, counts)
+            yield from _resolved(map(_after_tab, of_step), captures, counts)
 
 
 def _resolved(
@@ -238,11 +240,11 @@ def _named_pointers(
     """
     captures: list[FallBack] = []
     chunks: Counter[Checksum] = Counter()
-    for step, some in groups:
+    for step, of_step in groups:
         if step == _CAPTURE:
-            captures = list(islice(_captures_in(some), LAST_RESORTS))
+            captures = list(islice(_captures_in(of_step), LAST_RESORTS))
         elif step == _LINE:
-            for pointer in map(parse_pointer, map(_after_tab, some)):
+            for pointer in map(parse_pointer, map(_after_tab, of_step)):
                 if pointer.kind is PointerKind.AWAITED and pointer.checksum in of_batch:
                     continue
                 if captures:
@@ -314,16 +316,16 @@ def _untried(
     for capture in _captures_in(values):
         if (capture.file, capture.offset) in tried:
             continue
-        place = capture.timestamp, capture.original, capture.file, capture.offset
-        if passed is None or place > passed:
+        position = capture.timestamp, capture.original, capture.file, capture.offset
+        if passed is None or position > passed:
             yield capture
 
 
 def _captures_in(values: Iterable[bytes]) -> Iterator[FallBack]:
     """Yield the captures in sorted values, each once, earliest first."""
     for _, same in groupby(values, lambda value: value.partition(b"\t")[0]):
-        place, _, length = next(same)[1:].partition(b"\t")
-        timestamp, original, file, offset = place.decode().split(_BETWEEN.decode())
+        fields, _, length = next(same)[1:].partition(b"\t")
+        timestamp, original, file, offset = fields.decode().split(_BETWEEN.decode())
         yield FallBack(file, int(offset), int(length), Timestamp(timestamp), UriR(original))
 
 
@@ -342,8 +344,8 @@ def _revisits(values: Iterable[bytes]) -> Iterator[tuple[UriR, list[FallBack]]]:
             continue
         revisits = []
         for value, _ in islice(groupby(same), LAST_RESORTS):
-            place, _, length = value.partition(b"\t")
-            _, _, timestamp, file, offset = place.decode().split(_BETWEEN.decode())
+            fields, _, length = value.partition(b"\t")
+            _, _, timestamp, file, offset = fields.decode().split(_BETWEEN.decode())
             when = Timestamp(timestamp)
             revisits.append(FallBack(file, int(offset), int(length), when, original))
         if revisits:

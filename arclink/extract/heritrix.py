@@ -1,8 +1,8 @@
 """The links that the crawler Heritrix recorded for a page: ``outlink:`` lines of metadata records.
 
 A line is ``outlink: URI HOP CONTEXT``. It is in a record of type ``metadata`` after the response,
-whose id is in the field ``WARC-Concurrent-To``. The context is the place of the link (``a/@href``,
-``Location:``) or a group of links (``=JS_MISC``). The hop shows how the crawler found the link:
+whose id is in the field ``WARC-Concurrent-To``. The context says where the link is (``a/@href``,
+``Location:``), or names a group of links (``=JS_MISC``). The hop shows how it was found:
 
 === =======================================================================
 L   a link that a reader can follow

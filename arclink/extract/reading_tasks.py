@@ -117,7 +117,7 @@ class ReadingTasks:
             else {name: file.path for name, (_, file) in self._files.items()}
         )
 
-    def place(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
+    def assign(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
         """Return task, order and line of a pointer.
 
         The order sorts the lines of a task by file, offset and chunk.

@@ -5,7 +5,7 @@ banner. This module removes the insertions and turns each URI-M of the archive b
 wherever in the page it is. The result is less exact than original bytes:
 
 - References that replay made absolute stay absolute (the Internet Archive does this to all
-  references, pywb to those that begin with a slash). Equal pages captured at different places are
+  references, pywb to those that begin with a slash). Equal pages captured at different URIs are
   therefore harder to distinguish by their links.
 - Addresses that a script composes were never rewritten, and stay unchanged.
 - If the page itself linked into this archive, these links are lost.
@@ -71,15 +71,15 @@ def _without(page: bytes, start: re.Pattern[bytes], end: bytes) -> bytes:
 
     Takes linear time, even if end marks are missing.
     """
-    kept: list[bytes] = []
+    pieces: list[bytes] = []
     position = 0
     while found := start.search(page, position):
         stop = page.find(end, found.end())
         if stop < 0:
             break
-        kept.append(page[position : found.start()])
+        pieces.append(page[position : found.start()])
         position = stop + len(end)
-    return b"".join([*kept, page[position:]]) if kept else page
+    return b"".join([*pieces, page[position:]]) if pieces else page
 
 
 def _without_head_insertion(page: bytes) -> bytes:
@@ -110,14 +110,14 @@ def _references(base: str) -> re.Pattern[bytes]:
     slash = rb"(?:/|\\/)"
     host = re.escape(parts.netloc.encode())
     path = slash.join(re.escape(step.encode()) for step in parts.path.split("/") if step)
-    place = slash + (path + slash if path else b"")
+    path_below = slash + (path + slash if path else b"")
     return re.compile(
         rb"(?<![\w.~%/\\-])(?:(?:https?:)?"
         + slash
         + slash
         + host
         + rb")?"
-        + place
+        + path_below
         + rb"[0-9]{4,14}(?:[a-z]{2}_)?"
         + slash
         + rb"(?P<rest>(?:https?|ftp):|"

@@ -15,14 +15,14 @@ import re
 from dataclasses import replace
 from xml.parsers import expat
 
-from arclink.access.queries import LONGEST_URI, Direction
+from arclink.access.queries import LONGEST_URI, Direction, absolute_uri
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable_uri
 from arclink.errors import InstanceError
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
-from arclink.federation.names import absolute_name
 from arclink.model import Timestamp, UriR
-from arclink.uris.surts import surt_of
+from arclink.network.addresses import joined
+from arclink.uris.surts import is_absolute, surt_of
 
 MOST_LINKS = 200_000
 """Largest number of members in one document; a document with more gives a partial answer."""
@@ -39,6 +39,10 @@ _KINDS = {"href": "a@href", "image": "img@src"}
 _NO_PAGE = "_:"
 """The page URI for links whose description has no name: it matches no page."""
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
+_SURT = re.compile(
+    r"(?:(?P<scheme>https?)://\()?(?P<host>[^()/?#]+?),?(?P<port>:[0-9]+)?,?\)(?P<rest>.*)",
+    re.DOTALL,
+)
 
 
 def parse_listing(body: bytes, asked: UriR) -> ReceivedAnswer:
@@ -190,3 +194,51 @@ class _Reader:
             tuple(self._timestamps),
         )
         self.links.append((len(self.subjects) - 1, link))
+
+
+def absolute_name(name: str, asked: UriR) -> UriR:
+    """Return a name in an answer as an absolute URI.
+
+    The paper's listing has relative, SURT-like names (``paralympic-games)/news`` in an answer about
+    ``vancouver2010.com``). They are read by the first rule that fits:
+
+    =============================================== =======================================
+    ``http://…``, ``mailto:…``                       absolute: unchanged
+    ``com,example)/x``, ``http://(com,example,)/x``  the SURT of ``http://example.com/x``
+    ``example.com)/x``, ``example.com/x``            a host, with http
+    ``games)/news``, ``games/news``, ``/news``       below the root of the queried site
+    =============================================== =======================================
+
+    Args:
+        name: The name in the answer; white space around it is ignored.
+        asked: The absolute URI that the answer is about.
+
+    >>> absolute_name("paralympic-games)/news", UriR("http://vancouver2010.com/"))
+    'http://vancouver2010.com/paralympic-games/news'
+    >>> absolute_name("com,example,www:8080)/x?y", UriR("http://vancouver2010.com/"))
+    'http://www.example.com:8080/x?y'
+    """
+    name = name.strip()
+    surt = _SURT.fullmatch(name)
+    if surt is not None and ":" not in surt["host"]:
+        return _of_surt(surt, asked)
+    if is_absolute(name):
+        return UriR(name)
+    if "." in re.split("[/?#]", name)[0]:
+        return absolute_uri(name)
+    return UriR(_below_root(name, asked))
+
+
+def _of_surt(surt: re.Match[str], asked: UriR) -> UriR:
+    labels = [label for label in surt["host"].split(",") if label]
+    rest = surt["rest"] if surt["rest"].startswith("/") else "/" + surt["rest"]
+    if len(labels) > 1 or "." in surt["host"]:
+        return UriR(
+            f"{surt['scheme'] or 'http'}://{'.'.join(reversed(labels))}{surt['port'] or ''}{rest}"
+        )
+    return UriR(_below_root("".join(labels) + rest, asked))
+
+
+def _below_root(path: str, asked: UriR) -> str:
+    path = "/" + path.lstrip("/")
+    return joined(asked, path) or asked.rstrip("/") + path

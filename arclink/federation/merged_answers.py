@@ -44,13 +44,13 @@ from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, u
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
 
-Place = tuple[str, str, str, str]
+CursorPosition = tuple[str, str, str, str]
 """The position of a member in its direction: first timestamp, SURT of the other end, kind, text.
 
 The least position is the beginning.
 """
 
-_BEGINNING: Place = ("", "", "", "")
+_BEGINNING: CursorPosition = ("", "", "", "")
 
 MERGED_PARAMETERS: tuple[AnyParameter, ...] = (URI, DIRECTION, *TIMES, *COMMON, LIMIT, CURSOR)
 
@@ -71,8 +71,8 @@ class MergedQuery(DeclaredQuery):
     DECLARED = LINK_PARAMETERS
 
     query: LinkQuery
-    outlinks: Place | None
-    inlinks: Place | None
+    outlinks: CursorPosition | None
+    inlinks: CursorPosition | None
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
@@ -98,7 +98,7 @@ class MergedQuery(DeclaredQuery):
         with reading_cursor(cursor, query.limit):
             match decode_fields(cursor):
                 case ["archives", query.fingerprint, outlinks, inlinks]:
-                    return cls(query, _place(outlinks), _place(inlinks))
+                    return cls(query, _parse_position(outlinks), _parse_position(inlinks))
             raise CursorError("cursor of another query")
 
 
@@ -140,34 +140,36 @@ def _at_one_time(found: Findings, query: LinkQuery) -> Findings:
     for key, link in found.links.items():
         if key[0] == query.surt:
             shown = ((name, seen & times) for name, seen in link.timestamps.items())
-            link = replace(link, timestamps={name: some for name, some in shown if some})
+            link = replace(
+                link, timestamps={name: times_shown for name, times_shown in shown if times_shown}
+            )
         if link.timestamps:
             links[key] = link
     return replace(found, links=links, in_force=in_force)
 
 
 def _page(
-    found: Findings, after: Place | None, query: LinkQuery, direction: Direction
-) -> tuple[tuple[Member, ...], Place | None]:
+    found: Findings, after: CursorPosition | None, query: LinkQuery, direction: Direction
+) -> tuple[tuple[Member, ...], CursorPosition | None]:
     """Return one page of members after ``after``, and its last position if there are more."""
     if after is None:
         return (), None
     is_out = direction is Direction.OUT
-    places = sorted(
-        (_place_of(key, link, is_out), key)
+    positions = sorted(
+        (_position_of(key, link, is_out), key)
         for key, link in found.links.items()
         if (key[0] if is_out else key[1]) == query.surt
     )
-    start = bisect_right(places, after, key=lambda placed: placed[0])
-    page = places[start : start + query.limit]
+    start = bisect_right(positions, after, key=lambda positioned: positioned[0])
+    page = positions[start : start + query.limit]
     members = fitting(
         tuple(_member(key, found.links[key], is_out) for _, key in page), Budget().characters
     )
     end = start + len(members)
-    return members, places[end - 1][0] if end < len(places) else None
+    return members, positions[end - 1][0] if end < len(positions) else None
 
 
-def _place_of(key: LinkKey, link: SeenLink, is_out: bool) -> Place:
+def _position_of(key: LinkKey, link: SeenLink, is_out: bool) -> CursorPosition:
     source, target, kind, text = key
     return (
         min(min(times) for times in link.timestamps.values()),
@@ -230,7 +232,7 @@ def _in_force(found: SeenInForce) -> InForce:
     return InForce(memento, found.is_known)
 
 
-def _place(fields: object) -> Place | None:
+def _parse_position(fields: object) -> CursorPosition | None:
     match fields:
         case None:
             return None

@@ -233,9 +233,9 @@ class Asking:
 
     def _answer(self, url: str, end: float, progress: _Progress) -> HttpAnswer:
         """Return the answer to ``url``: cached and fresh, cached and revalidated, or a new one."""
-        kept = self._cache.fresh(url)
-        if kept is not None:
-            return kept
+        cached = self._cache.fresh(url)
+        if cached is not None:
+            return cached
         seconds = min(self.limits.instance_seconds, end - time.monotonic())
         if seconds <= 0:
             raise InstanceError(f"no complete answer within {self.limits.whole_seconds:.3g} s")

@@ -120,8 +120,8 @@ class _Chunk:
 
     def key_at(self, size: int, keys: int) -> tuple[int, ...]:
         """Return the key that is ``size`` rows further, or the last one."""
-        place = self._begin + min(size, len(self)) - 1
-        return tuple(int(column[place]) for column in self._columns[:keys])
+        index = self._begin + min(size, len(self)) - 1
+        return tuple(int(column[index]) for column in self._columns[:keys])
 
     def take(self, bound: tuple[int, ...]) -> Sequence[Column]:
         """Return the rows whose key is not greater than ``bound``, and continue after them."""

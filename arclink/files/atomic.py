@@ -1,6 +1,6 @@
 """Output files that are either whole or missing, however the process that writes them ends.
 
-A file is written in a hidden folder next to its place, synced to the disk, and then renamed::
+A file is written in a hidden folder next to its path, synced to the disk, and then renamed::
 
     links.csv                         the previous file, if any
     .links.csv.arclink-4f2a91c0/      during the writing; locked by the process that writes
@@ -60,7 +60,7 @@ def is_of_room(error: OSError) -> bool:
 def written_whole(
     paths: Sequence[Path], kind: type[OperatorError] = OperatorError
 ) -> Iterator[tuple[Path, ...]]:
-    """Yield places to write to instead of ``paths``; at the end of the block they are moved there.
+    """Yield paths to write to instead of ``paths``; at the end of the block they are moved there.
 
     The files are synced first and moved in the given order. If the block ends with an error, files
     that were there before are unchanged.
@@ -162,15 +162,15 @@ def room_for(path: Path, kind: type[OperatorError] = OperatorError) -> Iterator[
 
 @contextmanager
 def open_whole(path: Path) -> Iterator[Path]:
-    """Yield a place to write to instead of ``path``, like `written_whole` for one file.
+    """Yield a path to write to instead of ``path``, like `written_whole` for one file.
 
     A path that is not a regular file is written directly: ``/dev/stdout``, a pipe, a device.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         yield path
         return
-    with written_whole([path]) as (place,):
-        yield place
+    with written_whole([path]) as (temporary_path,):
+        yield temporary_path
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -179,8 +179,8 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         OperatorError: It cannot be written; the text names it and says what to do.
     """
-    with open_whole(path) as place:
-        place.write_bytes(data)
+    with open_whole(path) as temporary_path:
+        temporary_path.write_bytes(data)
 
 
 @contextmanager

@@ -320,9 +320,9 @@ def room_for_data(folder: Path | None, size: int) -> Iterator[None]:
 
 
 def _full(folder: Path | None, size: int, error: OSError) -> FullDiskError:
-    place = folder or Path(gettempdir())
+    path = folder or Path(gettempdir())
     remedy = "name another folder in TMPDIR" if folder is None else "write to a larger disk"
     if error.errno == errno.EFBIG:
         remedy += ", or raise the limit of the file size (ulimit -f)"
-    free = shutil.disk_usage(place).free
-    return FullDiskError(place, error.strerror or str(error), size, free, remedy)
+    free = shutil.disk_usage(path).free
+    return FullDiskError(path, error.strerror or str(error), size, free, remedy)

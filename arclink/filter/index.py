@@ -3,7 +3,7 @@
 The rows have pywb's form (`arclink.rows.cdx.format_row`), and fields that save extract from reading
 a record again: the type, the target of a revisit, the target of a redirect, the languages. They
 come in the order of the file; their key is ready for sorting. A row has the method of its request
-if that is not GET and the request is near in the file (`arclink.filter.requests`).
+if that is not GET and the request is near in the file (`arclink.filter.request_records`).
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
-from arclink.filter.requests import NEAR, Requests
+from arclink.filter.request_records import NEAR, Requests
 from arclink.languages import normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp
 from arclink.reasons import Reason

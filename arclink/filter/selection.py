@@ -225,7 +225,7 @@ class Mapper:
         self.revisits: list[bytes] = []
         self.original = self.checksum = b""
         self.mementos: list[bytes] = []
-        self.place = b""
+        self.first_surt = b""
         self.unread: list[bytes] = []
         self.left_out: list[bytes] = []
         self._rules = rules
@@ -256,7 +256,7 @@ class Mapper:
         Then both are empty again.
         """
         if self.mementos:
-            yield _MEMENTO + self.place, ROWS.join(self.mementos)
+            yield _MEMENTO + self.first_surt, ROWS.join(self.mementos)
         failing = Counter(self.left_out)
         for checksum, number in Counter(self.unread).items():
             yield CHECKSUM + checksum, b"%b%d\t%d" % (MORE, number, failing[checksum])
@@ -421,9 +421,9 @@ def _reduce_checksum(
             left_out += int(failing)
             continue
         if value.startswith(REPEATED):
-            place = parse_repeated(value[1:].decode())
-            if place not in repeated and len(repeated) <= FALL_BACKS:
-                repeated.append(place)
+            address = parse_repeated(value[1:].decode())
+            if address not in repeated and len(repeated) <= FALL_BACKS:
+                repeated.append(address)
             continue
         original, number, again, revisited, *seen = value.split(b"\t")
         payloads += int(number)
@@ -455,7 +455,7 @@ def _reduce_checksum(
             UriR(first_revisit[1].decode()),
         )
         reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
-        others = [] if left_out else [_record_at(place) for place in repeated]
+        others = [] if left_out else [_record_at(address) for address in repeated]
         yield from originals.pointers(
             PointerKind.REVISIT_ONLY,
             checksum,
@@ -489,9 +489,9 @@ def _parse_seen(text: bytes, original: bytes) -> Seen:
     return timestamp, original, file, offset, length
 
 
-def _record_at(place: Repeated) -> FallBack:
-    """Return a capture of which only the place is known."""
-    return FallBack(place.file, place.offset, place.length, Timestamp(""), UriR(""))
+def _record_at(address: Repeated) -> FallBack:
+    """Return a capture of which only the address is known."""
+    return FallBack(address.file, address.offset, address.length, Timestamp(""), UriR(""))
 
 
 def _fall_back(capture: Seen) -> FallBack:
@@ -549,11 +549,11 @@ class _Originals:
         )
         for chunk, (portion, part) in enumerate(portions):
             originals = tuple(map(UriR, portion))
-            place = (found.file, found.offset, found.length, found.timestamp, found.original)
+            capture = (found.file, found.offset, found.length, found.timestamp, found.original)
             yield Pointer(
                 kind,
                 checksum,
-                *place,
+                *capture,
                 originals=originals,
                 fall_backs=tuple(others),
                 chunk=chunk,
@@ -580,9 +580,9 @@ def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     """
     parts: dict[tuple[str, str], int] = {}  # numbered as they come
     by_part = Sorted[tuple[int, int, str]]()
-    for place, original in enumerate(originals):
+    for index, original in enumerate(originals):
         part = part_of_origin(UriR(original))
-        by_part.add((parts.setdefault(part, len(parts)), place, original))
+        by_part.add((parts.setdefault(part, len(parts)), index, original))
     schemes: set[str] = set()
     for (scheme, rest), (_, of_part) in zip(parts, groupby(by_part, itemgetter(0)), strict=True):
         name = scheme + rest + ("" if scheme in schemes else FIRST_PART)

@@ -33,7 +33,7 @@ MORE = b"\x01"
 """First byte of a value that counts captures which are not candidates."""
 
 REPEATED = b"\x02"
-"""First byte of a value with the place of a record that a revisit repeats."""
+"""First byte of a value with the address of a record that a revisit repeats."""
 
 _IN_WACZ = INSIDE_WACZ.encode()
 _ATTACHMENT = Reason.MEMENTO_ATTACHMENT.name.encode()
@@ -207,7 +207,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             pairs.append(mapper.unsaid(kind, memento, details))
         else:
             if not mementos:
-                mapper.place = surt
+                mapper.first_surt = surt
             mementos.append(memento)
         if len(mementos) >= block or len(unread) >= cached:
             pairs.extend(mapper.spill())

@@ -71,7 +71,7 @@ class FilterTask(Protocol):
         original: Original of the run.
         checksum: Checksum of the run.
         mementos: Rows of the current block.
-        place: SURT of the first of these rows.
+        first_surt: SURT of the first of these rows.
         unread: Checksums of captures that are not candidates.
         left_out: Checksums of those of them that fail a rule.
     """
@@ -87,7 +87,7 @@ class FilterTask(Protocol):
     original: bytes
     checksum: bytes
     mementos: list[bytes]
-    place: bytes
+    first_surt: bytes
     unread: list[bytes]
     left_out: list[bytes]
 

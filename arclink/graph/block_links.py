@@ -44,7 +44,7 @@ So a hub with links from very many contents has several keys, and several reduce
 # inverted (so negative), the number of a reason.
 
 
-class Place:
+class TargetCache:
     """Results for one origin or one directory, where equal references have equal targets.
 
     Attributes:
@@ -66,8 +66,8 @@ def number_links(
     codes: dict[str, int],
     number_of: dict[bytes, int],
     links: list[Link],
-    of_origin: Place,
-    of_directory: Place,
+    of_origin: TargetCache,
+    of_directory: TargetCache,
     follow: Callable[[str], tuple[Any, ...]],
 ) -> tuple[list[int], int, list[int]]:
     """Return the links of a page: their numbers, the widest scope, and the reasons of the others.
@@ -153,10 +153,10 @@ def positions_of(lists: list[list[int]], links: int) -> list[list[int]]:
     positions: list[list[int]] = [[] for _ in range(links)]
     numbers: list[int]
     of_link: list[int]
-    place: cython.Py_ssize_t
-    for place in range(len(lists)):
-        numbers = lists[place]
-        position = place
+    index: cython.Py_ssize_t
+    for index in range(len(lists)):
+        numbers = lists[index]
+        position = index
         for number in numbers:
             of_link = positions[number]
             if not of_link or of_link[-1] != position:  # a page may repeat a link
@@ -186,7 +186,7 @@ def hold_postings(
     alone: dict[int, bytes] = {}
     of_target: dict[bytes, list[bytes]] | None
     blocks: list[bytes] | None
-    places: list[int]
+    held_at: list[int]
     link: tuple[Any, ...]
     posting: bytes | None
     key: bytes
@@ -196,15 +196,15 @@ def hold_postings(
         raise ValueError(f"{len(links)} links, {len(positions)} lists of positions")
     for number in range(len(links)):
         link = links[number]
-        places = positions[number]
-        if len(places) == 1:
-            posting = alone.get(places[0])
+        held_at = positions[number]
+        if len(held_at) == 1:
+            posting = alone.get(held_at[0])
             if posting is None:
-                posting = alone[places[0]] = b"[%b,[%d]]" % (name, places[0])
+                posting = alone[held_at[0]] = b"[%b,[%d]]" % (name, held_at[0])
         else:
-            posting = b"".join((b"[", name, b",", dumps(places), b"]"))
+            posting = b"".join((b"[", name, b",", dumps(held_at), b"]"))
         key = link[2]
-        if len(places) > MOST_POSITIONS:
+        if len(held_at) > MOST_POSITIONS:
             key += of_hubs
         of_target = postings.get(key)
         if of_target is None:

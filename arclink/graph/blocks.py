@@ -68,12 +68,12 @@ class Block:
         """
         return sha1("\n".join(self._contents).encode(), usedforsecurity=False).hexdigest()[:20]
 
-    def row(self, place: Surt | str) -> bytes:
+    def row(self, first_surt: Surt | str) -> bytes:
         """Return the ``outlinks`` row of this block."""
         links = b"[" + b",".join(self.number_of) + b"]"
         return b"\t".join(
             (
-                place.encode(),
+                first_surt.encode(),
                 self.name.encode(),
                 orjson.dumps(self._contents),
                 links,

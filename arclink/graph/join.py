@@ -21,10 +21,10 @@ from arclink.errors import UriError
 from arclink.files.spill import DistinctSet
 from arclink.graph.block_links import (
     Link,
-    Place,
     Postings,
     Refused,
     Target,
+    TargetCache,
     hold_postings,
     number_links,
     posting_rows,
@@ -32,7 +32,7 @@ from arclink.graph.block_links import (
 from arclink.graph.blocks import Block
 from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
-from arclink.rows.pages import Page, parse_link, parse_page, parse_place
+from arclink.rows.pages import Page, parse_link, parse_page, parse_shuffle_key
 from arclink.rows.pointers import FIRST_PART
 from arclink.rows.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
 from arclink.uris.resolution import SPECIAL_SCHEMES, Base, content_id, cut, fields_of
@@ -55,7 +55,7 @@ class Joiner:
 
     Args:
         flush_at: Number of postings to hold before they are written.
-        remember: Maximum number of resolved links of one place to hold.
+        remember: Maximum number of resolved links of one origin or directory to hold.
     """
 
     def __init__(self, flush_at: int = 200_000, remember: int = 200_000) -> None:
@@ -66,11 +66,11 @@ class Joiner:
         self._held = 0  # their number, counted per link and block
         self._block = Block()
         self._links: list[Link] = []  # of the block, by number
-        self._first_place = b""  # of the block
+        self._first_surt = b""  # of the block
         # Of links in the block with the same target on the whole origin.
         self._codes: dict[str, int] = {}
-        self._origin = Place(())
-        self._directory = Place(())
+        self._origin = TargetCache(())
+        self._directory = TargetCache(())
         self._payload: str | None = None  # checksum of the page before
         self._cuts = DistinctSet()  # those already written for that payload
 
@@ -78,7 +78,7 @@ class Joiner:
         """Yield the rows for the pages under one key.
 
         Args:
-            key: From `arclink.rows.pages.format_place`.
+            key: From `arclink.rows.pages.format_shuffle_key`.
             pages: Lines of `arclink.rows.pages.format_page`; the chunks of one payload are
                 adjacent.
 
@@ -86,9 +86,9 @@ class Joiner:
             ``payloads`` rows (docs/reference/graph-files.md), and from time to time ``outlinks``
             and ``postings``.
         """
-        place, part = parse_place(key)
+        surt, part = parse_shuffle_key(key)
         for line in pages:
-            yield from self._join_page(place, parse_page(line), part)
+            yield from self._join_page(surt, parse_page(line), part)
 
     def flush(self) -> Iterator[Row]:
         """Yield the current block and the postings in memory, by target.
@@ -106,14 +106,14 @@ class Joiner:
         block = self._block
         if not len(block):
             return
-        yield OUTLINKS, block.row(self._first_place.decode())
+        yield OUTLINKS, block.row(self._first_surt.decode())
         hold_postings(self._postings, self._links, block.positions(), orjson.dumps(block.name))
         self._held += len(self._links)
         self._block = Block()
         self._links = []
         self._codes.clear()
 
-    def _join_page(self, place: bytes, page: Page, part: str) -> Iterator[Row]:
+    def _join_page(self, surt: bytes, page: Page, part: str) -> Iterator[Row]:
         if page.checksum != self._payload:
             self._payload = page.checksum
             self._cuts.clear()
@@ -130,15 +130,15 @@ class Joiner:
         if part and _is_of_another_task(page.chunk, part, scope):
             self._take_back(links)
             return
-        for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
+        for index, original in enumerate(page.originals if scope else page.originals[:1]):
             if not self._cuts.add(cut(original, scope)):
-                if not place_in_page:
+                if not index:
                     self._take_back(links)
                 continue
-            if place_in_page:
+            if index:
                 numbers, _, _ = self._resolve(page, original)
             if not len(self._block):
-                self._first_place = place
+                self._first_surt = surt
             self._block.add(content_id(page.checksum, original, scope), numbers)
             if self._block.is_full:
                 yield from self._write_block()
@@ -206,11 +206,11 @@ class Joiner:
         """
         origin = (cut(original, Scope.ORIGIN), page.charset, page.base)
         if self._origin.name != origin or len(self._origin.links) > self._remember:
-            self._origin = Place(origin)
+            self._origin = TargetCache(origin)
             self._codes.clear()
         directory = (cut(original, Scope.DIRECTORY), page.charset, page.base)
         if self._directory.name != directory or len(self._directory.links) > self._remember:
-            self._directory = Place(directory)
+            self._directory = TargetCache(directory)
 
 
 def _is_of_another_task(chunk: int, part: str, scope: Scope) -> bool:
@@ -242,10 +242,10 @@ class _Follow:
     It is called only for references that were not seen on its origin or in its directory.
     """
 
-    __slots__ = ("_base", "_counts", "_place")
+    __slots__ = ("_base", "_base_arguments", "_counts")
 
     def __init__(self, page: Page, original: UriR, counts: Counter[Reason]) -> None:
-        self._place = original, page.base, page.charset
+        self._base_arguments = original, page.base, page.charset
         self._base: Base | None = None
         self._counts = counts
 
@@ -253,7 +253,7 @@ class _Follow:
         """Return the target of a reference, or the reason to count, with the reference's scope."""
         base = self._base
         if base is None:
-            base = self._base = Base(*self._place)
+            base = self._base = Base(*self._base_arguments)
         try:
             target, scope = base.follow(reference)
         except UriError as error:

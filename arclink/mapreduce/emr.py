@@ -5,7 +5,7 @@ copies to S3, and waits ten minutes for each. Here, a step of EMR copies what Ha
 its job to S3 before it ends.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from mrjob.logs.step import _parse_step_syslog
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import MRJOB, HadoopRunner
-from arclink.mapreduce.runs import Job
 
 LOGGED = (
     'log=$(mktemp); HADOOP_ROOT_LOGGER=INFO,console "$@" > "$log" 2>&1; status=$?; '
@@ -70,17 +70,10 @@ class EmrRunner(HadoopRunner):
     started: str = ""
     has_failed: bool = False
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def run_job(self, call: JobCall) -> Counts:
         """Run a job as `HadoopRunner` does; the error of a failed one says where its logs are."""
         try:
-            return super().run_job(job, inputs, output, settings, options)
+            return super().run_job(call)
         except PipelineError as error:
             self.has_failed = True
             raise PipelineError(f"{error}; EMR's logs: {self._scripts()}") from error
@@ -114,7 +107,7 @@ class EmrRunner(HadoopRunner):
     def end_jobs(self, folder: str) -> None:
         """Do nothing: a cluster that this build started ends with it, and its jobs end, too."""
 
-    def places(self) -> list[str]:
+    def cluster_options(self) -> list[str]:
         """Return mrjob's options for its scripts and for the cluster, which is started first."""
         if not self.started:
             client = self._client()

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 from arclink.counts import Counts
@@ -105,6 +106,24 @@ def seconds_of_tasks(counters: Iterable[Mapping[str, Mapping[str, int]]]) -> lis
     ]
 
 
+class JobCall(NamedTuple):
+    """A run of a job whose files are on an engine.
+
+    Attributes:
+        job: The job.
+        inputs: Names of its input files for the engine.
+        output: Address of the folder for its output.
+        settings: Settings of the job.
+        options: Further options of its command line.
+    """
+
+    job: Job
+    inputs: Sequence[str]
+    output: str
+    settings: Mapping[str, object] = {}
+    options: Sequence[str] = ()
+
+
 @dataclass
 class EngineRunner(JobRunner):
     """Base class of runners whose engine has the files between the stages.
@@ -134,17 +153,10 @@ class EngineRunner(JobRunner):
         system.remove(target)
         options = [*self.variables(), *(["--relations-apart"] if are_relations else [])]
         names = self.names_of([self._uploaded(path) for path in inputs])
-        return self.run_job(job, names, self._address(output), settings, options)
+        return self.run_job(JobCall(job, names, self._address(output), settings, options))
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
-        """Run a job whose files are on the engine, with further options of its command line.
+    def run_job(self, call: JobCall) -> Counts:
+        """Run a job whose files are on the engine.
 
         Raises:
             PipelineError: A task failed; the message has the task's error.
@@ -160,7 +172,7 @@ class EngineRunner(JobRunner):
         return addresses_for_tasks("" if is_object_store(self.root) else self.root)
 
     def committing(self) -> Mapping[str, str]:
-        """Return the Hadoop properties for the place of the files."""
+        """Return the Hadoop properties for the address of the files."""
         return FOR_OBJECTS if is_object_store(self.root) else {}
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
@@ -216,7 +228,7 @@ class EngineRunner(JobRunner):
         for part in system.entries(path):
             system.rename(f"{path}/{part.name}", f"{new_path}/{labelled(part.name, label)}")
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 
@@ -241,8 +253,8 @@ class EngineRunner(JobRunner):
         for file in sorted(graph.rglob("*")):
             if file.is_file():
                 self._uploaded(file)
-        kept = f"{system.path_of(self.home or self.root)}/{GRAPH}"
-        system.move_folder(path, f"{kept}/{name}", MANIFEST)
+        graph_folder = f"{system.path_of(self.home or self.root)}/{GRAPH}"
+        system.move_folder(path, f"{graph_folder}/{name}", MANIFEST)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder on this machine and on the engine."""

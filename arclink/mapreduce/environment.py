@@ -6,6 +6,7 @@ a task begins. Modules are also stored as bytecode, because a task that compiled
 would take longer to start than many tasks take to work.
 """
 
+import os
 import py_compile
 import re
 import tarfile
@@ -54,8 +55,8 @@ def pack_environment(target: Path) -> dict[str, str]:
     mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)
     try:
         with (
-            open_whole(target) as place,
-            tarfile.open(place, "w:gz", compresslevel=6) as archive,
+            open_whole(target) as temporary_path,
+            tarfile.open(temporary_path, "w:gz", compresslevel=6) as archive,
             TemporaryDirectory() as scratch,
         ):
             note = tarfile.TarInfo(MARK)
@@ -120,14 +121,16 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
             yield str(path), name
     if package.metadata["Name"] == "arclink":
         folder = Path(str(import_module("arclink").__file__)).parent
-        for path in folder.rglob("*"):  # not in `package.files` if installed from a clone
-            if (
-                path.is_file()
-                and "__pycache__" not in path.parts
-                and not path.name.endswith(_LEFT_OUT)
-                and not UNUSED.fullmatch(name := path.relative_to(folder.parent).as_posix())
-            ):
-                yield str(path), name
+        # Not in `package.files` if installed from a clone, where some folders are links.
+        for where, _, names in os.walk(folder, followlinks=True):
+            for path in (Path(where, name) for name in names):
+                name = path.relative_to(folder.parent).as_posix()
+                if (
+                    "__pycache__" not in path.parts
+                    and not name.endswith(_LEFT_OUT)
+                    and not UNUSED.fullmatch(name)
+                ):
+                    yield str(path), name
 
 
 def _compiled(path: str, name: str, into: Path) -> str | None:

@@ -8,7 +8,7 @@ import io
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,13 @@ from mrjob.step import StepFailedException
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import InputError, PipelineError, TaskError
-from arclink.mapreduce.engine import EngineRunner, error_in, options_for_tasks, seconds_of_tasks
+from arclink.mapreduce.engine import (
+    EngineRunner,
+    JobCall,
+    error_in,
+    options_for_tasks,
+    seconds_of_tasks,
+)
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.packed import (
     check_packed,
@@ -32,7 +38,7 @@ from arclink.mapreduce.packed import (
     write_settings,
 )
 from arclink.mapreduce.properties import (
-    IGNORES_PLACES,
+    IGNORES_KEYS,
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
     MASTER_MEMORY,
@@ -43,7 +49,6 @@ from arclink.mapreduce.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
-from arclink.mapreduce.runs import Job
 from arclink.mapreduce.yarn import end_applications
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.network.hdfs import AUTHORITY
@@ -167,20 +172,13 @@ class HadoopRunner(EngineRunner):
     def variables(self) -> list[str]:
         """Return the options for variables and files of tasks, and for mrjob's own files."""
         self.share_environment()
-        options = [*super().variables(), *self.places()]
+        options = [*super().variables(), *self.cluster_options()]
         if authority := os.environ.get(AUTHORITY):  # workers need not have the file
             name = "webhdfs-ca.pem"
             options += ["--files", f"{authority}#{name}", "--cmdenv", f"{AUTHORITY}={name}"]
         return options
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def run_job(self, call: JobCall) -> Counts:
         """Run a job; on one core all in one container, and apart if that fails.
 
         Hadoop repeats a task that failed only if it has a container of its own.
@@ -189,7 +187,7 @@ class HadoopRunner(EngineRunner):
             PipelineError: A task failed; the message has the task's error.
         """
         try:
-            return self._run_once(job, inputs, output, settings, options)
+            return self._run_once(call)
         except TaskError:
             raise
         except PipelineError:
@@ -197,47 +195,33 @@ class HadoopRunner(EngineRunner):
                 raise
         self.apart = True
         try:
-            self._files().remove(self._files().path_of(output))
-            return self._run_once(job, inputs, output, settings, options)
+            self._files().remove(self._files().path_of(call.output))
+            return self._run_once(call)
         finally:
             self.apart = False
 
-    def _run_once(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def _run_once(self, call: JobCall) -> Counts:
         self.is_interrupted = True
         try:
-            counts = self.run_by_mrjob(job, inputs, output, settings, options)
+            counts = self.run_by_mrjob(call)
         except PipelineError:  # the job is over
             self.is_interrupted = False
             raise
         self.is_interrupted = False
         return counts
 
-    def run_by_mrjob(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
+    def run_by_mrjob(self, call: JobCall) -> Counts:
         """Run a job by mrjob; arguments and errors are those of `run_job`."""
-        args = ["-r", self.runner, "--conf-path", str(self.conf), "--output-dir", output]
-        args += [*options_for_tasks(settings), *options]
+        args = ["-r", self.runner, "--conf-path", str(self.conf), "--output-dir", call.output]
+        args += [*options_for_tasks(call.settings), *call.options]
         log = io.StringIO()
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("mrjob")
         logger.addHandler(handler)
         logger.propagate = False
         try:
-            with self.accounted(job.name) as of_tasks:
-                started = job.load()([*args, *inputs])
+            with self.accounted(call.job.name) as of_tasks:
+                started = call.job.load()([*args, *call.inputs])
                 started.options.local_tmp_dir = str(self.scratch)
                 started.options.bootstrap_mrjob = False  # mrjob is installed on the workers already
                 with started.make_runner() as run:
@@ -264,7 +248,7 @@ class HadoopRunner(EngineRunner):
         properties.setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
         if LEAST_SPLIT not in properties:  # else each file is one task
             run._hadoop_input_format = COMBINED
-            properties[IGNORES_PLACES] = "true"
+            properties[IGNORES_KEYS] = "true"
             properties.setdefault(MOST_SPLIT, str(USUAL_BLOCK))
         if self.cores == 1 and not self.apart:
             for name, value in _in_one_container(properties).items():
@@ -272,8 +256,8 @@ class HadoopRunner(EngineRunner):
         for name, value in self.committing().items():
             properties.setdefault(name, value)
 
-    def places(self) -> list[str]:
-        """Return mrjob's options for the place of its scripts, and for the cluster."""
+    def cluster_options(self) -> list[str]:
+        """Return mrjob's options for the folder of its scripts, and for the cluster."""
         return ["--hadoop-tmp-dir", f"{self.root}/{MRJOB}"]
 
     def share_environment(self) -> None:

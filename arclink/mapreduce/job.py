@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter, methodcaller
+from pathlib import Path
 from typing import Any
 
 from mrjob.job import MRJob
@@ -264,13 +265,17 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def run_job(self) -> None:
         """Run the job where its options say, when it is started by hand."""
-        if self.options.runner != "spark":
-            super().run_job()
-            return
-        from arclink.mapreduce.spark import run_alone
+        if self.options.runner == "spark":
+            from arclink.mapreduce.spark import run_alone
 
-        self.check_options()
-        run_alone(self)
+            self.check_options()
+            run_alone(self)
+            return
+        super().run_job()
+        if self.options.relations_apart and self.options.runner not in STREAMING:
+            from arclink.mapreduce.relation_files import divide
+
+            divide(Path(self.options.output_dir))
 
     def make_runner(self) -> MRJobRunner:
         """Return a runner for the options of this job; end with a message if they are wrong."""
@@ -278,11 +283,13 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         return super().make_runner()
 
     def check_options(self) -> None:
-        """End with a message if the settings are wrong."""
+        """End with a message if the settings are wrong, or an option is missing."""
         try:
             self.check_settings(self.settings)
         except ValueError as error:
             self.arg_parser.error(f"--settings {self.options.settings[:200]}: {error}")
+        if self.options.relations_apart and not self.options.output_dir:
+            self.arg_parser.error("--relations-apart needs --output-dir, a new folder")
 
     def _runner_class(self) -> type[MRJobRunner]:
         if self.options.runner == "hadoop":

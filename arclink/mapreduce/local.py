@@ -37,7 +37,7 @@ from arclink.counts import Counts
 from arclink.errors import PipelineError
 from arclink.files.atomic import OUT_OF_SPACE
 from arclink.mapreduce.relation_files import RelationFiles
-from arclink.mapreduce.task_variables import ATTEMPT_ID, noted_place, share_place
+from arclink.mapreduce.task_variables import ATTEMPT_ID, noted_record, share_segment
 from arclink.reasons import Reason
 
 ATTEMPTS = 3
@@ -94,23 +94,23 @@ class _Attempt(NamedTuple):
 
     task: _Task
     number: int = 0
-    skipped: bytes = b""  # the place that it passes over
+    skipped: bytes = b""  # the record that it passes over
     died_at: bytes = b""  # where the attempt before died
 
-    def after(self, status: int, place: bytes) -> "_Attempt | None":
+    def after(self, status: int, record: bytes) -> "_Attempt | None":
         """Return the next attempt; None if there is no use in one.
 
         Args:
             status: Of the process, as `os.wait` has it.
-            place: What the task was at.
+            record: File and offset of the record that the task read.
         """
         lacks_memory = os.WIFEXITED(status) and os.WEXITSTATUS(status) == _NO_MEMORY
         if os.WIFEXITED(status) and not (lacks_memory and self.number == 0):
             return None
         if self.number == 0:
-            return _Attempt(self.task, 1, died_at=place)
-        if self.number + 1 < ATTEMPTS and place and place == self.died_at:
-            return _Attempt(self.task, self.number + 1, skipped=place)
+            return _Attempt(self.task, 1, died_at=record)
+        if self.number + 1 < ATTEMPTS and record and record == self.died_at:
+            return _Attempt(self.task, self.number + 1, skipped=record)
         return None
 
 
@@ -233,15 +233,15 @@ class LocalRun(NamedTuple):
                 if pid not in running:
                     continue
                 attempt, memory = running.pop(pid)
-                place = noted_place(memory)
+                record = noted_record(memory)
                 memory.close()
                 if status == 0:
                     self.watch(total - len(waiting) - len(running) - len(again), total)
                     continue
-                following = attempt.after(status, place)
+                following = attempt.after(status, record)
                 if following is None:
-                    raise _failure(attempt.task, status, place)
-                _report_death(status, place, following)
+                    raise _failure(attempt.task, status, record)
+                _report_death(status, record, following)
                 again.append(following)
         finally:
             for pid in running:
@@ -424,9 +424,9 @@ def _ending(status: int) -> str:
     return f"signal {number}{causes.get(number, '')}"
 
 
-def _report_death(status: int, place: bytes, following: _Attempt) -> None:
+def _report_death(status: int, record: bytes, following: _Attempt) -> None:
     """Say on standard error that a task died, where, and what happens next."""
-    where = f" at {place.decode(errors='replace')}" if place else ""
+    where = f" at {record.decode(errors='replace')}" if record else ""
     how = "without that page" if following.skipped else "alone"
     print(
         f"arclink: a task ended with {_ending(status)}{where}; it will be retried, {how}",
@@ -447,7 +447,7 @@ def _fork(job: Any, attempt: _Attempt, memory: mmap.mmap) -> int:  # Any: as abo
     try:
         _die_with_parent()
         os.environ[ATTEMPT_ID] = f"attempt_{attempt.number}"
-        share_place(memory, attempt.skipped)
+        share_segment(memory, attempt.skipped)
         # A task makes few reference cycles, and ends soon. Collecting, also at its end, would write
         # to memory that it shares with the driver.
         gc.disable()
@@ -509,13 +509,13 @@ def _keep_freed_memory() -> None:
         mallopt(M_TRIM_THRESHOLD, 64 << 20)
 
 
-def _failure(task: _Task, status: int, place: bytes) -> TaskFailedError:
+def _failure(task: _Task, status: int, record: bytes) -> TaskFailedError:
     """Return the error for a task that failed, with the last lines it wrote to stderr."""
     lines = task.notes.with_suffix(".log").read_bytes().decode(errors="replace").splitlines()
     said = "\n".join(lines[-15:])
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _NO_SPACE:
         said = f"{said}\n{os.strerror(errno.ENOSPC)}"
-    where = f" at {place.decode(errors='replace')}" if place else ""
+    where = f" at {record.decode(errors='replace')}" if record else ""
     how = _ending(status)
     if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == _NO_MEMORY:
         said += (

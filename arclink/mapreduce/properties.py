@@ -36,8 +36,8 @@ LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 MOST_SPLIT = "mapreduce.input.fileinputformat.split.maxsize"
 """The maximum number of bytes per map task."""
 
-IGNORES_PLACES = "stream.map.input.ignoreKey"
-"""Whether tasks get lines without their places, as from the usual input format."""
+IGNORES_KEYS = "stream.map.input.ignoreKey"
+"""Whether tasks get lines without their offsets, as from the usual input format."""
 
 RELATIONS_APART = "arclink.RelationOutputFormat"
 """Class that writes each relation of a job to its own folder."""

@@ -1,11 +1,12 @@
-"""Writer of one file per relation of a task's output on one machine.
+"""Files of one relation each, for the output of a job on one machine.
 
 `RelationOutputFormat` does the same in HDFS.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 from arclink.archives.opener import BUFFER
 from arclink.rows.relations import ROWS
@@ -41,3 +42,31 @@ class RelationFiles(ExitStack):
             path.open("wb", buffering=BUFFER)
         ).write
         return write
+
+
+def divide(folder: Path) -> None:
+    """Replace the ``part-*`` files of a folder, whose lines are tagged, by files per relation.
+
+    A block of rows that was one line becomes one line per row. The order within a part is kept.
+    """
+    for part in sorted(folder.glob("part-*")):
+        with part.open("rb", buffering=BUFFER) as lines, RelationFiles(part) as files:
+            for relation, rows in _by_relation(lines):
+                files.put(relation, rows)
+        part.unlink()
+
+
+def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
+
+    Rows of one relation are usually adjacent.
+    """
+    while some := lines.readlines(BUFFER):
+        relation = some[0].partition(b"\t")[0]
+        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some).removesuffix(b"\n")
+        if rows.count(tag) == len(some):
+            yield relation, rows.replace(tag, b"\n")[1:]
+        else:
+            for line in some:
+                relation, _, row = line.removesuffix(b"\n").partition(b"\t")
+                yield relation, row

@@ -170,7 +170,7 @@ class JobRunner:
         for part in sorted(source.glob("part-*")):
             part.rename(target / labelled(part.name, label))
 
-    def place(self, path: Path) -> str:
+    def task_address(self, path: Path) -> str:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
@@ -178,7 +178,7 @@ class JobRunner:
         """Make the parts in a folder available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
-        """Keep the graph files of a batch under a name, if there is a place for them."""
+        """Keep the graph files of a batch under a name, if there is a folder for them."""
         if self.kept is None:
             return
         self.kept.mkdir(parents=True, exist_ok=True)
@@ -293,7 +293,10 @@ def _move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) ->
     for relation in sorted(written.iterdir()):
         target = outputs.get(relation.name.encode())
         if target is None:
-            raise unknown_relation(relation, relation.name.encode())
+            raise PipelineError(
+                f"{relation}: unknown relation {relation.name.encode()[:40]!r}; the stages are of "
+                "different versions"
+            )
         if target == relation:
             continue
         for part in sorted(relation.iterdir()):
@@ -304,13 +307,6 @@ def _move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) ->
 def labelled(part: str, label: str) -> str:
     """Return the name of a part with a label."""
     return part.replace("part-", f"part-{label}-")
-
-
-def unknown_relation(where: Path, relation: bytes) -> PipelineError:
-    """Return the error for a relation that a job wrote and its stage does not know."""
-    return PipelineError(
-        f"{where}: unknown relation {relation[:40]!r}; the stages are of different versions"
-    )
 
 
 def parts_of(folder: Path) -> list[Path]:

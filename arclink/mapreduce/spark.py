@@ -6,28 +6,26 @@ Files between the stages are in the work folder, at one path on all workers, or 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from arclink.archives.opener import BUFFER
 from arclink.counts import Counts, from_counters
 from arclink.errors import ArclinkError, PipelineError
 from arclink.mapreduce.engine import (
     EngineRunner,
+    JobCall,
     addresses_for_tasks,
     options_for_tasks,
     seconds_of_tasks,
 )
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP
-from arclink.mapreduce.runs import Job, JobRunner, labelled, parts_of, unknown_relation
+from arclink.mapreduce.relation_files import divide
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.mapreduce.spark_application import SparkApplication
 from arclink.network.hdfs import AUTHORITY
-from arclink.rows.relations import ROWS
 
 PARTS = "part-*"
 LOG = "spark.log"
@@ -50,15 +48,8 @@ class _ApplicationRunner(JobRunner):
     def __post_init__(self) -> None:
         self.application = SparkApplication(self.scratch / LOG)
 
-    def run_job(
-        self,
-        job: Job,
-        inputs: Sequence[str],
-        output: str,
-        settings: Mapping[str, object],
-        options: Sequence[str],
-    ) -> Counts:
-        """Run a job with addresses for its files, and with further options.
+    def run_job(self, call: JobCall) -> Counts:
+        """Run a job with addresses for its files.
 
         Raises:
             PipelineError: A task failed; the message has the task's error.
@@ -68,11 +59,13 @@ class _ApplicationRunner(JobRunner):
             "spark",
             "--conf-path",
             str(self.conf),
-            *options_for_tasks(settings),
-            *options,
+            *options_for_tasks(call.settings),
+            *call.options,
         ]
-        with self.accounted(job.name) as of_tasks:
-            counters = self.application.run(job.load()(args), ",".join(inputs), output)
+        with self.accounted(call.job.name) as of_tasks:
+            counters = self.application.run(
+                call.job.load()(args), ",".join(call.inputs), call.output
+            )
             of_tasks += seconds_of_tasks(counters)
             return from_counters(counters)
 
@@ -109,34 +102,15 @@ class SparkRunner(_ApplicationRunner):
         """
         address = _address(output)
         shutil.rmtree(output, ignore_errors=True)
-        counts = self.run_job(job, _names(inputs), address, settings, self.variables())
+        counts = self.run_job(JobCall(job, _names(inputs), address, settings, self.variables()))
         for note in (*output.glob("_*"), *output.glob(".*.crc")):  # success, and checksums of parts
             note.unlink()
         return counts
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
-        """Split the tagged lines of a job's parts into one folder per relation.
-
-        A block of rows that was one line becomes one line per row. The order within a part is kept.
-
-        Raises:
-            PipelineError: A line has a relation that is not in ``outputs``.
-        """
-        for folder in outputs.values():
-            folder.mkdir(parents=True, exist_ok=True)
-        for part in parts_of(output):
-            with ExitStack() as opened:
-                writers: dict[bytes, Callable[[bytes], int]] = {}
-                lines = opened.enter_context(part.open("rb", buffering=BUFFER))
-                for relation, rows in _by_relation(lines):
-                    if relation not in writers:
-                        if relation not in outputs:
-                            raise unknown_relation(part, relation)
-                        path = outputs[relation] / labelled(part.name, label)
-                        file = opened.enter_context(path.open("wb", buffering=BUFFER))
-                        writers[relation] = file.write
-                    writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
-            part.unlink()
+        """Split the tagged lines of a job's parts into one folder per relation."""
+        divide(output)
+        super().split(output, outputs, label)
 
 
 @dataclass
@@ -158,8 +132,6 @@ def run_alone(job: Any) -> None:  # Any: mrjob has no types
     if not given.output_dir:
         job.arg_parser.error("-r spark needs --output-dir, a new folder")
     names = list(map(_of_this_machine, given.args))
-    if type(job).__module__ == "__main__" and (main := sys.modules["__main__"].__spec__):
-        job = getattr(import_module(main.name), type(job).__name__)(job.arguments)
     application = SparkApplication(None)
     try:
         counters = application.run(job, ",".join(names), _of_this_machine(given.output_dir))
@@ -214,19 +186,3 @@ def _address(path: Path) -> str:
             "folder with --work (--folder, for one stage)"
         )
     return f"file://{path.absolute()}"
-
-
-def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
-
-    Rows of one relation are usually adjacent.
-    """
-    while some := lines.readlines(BUFFER):
-        relation = some[0].partition(b"\t")[0]
-        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
-        if rows.count(tag) == len(some):
-            yield relation, rows.replace(tag, b"\n")[1:]
-        else:
-            for line in some:
-                relation, _, row = line.partition(b"\t")
-                yield relation, row

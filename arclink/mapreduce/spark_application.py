@@ -218,7 +218,7 @@ class SparkApplication:
 
         conf = pyspark.SparkConf(loadDefaults=False)
         conf.setAll(list(properties.items()))
-        kept = signal.getsignal(signal.SIGINT)
+        previous_handler = signal.getsignal(signal.SIGINT)
         try:
             with open(self.log or "/dev/stderr", "ab") as log:
                 # Ctrl-C ends this process, which then ends that one.
@@ -237,7 +237,8 @@ class SparkApplication:
             cause = error_in(str(error)) or str(error).splitlines()[-1]
             raise TaskFailedError(f"the job failed\n{error}\n{cause}") from error
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, kept)  # pyspark's handler needs an application that runs
+            # pyspark's handler needs an application that runs.
+            signal.signal(signal.SIGINT, previous_handler)
         return _Running(properties, gateway, context)
 
 

@@ -22,7 +22,7 @@ def task_key(number: int) -> bytes:
     >>> task_key(0), task_key(32)
     (b'\x02AAAA', b'\x02AABB')
     """
-    digits = [number // _BASE**place % _BASE for place in reversed(range(_DIGITS))]
+    digits = [number // _BASE**exponent % _BASE for exponent in reversed(range(_DIGITS))]
     return _FIRST + bytes(_ZERO + digit for digit in digits)
 
 

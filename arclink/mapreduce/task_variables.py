@@ -22,38 +22,37 @@ CPU_OF_JVM = ("Map-Reduce Framework", "CPU time spent (ms)")
 """Group and name of Hadoop's counter of the CPU time of a task's JVM."""
 
 
-class _Place:
+class _Segment:
     """What the task in this process is at, where the runner can read it after the task has died."""
 
     shared: mmap | None = None
     skipped: bytes = b""
 
 
-def share_place(memory: mmap, skipped: bytes) -> None:
+def share_segment(memory: mmap, skipped: bytes) -> None:
     """Keep the notes of this task in memory that it shares with its runner.
 
     Args:
         memory: Shared, anonymous.
-        skipped: The place of which earlier attempts died.
+        skipped: The record at which earlier attempts died.
     """
-    _Place.shared, _Place.skipped = memory, skipped
+    _Segment.shared, _Segment.skipped = memory, skipped
 
 
-def note_place(place: bytes) -> bool:
-    """Record the place that this task works at, in case it dies; return whether to skip the place.
+def note_record(record: bytes) -> bool:
+    """Write down the record that this task reads, in case it dies; return whether to skip it.
 
     Args:
-        place: Names the file and the place in it; its end is cut where it is longer than a page of
-            memory.
+        record: File and offset; the end is cut where it is longer than a page of memory.
     """
-    if _Place.shared is None:
+    if _Segment.shared is None:
         return False
-    size = len(_Place.shared) - 1
-    noted = place[:size]
-    _Place.shared[: len(noted) + 1] = noted + b"\0"
-    return bool(noted) and noted == _Place.skipped
+    size = len(_Segment.shared) - 1
+    noted = record[:size]
+    _Segment.shared[: len(noted) + 1] = noted + b"\0"
+    return bool(noted) and noted == _Segment.skipped
 
 
-def noted_place(memory: mmap) -> bytes:
-    """Return the place that a task worked at when it died; empty if the task did not record one."""
+def noted_record(memory: mmap) -> bytes:
+    """Return the record that a task read when it died; empty if the task did not write one down."""
     return bytes(memory[:]).partition(b"\0")[0]

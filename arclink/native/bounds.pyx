@@ -25,12 +25,12 @@ cdef int KNOWN[SLOTS]
 cdef inline uint64_t packed(const Text page, Py_ssize_t start, Py_ssize_t length) noexcept:
     """Return the letters of a name, in lower case, as a number; 0 if it has more than 8."""
     cdef uint64_t number = 0
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     cdef int letter
     if length > LONGEST_NAME:
         return 0
-    for place in range(start, start + length):
-        letter = at(page, place)
+    for position in range(start, start + length):
+        letter = at(page, position)
         if 65 <= letter <= 90:
             letter += 32
         number = number << 8 | <unsigned char>letter
@@ -92,56 +92,56 @@ for _sign in range(256):
     )
 
 
-cdef inline int class_at(const Text page, Py_ssize_t place) noexcept:
-    """Return the class of a byte; 0 at places before and after the page."""
-    cdef int sign = at(page, place)
+cdef inline int class_at(const Text page, Py_ssize_t position) noexcept:
+    """Return the class of a byte; 0 at positions before and after the page."""
+    cdef int sign = at(page, position)
     return CLASS[<unsigned char>sign] if sign >= 0 else 0
 
 
-cdef inline bint is_space(const Text page, Py_ssize_t place) noexcept:
-    return class_at(page, place) & 1
+cdef inline bint is_space(const Text page, Py_ssize_t position) noexcept:
+    return class_at(page, position) & 1
 
 
-cdef inline bint is_letter(const Text page, Py_ssize_t place) noexcept:
-    return class_at(page, place) & 8
+cdef inline bint is_letter(const Text page, Py_ssize_t position) noexcept:
+    return class_at(page, position) & 8
 
 
-cdef inline bint ends_name(const Text page, Py_ssize_t place) noexcept:
-    return class_at(page, place) & 7
+cdef inline bint ends_name(const Text page, Py_ssize_t position) noexcept:
+    return class_at(page, position) & 7
 
 
 cdef inline Py_ssize_t until(const Text page, int sign, Py_ssize_t start) noexcept:
-    """Return the next place of a sign; the length of the page if there is no other one."""
+    """Return the next position of a sign; the length of the page if there is no other one."""
     if at(page, start) == sign:
         return start
-    cdef Py_ssize_t place = find(page, start, sign)
-    return <Py_ssize_t>page.size if place < 0 else place
+    cdef Py_ssize_t position = find(page, start, sign)
+    return <Py_ssize_t>page.size if position < 0 else position
 
 
-cdef inline Py_ssize_t after_name(const Text page, Py_ssize_t place) noexcept:
-    """Return the end of the name that begins at or before this place."""
+cdef inline Py_ssize_t after_name(const Text page, Py_ssize_t position) noexcept:
+    """Return the end of the name that begins at or before this position."""
     cdef Py_ssize_t size = page.size
-    while place < size and not ends_name(page, place):
-        place += 1
-    return place
+    while position < size and not ends_name(page, position):
+        position += 1
+    return position
 
 
-cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t place) noexcept:
+cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t position) noexcept:
     """Return the end of the next attribute; -1 if there is no other one."""
     cdef Py_ssize_t value, size = page.size
     cdef int quote
-    while class_at(page, place) & 3:
-        place += 1
-    if place >= size or at(page, place) == 0x3E:
+    while class_at(page, position) & 3:
+        position += 1
+    if position >= size or at(page, position) == 0x3E:
         return -1
-    place += 1
-    while place < size and not class_at(page, place) & 23:
-        place += 1
-    value = place
+    position += 1
+    while position < size and not class_at(page, position) & 23:
+        position += 1
+    value = position
     while is_space(page, value):
         value += 1
     if at(page, value) != 0x3D:
-        return place
+        return position
     value += 1
     while is_space(page, value):
         value += 1
@@ -159,7 +159,7 @@ cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t place) noexce
 def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
     """Compiled form of the function with this name in `arclink.extract.bounds`."""
     cdef Text page = text_of(html)
-    cdef Py_ssize_t size = page.size, work = 8 * size, position = 0, start, end, place, following, after, name
+    cdef Py_ssize_t size = page.size, work = 8 * size, position = 0, start, end, end_of_attribute, following, after, name
     cdef Py_ssize_t tags = 0, opening = 0, formatting = 0, memory = 0, of_root = 0, pair = -1, following_tag = -1, attributes, before, rest, length
     cdef bint has_svg = False, is_end, is_root
     cdef int known, letter
@@ -188,22 +188,22 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
         attributes = rest = 0
         is_root = known == ROOT
         before = of_root if is_root else 0
-        place = position
+        end_of_attribute = position
         while True:
-            following = after_attribute(page, place)
+            following = after_attribute(page, end_of_attribute)
             if following < 0:
                 break
-            place = following
+            end_of_attribute = following
             attributes += 1
             if before + attributes == most_attributes:
-                rest = place
-        work -= place - start
+                rest = end_of_attribute
+        work -= end_of_attribute - start
         if is_root:
             of_root += attributes
             if before >= most_attributes:
                 rest = position
-        end = until(page, 0x3E, place)
-        if rest and rest < place:
+        end = until(page, 0x3E, end_of_attribute)
+        if rest and rest < end_of_attribute:
             dropped.append((rest, end))
             position = end
             attributes = most_attributes - before if most_attributes > before else 0
@@ -237,45 +237,45 @@ def has_few_tags(bytes html, Py_ssize_t most):
 
 cdef inline bint is_alike(const Text page, Py_ssize_t name, Py_ssize_t other, Py_ssize_t length) noexcept:
     """Return whether two names of one length are equal, ignoring case."""
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     cdef int letter, difference
-    for place in range(length):
-        letter = at(page, name + place)
-        difference = letter ^ at(page, other + place)
-        if difference and not (difference == 0x20 and is_letter(page, name + place)):
+    for position in range(length):
+        letter = at(page, name + position)
+        difference = letter ^ at(page, other + position)
+        if difference and not (difference == 0x20 and is_letter(page, name + position)):
             return False
     return True
 
 
 cdef Py_ssize_t after_comment(const Text page, Py_ssize_t start) noexcept:
     """Return the end of a comment that starts with ``<!--``."""
-    cdef Py_ssize_t place = start + 4, size = page.size
-    if at(page, place) == 0x3E:
-        return place + 1
-    if at(page, place) == 0x2D and at(page, place + 1) == 0x3E:
-        return place + 2
+    cdef Py_ssize_t position = start + 4, size = page.size
+    if at(page, position) == 0x3E:
+        return position + 1
+    if at(page, position) == 0x2D and at(page, position + 1) == 0x3E:
+        return position + 2
     while True:
-        place = until(page, 0x2D, place)
-        if place >= size:
+        position = until(page, 0x2D, position)
+        if position >= size:
             return size
-        if at(page, place + 1) == 0x2D:
-            if at(page, place + 2) == 0x3E:
-                return place + 3
-            if at(page, place + 2) == 0x21 and at(page, place + 3) == 0x3E:
-                return place + 4
-        place += 1
+        if at(page, position + 1) == 0x2D:
+            if at(page, position + 2) == 0x3E:
+                return position + 3
+            if at(page, position + 2) == 0x21 and at(page, position + 3) == 0x3E:
+                return position + 4
+        position += 1
 
 
-cdef Py_ssize_t end_of_text(const Text page, Py_ssize_t place, Py_ssize_t name, Py_ssize_t length) noexcept:
+cdef Py_ssize_t end_of_text(const Text page, Py_ssize_t position, Py_ssize_t name, Py_ssize_t length) noexcept:
     """Return the end of the content of an element that contains only text."""
     cdef Py_ssize_t size = page.size
     while True:
-        place = until(page, 0x3C, place)
-        if place + 2 + length >= size:
+        position = until(page, 0x3C, position)
+        if position + 2 + length >= size:
             return size
-        if at(page, place + 1) == 0x2F and ends_name(page, place + 2 + length) and is_alike(page, place + 2, name, length):
-            return place
-        place += 1
+        if at(page, position + 1) == 0x2F and ends_name(page, position + 2 + length) and is_alike(page, position + 2, name, length):
+            return position
+        position += 1
 
 
 cdef bytes PLAINTEXT = b"plaintext"
@@ -318,11 +318,11 @@ cdef inline Name last_of(const Names *names) noexcept:
 cdef inline bint is_named(const Text page, Py_ssize_t name, Py_ssize_t length, bytes other):
     """Return whether a name equals another one in lower case, ignoring the case of its letters."""
     cdef Text letters = text_of(other)
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     if length != <Py_ssize_t>letters.size:
         return False
-    for place in range(length):
-        if not is_letter(page, name + place) or at(page, name + place) | 0x20 != at(letters, place):
+    for position in range(length):
+        if not is_letter(page, name + position) or at(page, name + position) | 0x20 != at(letters, position):
             return False
     return True
 
@@ -332,7 +332,7 @@ def nesting(bytes html):
     cdef Text page = text_of(html)
     cdef Py_ssize_t size = page.size, position = 0, start, name, length, following
     cdef Py_ssize_t steps = 0, copies = 0, formatting = 0
-    cdef Py_ssize_t in_select = -1  # the place of the select that is open
+    cdef Py_ssize_t in_select = -1  # the index of the select that is open
     cdef bint is_end
     cdef int known
     cdef Name last

@@ -83,19 +83,19 @@ cdef Text TRUE = text_of(_TRUE), FALSE = text_of(_FALSE), NULL_ = text_of(_NULL)
 
 
 def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_usual):
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     cdef Fields fields
     cdef Text text
     cdef bytes line, original = b"", checksum = b"-", name = b"", written = b"", languages = b"-"
     cdef list kinds = [None] * KINDS
-    for place in range(start, len(lines)):
-        line = lines[place]
+    for position in range(start, len(lines)):
+        line = lines[position]
         text = text_of(line)
         if not is_plain(text, &fields, is_usual):
-            return place
+            return position
         what = kind(text, &fields, kinds, what_of)
         if what is None:
-            return place
+            return position
         if not is_same(text, &fields, FILE, name):
             name = field(text, &fields, FILE)
         if not is_same(text, &fields, ORIGINAL, original):
@@ -114,24 +114,24 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
 
 
 def share_plain(list lines, Py_ssize_t start, dict batch_of, object what_of, object shared):
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     cdef Fields fields
     cdef Text text
     cdef bytes line, name = b""
     cdef object batch = None
     cdef list rows = None, kinds = [None] * KINDS
-    for place in range(start, len(lines)):
-        line = lines[place]
+    for position in range(start, len(lines)):
+        line = lines[position]
         text = text_of(line)
         if not is_plain(text, &fields, True) or kind(text, &fields, kinds, what_of) is None:
-            return place
+            return position
         if not is_same(text, &fields, FILE, name):
             name = field(text, &fields, FILE)
             batch = batch_of.get(name)
             if batch is not None:
                 rows = shared[batch]
         if batch is None:
-            return place
+            return position
         rows.append(line if at(text, text.size - 1) == c"\n" else line + b"\n")
     return len(lines)
 
@@ -212,7 +212,7 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
         return False
     if fields.end[ORIGINAL] - fields.begin[ORIGINAL] > LONGEST_URI:
         return False
-    cdef Py_ssize_t key = fields.end[KEY], place = fields.begin[CHECKSUM]
+    cdef Py_ssize_t key = fields.end[KEY], position = fields.begin[CHECKSUM]
     if key < 1 or at(text, 0) < c"-" or (at(text, 0) == c"-" and key == 1):
         return False
     if key == 3 and has(text, 0, CDX):
@@ -228,9 +228,9 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
     if not has(text, fields.begin[ORIGINAL], HTTP) and not has(text, fields.begin[ORIGINAL], HTTPS):
         return False
     if fields.end[CHECKSUM] and not is_dash(text, fields, CHECKSUM):
-        if fields.end[CHECKSUM] - place != 32:
+        if fields.end[CHECKSUM] - position != 32:
             return False
-        if not is_base32(slice_of(text, place, 32)):
+        if not is_base32(slice_of(text, position, 32)):
             return False
     if not is_number(text, fields, LENGTH) or not is_number(text, fields, OFFSET):
         return False
@@ -250,51 +250,51 @@ cdef inline bint is_dash(const Text text, const Fields *fields, int number) noex
 
 cdef bint split_columns(const Text text, Fields *fields) noexcept:
     """Find the columns of a CDX row; return whether it has the usual number, and none is empty."""
-    cdef Py_ssize_t place, begin = 0
+    cdef Py_ssize_t position, begin = 0
     cdef int number
     if find(text, 0, c"{") >= 0:
         return False
     for number in range(COLUMNS):
-        place = find(text, begin, c" ")
-        if (place < 0) != (number == COLUMNS - 1):
+        position = find(text, begin, c" ")
+        if (position < 0) != (number == COLUMNS - 1):
             return False
-        if place < 0:
-            place = text.size
-        if place == begin:
+        if position < 0:
+            position = text.size
+        if position == begin:
             return False
         fields.begin[number] = begin
-        fields.end[number] = place
-        begin = place + 1
+        fields.end[number] = position
+        begin = position + 1
     return True
 
 
 cdef bint split_json(const Text text, Fields *fields) noexcept:
     """Find the fields of a CDXJ row; return whether its JSON is flat and plain."""
-    cdef Py_ssize_t place, begin, end
+    cdef Py_ssize_t position, begin, end
     cdef int number, named, expected = 0
     fields.end[KEY] = find(text, 0, c" ")
     fields.begin[TIME] = fields.end[KEY] + 1
-    place = fields.end[TIME] = find(text, fields.begin[TIME], c" ")
-    if at(text, 0) == c"{" or fields.end[KEY] < 0 or place < 0 or at(text, place + 1) != c"{":
+    position = fields.end[TIME] = find(text, fields.begin[TIME], c" ")
+    if at(text, 0) == c"{" or fields.end[KEY] < 0 or position < 0 or at(text, position + 1) != c"{":
         return False
-    place += 1
+    position += 1
     while True:
-        begin = after(text, place + 1, c'"')  # what was at `place` is the brace or a comma
+        begin = after(text, position + 1, c'"')  # what was at `position` is the brace or a comma
         named = find_name(text, begin, expected)
         if named < NAMES:
             end, number = begin + <Py_ssize_t>NAME[named].size, MEANING[named]
             expected = named + 1  # writers keep one order
         else:
             end, number = find(text, begin, c'"') + 1, IGNORED
-        place = after(text, end, c":")
-        if begin < 0 or end < 1 or place < 0:
+        position = after(text, end, c":")
+        if begin < 0 or end < 1 or position < 0:
             return False
-        while at(text, place) == c" ":
-            place += 1
+        while at(text, position) == c" ":
+            position += 1
         if number == REFUSED:
             return False
-        if at(text, place) == c'"':
-            begin, end = place + 1, find(text, place + 1, c'"')
+        if at(text, position) == c'"':
+            begin, end = position + 1, find(text, position + 1, c'"')
             if end < 0:
                 return False
             if number < FIELDS:
@@ -302,20 +302,20 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
                 if fields.end[number] or begin == end:
                     return False
                 fields.begin[number], fields.end[number] = begin, end
-            place = end + 1
+            position = end + 1
         else:
-            if number == LANGUAGES and not fields.end[number] and has(text, place, NULL_):
+            if number == LANGUAGES and not fields.end[number] and has(text, position, NULL_):
                 number = IGNORED
-            place = -1 if number < FIELDS else end_of_scalar(text, place)
-            if place < 0:
+            position = -1 if number < FIELDS else end_of_scalar(text, position)
+            if position < 0:
                 return False
-        while at(text, place) == c" ":
-            place += 1
-        if at(text, place) != c",":
+        while at(text, position) == c" ":
+            position += 1
+        if at(text, position) != c",":
             break
     if fields.end[CHECKSUM] - fields.begin[CHECKSUM] == 37 and has(text, fields.begin[CHECKSUM], SHA1):
         fields.begin[CHECKSUM] += 5
-    return place == <Py_ssize_t>text.size - 1 and <bint>fields.end[ORIGINAL]  # the brace
+    return position == <Py_ssize_t>text.size - 1 and <bint>fields.end[ORIGINAL]  # the brace
 
 
 cdef int find_name(const Text text, Py_ssize_t begin, int expected) noexcept:
@@ -329,25 +329,25 @@ cdef int find_name(const Text text, Py_ssize_t begin, int expected) noexcept:
     return NAMES
 
 
-cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
-    """Return the place after a character that may follow blanks; -1 if another one does."""
-    while at(text, place) == c" ":
-        place += 1
-    return place + 1 if at(text, place) == wanted else -1
+cdef Py_ssize_t after(const Text text, Py_ssize_t position, int wanted) noexcept:
+    """Return the position after a character that may follow blanks; -1 if another one does."""
+    while at(text, position) == c" ":
+        position += 1
+    return position + 1 if at(text, position) == wanted else -1
 
 
-cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
-    """Return the place after a whole number, true, false or null; -1 for anything else."""
-    if has(text, place, TRUE) or has(text, place, NULL_):
-        return place + 4
-    if has(text, place, FALSE):
-        return place + 5
-    if at(text, place) == c"0":
-        return place + 1
-    cdef Py_ssize_t begin = place
-    while c"0" <= at(text, place) <= c"9":
-        place += 1
-    return place if place > begin else -1
+cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t position) noexcept:
+    """Return the position after a whole number, true, false or null; -1 for anything else."""
+    if has(text, position, TRUE) or has(text, position, NULL_):
+        return position + 4
+    if has(text, position, FALSE):
+        return position + 5
+    if at(text, position) == c"0":
+        return position + 1
+    cdef Py_ssize_t begin = position
+    while c"0" <= at(text, position) <= c"9":
+        position += 1
+    return position if position > begin else -1
 
 
 cdef bint is_number(const Text text, const Fields *fields, int number) noexcept:
@@ -371,5 +371,5 @@ cdef bint is_time(const Text text, Py_ssize_t begin) noexcept:
     return 1 <= day <= days
 
 
-cdef int two(const Text text, Py_ssize_t place) noexcept:
-    return 10 * (at(text, place) - c"0") + at(text, place + 1) - c"0"
+cdef int two(const Text text, Py_ssize_t position) noexcept:
+    return 10 * (at(text, position) - c"0") + at(text, position + 1) - c"0"

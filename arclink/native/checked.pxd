@@ -34,73 +34,73 @@ cdef inline Text text_of_ascii(str source) except *:
     return text
 
 
-cdef inline int at(const Text text, Py_ssize_t place) noexcept nogil:
-    """Return the byte at a place; -1 at places before and after the text."""
-    return text.start[place] if <size_t>place < text.size else -1
+cdef inline int at(const Text text, Py_ssize_t position) noexcept nogil:
+    """Return the byte at a position; -1 at positions before and after the text."""
+    return text.start[position] if <size_t>position < text.size else -1
 
 
-cdef inline bint has(const Text text, Py_ssize_t place, const Text part) noexcept nogil:
-    """Return whether a part is at a place."""
+cdef inline bint has(const Text text, Py_ssize_t position, const Text part) noexcept nogil:
+    """Return whether a part is at a position."""
     return (
-        0 <= place <= <Py_ssize_t>text.size
-        and part.size <= text.size - <size_t>place
-        and memcmp(text.start + place, part.start, part.size) == 0
+        0 <= position <= <Py_ssize_t>text.size
+        and part.size <= text.size - <size_t>position
+        and memcmp(text.start + position, part.start, part.size) == 0
     )
 
 
-cdef inline Py_ssize_t find(const Text text, Py_ssize_t place, int byte) noexcept nogil:
-    """Return the first place of a byte from a place on; -1 if there is none."""
-    if not 0 <= place < <Py_ssize_t>text.size:
+cdef inline Py_ssize_t find(const Text text, Py_ssize_t position, int byte) noexcept nogil:
+    """Return the first position of a byte from a position on; -1 if there is none."""
+    if not 0 <= position < <Py_ssize_t>text.size:
         return -1
-    cdef const void *found = memchr(text.start + place, byte, text.size - <size_t>place)
+    cdef const void *found = memchr(text.start + position, byte, text.size - <size_t>position)
     return -1 if found is NULL else <const unsigned char *>found - text.start
 
 
-cdef inline Text slice_of(const Text text, Py_ssize_t place, Py_ssize_t length) noexcept nogil:
+cdef inline Text slice_of(const Text text, Py_ssize_t position, Py_ssize_t length) noexcept nogil:
     """Return a part of a text; as much of it as there is."""
     cdef Text part
     cdef Py_ssize_t size = text.size
-    if not 0 <= place <= size:
-        place = size
-    if not 0 <= length <= size - place:
-        length = size - place
-    part.start = text.start + place
+    if not 0 <= position <= size:
+        position = size
+    if not 0 <= length <= size - position:
+        length = size - position
+    part.start = text.start + position
     part.size = length
     return part
 
 
 cdef inline Py_ssize_t count(const Text text, unsigned char byte) noexcept nogil:
     """Return how often a byte is in a text."""
-    cdef size_t place = 0, end
+    cdef size_t position = 0, end
     cdef Py_ssize_t found = 0
     cdef unsigned char of_block
-    while place < text.size:
-        end = place + 128 if text.size - place > 128 else text.size
+    while position < text.size:
+        end = position + 128 if text.size - position > 128 else text.size
         of_block = 0
-        while place < end:  # few enough for a byte, which compilers turn into vector code
-            of_block += text.start[place] == byte
-            place += 1
+        while position < end:  # few enough for a byte, which compilers turn into vector code
+            of_block += text.start[position] == byte
+            position += 1
         found += of_block
     return found
 
 
 cdef inline bint holds(const Text text, const Text part) noexcept nogil:
     """Return whether a part is anywhere in a text."""
-    cdef Py_ssize_t place = find(text, 0, part.start[0]) if part.size else 0
-    while place >= 0 and not has(text, place, part):
-        place = find(text, place + 1, part.start[0])
-    return place >= 0
+    cdef Py_ssize_t position = find(text, 0, part.start[0]) if part.size else 0
+    while position >= 0 and not has(text, position, part):
+        position = find(text, position + 1, part.start[0])
+    return position >= 0
 
 
 cdef inline bytes part_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
-    """Return the bytes from one place to another; empty if these are not places in this order."""
+    """Return the bytes from one position to another; empty if these are not positions in this order."""
     if not 0 <= begin <= end <= <Py_ssize_t>text.size:
         return b""
     return PyBytes_FromStringAndSize(<const char *>text.start + begin, end - begin)
 
 
 cdef inline str ascii_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
-    """Return the ASCII characters from one place to another; empty if these are not in this order."""
+    """Return the ASCII characters from one position to another; empty if these are not in this order."""
     if not 0 <= begin <= end <= <Py_ssize_t>text.size:
         return ""
     return PyUnicode_DecodeASCII(<const char *>text.start + begin, end - begin, NULL)
@@ -108,29 +108,29 @@ cdef inline str ascii_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
 
 cdef inline bint is_printable(const Text text) noexcept nogil:
     """Return whether a text has only printable ASCII, and no backslash."""
-    cdef size_t place
+    cdef size_t position
     cdef unsigned char byte, odd = 0
-    for place in range(text.size):  # one loop without an exit, which compilers turn into vector code
-        byte = text.start[place]
+    for position in range(text.size):  # one loop without an exit, which compilers turn into vector code
+        byte = text.start[position]
         odd |= (byte < 0x20) | (byte > 0x7E) | (byte == c"\\")
     return not odd
 
 
 cdef inline bint is_digits(const Text text) noexcept nogil:
     """Return whether a text has only the digits 0 to 9."""
-    cdef size_t place
+    cdef size_t position
     cdef unsigned char odd = 0
-    for place in range(text.size):
-        odd |= <unsigned char>(text.start[place] - c"0") > 9
+    for position in range(text.size):
+        odd |= <unsigned char>(text.start[position] - c"0") > 9
     return not odd
 
 
 cdef inline bint is_base32(const Text text) noexcept nogil:
     """Return whether a text has only the characters of base32: A to Z and 2 to 7."""
-    cdef size_t place
+    cdef size_t position
     cdef unsigned char byte, odd = 0
-    for place in range(text.size):
-        byte = text.start[place]
+    for position in range(text.size):
+        byte = text.start[position]
         odd |= (<unsigned char>(byte - c"A") > 25) & (<unsigned char>(byte - c"2") > 5)
     return not odd
 

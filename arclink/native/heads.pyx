@@ -9,54 +9,54 @@ from arclink.native.checked cimport Text, ascii_of, at, slice_of, text_of
 
 def plain_warc_head(bytes data):
     cdef Text text = text_of(data)
-    cdef Py_ssize_t place = 5, end
+    cdef Py_ssize_t position = 5, end
     cdef dict fields = {}
-    if not begins_with(text, 0, b"WARC/") or not c"0" <= at(text, place) <= c"1":
+    if not begins_with(text, 0, b"WARC/") or not c"0" <= at(text, position) <= c"1":
         return None
-    if at(text, place + 1) != c"." or not is_digit(at(text, place + 2)):
+    if at(text, position + 1) != c"." or not is_digit(at(text, position + 2)):
         return None
-    place += 3
-    while is_digit(at(text, place)):
-        place += 1
-    while is_blank(at(text, place)):
-        place += 1
-    if at(text, place) != c"\n":
+    position += 3
+    while is_digit(at(text, position)):
+        position += 1
+    while is_blank(at(text, position)):
+        position += 1
+    if at(text, position) != c"\n":
         return None
-    end = read_lines(text, place, fields, None)
+    end = read_lines(text, position, fields, None)
     return (fields, end) if end >= 0 else None
 
 
 def plain_http_head(bytes data, Py_ssize_t begin, Py_ssize_t stop):
     cdef Text text = slice_of(text_of(data), 0, stop)
-    cdef Py_ssize_t place = begin + 5, end, digits
+    cdef Py_ssize_t position = begin + 5, end, digits
     cdef list headers = []
     cdef int byte
     if not begins_with(text, begin, b"HTTP/"):
         return None
     while True:
-        byte = at(text, place)
+        byte = at(text, position)
         if byte < 0 or byte == c"\t" or byte == c"\n":
             return None
         if byte == c" ":
             break
-        place += 1
-    while at(text, place) == c" ":
-        place += 1
-    digits = place
-    while is_digit(at(text, place)):
-        place += 1
-    if place - digits != 3 or at(text, digits) == c"1":
+        position += 1
+    while at(text, position) == c" ":
+        position += 1
+    digits = position
+    while is_digit(at(text, position)):
+        position += 1
+    if position - digits != 3 or at(text, digits) == c"1":
         return None
     end = read_lines(text, begin, None, headers)
-    return (ascii_of(text, digits, place), tuple(headers), end) if end >= 0 else None
+    return (ascii_of(text, digits, position), tuple(headers), end) if end >= 0 else None
 
 
-cdef bint begins_with(const Text text, Py_ssize_t place, const char *letters) noexcept:
-    """Return whether letters, which are capitals, are at a place in any case."""
+cdef bint begins_with(const Text text, Py_ssize_t position, const char *letters) noexcept:
+    """Return whether letters, which are capitals, are at a position in any case."""
     cdef Py_ssize_t number = 0
     cdef int byte
     while letters[number]:
-        byte = at(text, place + number)
+        byte = at(text, position + number)
         if c"a" <= byte <= c"z":
             byte -= 32
         if byte != letters[number]:
@@ -75,41 +75,41 @@ cdef Py_ssize_t read_lines(Text text, Py_ssize_t begin, dict fields, list header
     Returns:
         The end of the head; -1 if it is not plain, or has no end.
     """
-    cdef Py_ssize_t place = begin, after, colon, first
+    cdef Py_ssize_t position = begin, after, colon, first
     cdef int byte
     cdef str name, value
     cdef bint is_first = True
     while True:
-        first, colon = place, -1
+        first, colon = position, -1
         while True:
-            byte = at(text, place)
+            byte = at(text, position)
             if byte == c"\n":
                 break
             if not (0x20 <= byte <= 0x7E or byte == c"\t" or byte == c"\r"):
                 return -1  # also at the end of the data
             if byte == c":" and colon < 0:
-                colon = place
-            place += 1
+                colon = position
+            position += 1
         if colon >= 0 and not is_first:
             name = stripped(text, first, colon)
-            value = stripped(text, colon + 1, place)
+            value = stripped(text, colon + 1, position)
             if headers is not None:
                 headers.append((name, value))
             else:
                 fields.setdefault(name.lower(), value)
         is_first = False
-        place += 1
-        after = place
+        position += 1
+        after = position
         while at(text, after) == c"\r":
             after += 1
         if at(text, after) == c"\n":
             return after + 1
-        if at(text, place) == c" " or at(text, place) == c"\t":
+        if at(text, position) == c" " or at(text, position) == c"\t":
             return -1
 
 
 cdef inline str stripped(Text text, Py_ssize_t begin, Py_ssize_t end):
-    """Return the characters from one place to another without the blanks at both ends."""
+    """Return the characters from one position to another without the blanks at both ends."""
     while begin < end and is_blank(at(text, begin)):
         begin += 1
     while begin < end and is_blank(at(text, end - 1)):

@@ -39,9 +39,9 @@ cdef Text HTTP = text_of(_HTTP), HTTPS = text_of(_HTTPS), IDNA = text_of(_IDNA)
 cdef object NONE = Scope.NONE, ORIGIN = Scope.ORIGIN, DIRECTORY = Scope.DIRECTORY
 
 
-cdef inline bint is_part(const Text text, Py_ssize_t place, int part) noexcept:
-    """Return whether the byte at a place may be in a part; False after the end."""
-    cdef int byte = at(text, place)
+cdef inline bint is_part(const Text text, Py_ssize_t position, int part) noexcept:
+    """Return whether the byte at a position may be in a part; False after the end."""
+    cdef int byte = at(text, position)
     return byte >= 0 and PART_OF[<unsigned char>byte] & part
 
 
@@ -51,11 +51,11 @@ def concatenated(str reference, str origin, str directory):
         if not PyUnicode_IS_COMPACT_ASCII(reference):
             return None
     cdef Text text = text_of_ascii(reference)
-    cdef Py_ssize_t size = text.size, place = 0
+    cdef Py_ssize_t size = text.size, position = 0
     cdef Py_ssize_t scheme = length_of_scheme(text)
     if scheme:
-        place = end_of_host(text, scheme)
-        if not place:
+        position = end_of_host(text, scheme)
+        if not position:
             return None
     elif origin is None or directory is None:
         return None
@@ -64,67 +64,67 @@ def concatenated(str reference, str origin, str directory):
             return None
     elif not is_part(text, 0, START) or is_scheme(text, 1):
         return None
-    place = end_of_tail(text, place)
-    if place < 0:
+    position = end_of_tail(text, position)
+    if position < 0:
         return None
     cdef str plain = reference
-    if place < size:
-        if at(text, place) != c"#":
+    if position < size:
+        if at(text, position) != c"#":
             return None
-        plain = reference[:place]
+        plain = reference[:position]
     if scheme:
         return plain, NONE
     return (origin + plain, ORIGIN) if at(text, 0) == c"/" else (directory + plain, DIRECTORY)
 
 
-cdef Py_ssize_t end_of_tail(const Text text, Py_ssize_t place) noexcept:
+cdef Py_ssize_t end_of_tail(const Text text, Py_ssize_t position) noexcept:
     """Return the end of a path and its query; a negative number if the parser must read them."""
-    while is_part(text, place, PATH) or is_kept_escape(text, place):
-        if at(text, place) == c"/" and at(text, place + 1) == c".":
+    while is_part(text, position, PATH) or is_kept_escape(text, position):
+        if at(text, position) == c"/" and at(text, position + 1) == c".":
             return -1
-        place += 1
-    if at(text, place) == c"?":
-        place += 1
-        while is_part(text, place, QUERY):
-            if at(text, place) == c"/" and at(text, place + 1) == c".":
+        position += 1
+    if at(text, position) == c"?":
+        position += 1
+        while is_part(text, position, QUERY):
+            if at(text, position) == c"/" and at(text, position + 1) == c".":
                 return -1
-            place += 1
-    return place
+            position += 1
+    return position
 
 
 cdef Py_ssize_t length_of_scheme(const Text text) noexcept:
     return 7 if has(text, 0, HTTP) else 8 if has(text, 0, HTTPS) else 0
 
 
-cdef Py_ssize_t end_of_host(const Text text, Py_ssize_t place) noexcept:
-    """Return the place of the slash after a host of two or more labels; 0 if the parser must read it."""
-    cdef Py_ssize_t label = place, labels = 1
+cdef Py_ssize_t end_of_host(const Text text, Py_ssize_t position) noexcept:
+    """Return the position of the slash after a host of two or more labels; 0 if the parser must read it."""
+    cdef Py_ssize_t label = position, labels = 1
     cdef bint is_of_letters = True
-    while is_part(text, place, HOST):
-        if at(text, place) == c".":
-            if place == label:
+    while is_part(text, position, HOST):
+        if at(text, position) == c".":
+            if position == label:
                 return 0
-            label = place + 1
+            label = position + 1
             labels += 1
             is_of_letters = True
         else:
-            if not c"a" <= at(text, place) <= c"z":
+            if not c"a" <= at(text, position) <= c"z":
                 is_of_letters = False
-            if has(text, place, IDNA):
+            if has(text, position, IDNA):
                 return 0
-        place += 1
-    return place if at(text, place) == c"/" and labels > 1 and place - label >= 2 and is_of_letters else 0
+        position += 1
+    return position if at(text, position) == c"/" and labels > 1 and position - label >= 2 and is_of_letters else 0
 
 
-cdef bint is_scheme(const Text text, Py_ssize_t place) noexcept:
-    """Return whether a scheme may continue at this place."""
-    while is_part(text, place, SCHEME):
-        place += 1
-    return at(text, place) == c":"
+cdef bint is_scheme(const Text text, Py_ssize_t position) noexcept:
+    """Return whether a scheme may continue at this position."""
+    while is_part(text, position, SCHEME):
+        position += 1
+    return at(text, position) == c":"
 
 
-cdef bint is_kept_escape(const Text text, Py_ssize_t place) noexcept:
-    """Return whether a percent sign at this place does not begin an escaped dot."""
-    return at(text, place) == c"%" and not (
-        at(text, place + 1) == c"2" and (at(text, place + 2) == c"e" or at(text, place + 2) == c"E")
+cdef bint is_kept_escape(const Text text, Py_ssize_t position) noexcept:
+    """Return whether a percent sign at this position does not begin an escaped dot."""
+    return at(text, position) == c"%" and not (
+        at(text, position + 1) == c"2" and (at(text, position + 2) == c"e" or at(text, position + 2) == c"E")
     )

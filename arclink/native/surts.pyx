@@ -94,24 +94,24 @@ def plain_surt(str uri, object stem_of):
     return stem + key[:buffer.length].decode("ascii")
 
 
-cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t place, unsigned char part) noexcept:
+cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t position, unsigned char part) noexcept:
     """Return the end of the bytes that may be in a part."""
-    cdef int byte = at(text, place)
+    cdef int byte = at(text, position)
     while byte >= 0 and PART_OF[<unsigned char>byte] & part:
-        place += 1
-        byte = at(text, place)
-    return place
+        position += 1
+        byte = at(text, position)
+    return position
 
 
-cdef Py_ssize_t end_of(const Text text, Py_ssize_t place, unsigned char part) noexcept:
+cdef Py_ssize_t end_of(const Text text, Py_ssize_t position, unsigned char part) noexcept:
     """Return the end of a path or query; -1 if an escape in it is malformed."""
     while True:
-        place = end_of_part(text, place, part)
-        if at(text, place) != c"%":
-            return place
-        if hex_of(at(text, place + 1)) < 0 or hex_of(at(text, place + 2)) < 0:
+        position = end_of_part(text, position, part)
+        if at(text, position) != c"%":
+            return position
+        if hex_of(at(text, position + 1)) < 0 or hex_of(at(text, position + 2)) < 0:
             return -1
-        place += 3
+        position += 3
 
 
 cdef inline int hex_of(int byte) noexcept:
@@ -127,30 +127,30 @@ cdef inline int lowered(int byte) noexcept:
     return byte + 32 if c"A" <= byte <= c"Z" else byte
 
 
-cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t end, unsigned char part) noexcept:
+cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t position, Py_ssize_t end, unsigned char part) noexcept:
     """Write a path or query in lower case, with its escapes of all but delimiters replaced by their characters."""
     cdef int byte
-    while place < end:
-        byte = at(text, place)
+    while position < end:
+        byte = at(text, position)
         if byte == c"%":
-            byte = hex_of(at(text, place + 1)) << 4 | hex_of(at(text, place + 2))
+            byte = hex_of(at(text, position + 1)) << 4 | hex_of(at(text, position + 2))
             if DECODED_IN[<unsigned char>byte] & part:
-                place += 2
+                position += 2
             else:
                 byte = c"%"
         put(buffer, lowered(byte))
-        place += 1
+        position += 1
 
 
 cdef void fold(Buffer *path) noexcept:
     """Remove repeated slashes, and the last slash, from a path."""
     cdef Text before
     before.start, before.size = path.start, path.length
-    cdef Py_ssize_t place
+    cdef Py_ssize_t position
     cdef int last = -1, byte
     path.length = 0
-    for place in range(<Py_ssize_t>before.size):
-        byte = at(before, place)
+    for position in range(<Py_ssize_t>before.size):
+        byte = at(before, position)
         if byte != c"/" or last != c"/":
             put(path, byte)
         last = byte

@@ -621,9 +621,9 @@ class HdfsBytes(Closing):
             self._stream = None
 
     def _block(self, number: int) -> bytes:
-        kept = self._blocks.get(number)
-        if kept is not None:
-            return kept
+        cached = self._blocks.get(number)
+        if cached is not None:
+            return cached
         block = b""
         start = number * BLOCK
         if self._stream is None or not 0 <= start - self._next <= LARGEST_GAP:
@@ -668,7 +668,7 @@ def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
         suffixes: Suffixes of the files that are searched for in folders.
 
     Raises:
-        InputError: The place does not exist, or has no such file.
+        InputError: The path does not exist, or has no such file.
     """
     system, path = WebHdfs.of(url)
     folder, _, pattern = path.rpartition("/")

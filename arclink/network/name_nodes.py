@@ -25,14 +25,14 @@ _PORTS = {False: 9870, True: 9871}
 """Hadoop's ports for HTTP, and with encryption."""
 
 
-def uses_webhdfs(place: str) -> bool:
-    """Return whether a place is in HDFS and is read over HTTP.
+def uses_webhdfs(location: str) -> bool:
+    """Return whether a location is in HDFS and is read over HTTP.
 
     If no HTTP address of a NameNode is known, fsspec's driver reads ``hdfs://``.
     """
-    scheme = place.partition("://")[0].lower()
+    scheme = location.partition("://")[0].lower()
     return scheme in ("webhdfs", "swebhdfs") or (
-        scheme == "hdfs" and bool(os.environ.get(ADDRESS) or _configured(_authority(place)))
+        scheme == "hdfs" and bool(os.environ.get(ADDRESS) or _configured(_authority(location)))
     )
 
 
@@ -104,9 +104,9 @@ def _highly_available(settings: Mapping[str, str], service: str) -> list[str]:
 def _address_in(settings: Mapping[str, str], suffix: str) -> str:
     is_encrypted = settings.get("dfs.http.policy", "") == "HTTPS_ONLY"
     scheme = "https" if is_encrypted else "http"
-    place = settings.get(f"dfs.namenode.{scheme}-address{suffix}", "")
+    address = settings.get(f"dfs.namenode.{scheme}-address{suffix}", "")
     # Hadoop's default is an address for listening only.
-    return f"{scheme}://{place}" if place and not place.startswith("0.0.0.0") else ""
+    return f"{scheme}://{address}" if address and not address.startswith("0.0.0.0") else ""
 
 
 def _settings() -> Mapping[str, str]:

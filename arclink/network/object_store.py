@@ -49,7 +49,7 @@ class ObjectStore:
     the process.
 
     Args:
-        url: Address of any place in the bucket.
+        url: Address of any object in the bucket.
 
     Raises:
         InputError: The driver is not installed.
@@ -241,9 +241,9 @@ class ObjectStore:
 
     def _delete(self, paths: list[str]) -> None:
         for first in range(0, len(paths), _MOST_DELETED):
-            some = paths[first : first + _MOST_DELETED]
-            keys = [{"Key": path.partition("/")[2]} for path in some]
-            done = self._call(some[0], "delete_objects", Delete={"Objects": keys, "Quiet": True})
+            portion = paths[first : first + _MOST_DELETED]
+            keys = [{"Key": path.partition("/")[2]} for path in portion]
+            done = self._call(portion[0], "delete_objects", Delete={"Objects": keys, "Quiet": True})
             for refused in done.get("Errors", ()):
                 raise InputError(
                     f"{self._shown(self._bucket + '/' + refused['Key'])} cannot be deleted: "

@@ -27,7 +27,7 @@ class Damage:
         file: Name of the file in the graph.
         path: Path or URL of the file.
         size: Bytes in the file.
-        offset: Place of the first fault, in bytes of the file as stored.
+        offset: Of the first fault, in bytes of the file as stored.
         cause: Description of that fault, with the likely cause and the remedy.
         gave_nothing: Whether no capture of the file could be read.
     """
@@ -92,8 +92,8 @@ def _cause(finding: Finding, size: int) -> str:
     """Return a fault in words: what is wrong, where, and what to do."""
     more = f", and {finding.failed - 1:,} more faults" if finding.failed > 1 else ""
     what = "cut short" if finding.detail.startswith(CUT) else "damaged"
-    place = f"at byte {finding.offset:,} of {size:,}"
-    return f"{what}: {finding.detail} {place}{more}; fetch or copy it again"
+    where = f"at byte {finding.offset:,} of {size:,}"
+    return f"{what}: {finding.detail} {where}{more}; fetch or copy it again"
 
 
 def _cause_with_cdx(finding: Finding, size: int) -> str:

@@ -2,7 +2,7 @@
 
 A build without CDX would wait for the task of its largest file. So tasks read ranges of it. Their
 reports show whether the ranges fit together (`arclink.rows.file_ranges`). If not, a range that
-began at a wrong place is read again from the right one; if this does not help either, or if a
+began at a wrong offset is read again from the right one; if this does not help either, or if a
 record can be understood only with the records before it, one task reads the whole file. Rows of
 ranges that were read in vain are left out.
 """

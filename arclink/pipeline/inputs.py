@@ -371,7 +371,7 @@ def _check_name(file: KnownFile) -> None:
     """Raise InputError if a file's name cannot be a column of the graph's rows."""
     if is_file_name(file.name):
         return
-    place = file.path.encode("unicode_escape").decode()
+    shown_path = file.path.encode("unicode_escape").decode()
     if split_entry(file.path):
         remedy = "pack the WACZ again with another name for this file"
     elif scheme_of(file.path):
@@ -379,7 +379,7 @@ def _check_name(file: KnownFile) -> None:
     else:
         remedy = "rename it, or use a symbolic link with another name"
     raise InputError(
-        f"{place}: its name has a tab, a line end or another control character, or is a dash; "
+        f"{shown_path}: its name has a tab, a line end or another control character, or is a dash; "
         f"rows of the graph cannot store such a name; {remedy}"
     )
 

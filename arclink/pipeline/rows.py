@@ -149,9 +149,9 @@ def share_rows_by_tasks(
     written = folder / "shared"
     run.run(
         JOBS["share"],
-        _write_manifests(_placed(pieces, folder, run), folder, 2 * run.cores),
+        _write_manifests(_with_addresses(pieces, folder, run), folder, 2 * run.cores),
         written,
-        {"files": run.place(table)},
+        {"files": run.task_address(table)},
         are_relations=True,
     )
     batches = sorted({file.batch for file in files if file.batch >= 0} | {NO_ROW})
@@ -164,29 +164,31 @@ def share_rows_by_tasks(
     return _shared(files, batches, written, run)
 
 
-def _placed(pieces: Iterable[CdxPiece], folder: Path, run: JobRunner) -> Iterator[CdxPiece]:
-    """Yield pieces with the places where tasks find their files."""
-    places: dict[str, str] = {}
+def _with_addresses(pieces: Iterable[CdxPiece], folder: Path, run: JobRunner) -> Iterator[CdxPiece]:
+    """Yield pieces with the addresses at which tasks find their files."""
+    addresses: dict[str, str] = {}
     for piece in pieces:
-        if piece.path not in places:
-            places[piece.path] = _place_of(piece.path, folder / f"cdx-{len(places):06d}", run)
-        yield piece._replace(place=places[piece.path])
+        if piece.path not in addresses:
+            addresses[piece.path] = _task_address(
+                piece.path, folder / f"cdx-{len(addresses):06d}", run
+            )
+        yield piece._replace(task_address=addresses[piece.path])
 
 
-def _place_of(path: str, link: Path, run: JobRunner) -> str:
-    """Return the place where tasks find a CDX file.
+def _task_address(path: str, link: Path, run: JobRunner) -> str:
+    """Return the path or address at which tasks find a CDX file.
 
     Tasks read an index in a WACZ at its own path, as they read the archive files in it.
 
     Args:
         path: The file.
         link: Path in the work folder for a link to a local file, which an engine may need to copy.
-        run: Knows the places.
+        run: Knows the addresses.
     """
     if isinstance(location_of(path), RemotePath) or split_entry(path):
         return path
     link.symlink_to(path)
-    return run.place(link)
+    return run.task_address(link)
 
 
 def _write_manifests(pieces: Iterable[CdxPiece], folder: Path, tasks: int) -> list[Path]:

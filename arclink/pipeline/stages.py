@@ -366,7 +366,7 @@ class _Rounds:
         sizes = ((file.name, file.path, file.size) for file in self.batch)
         paths = {file.name: file.path for file in self.archives}
         files.write_bytes(format_files(assign_files(sizes, paths, tasks)))
-        own = {"store": url, "files": self.run.place(files), "tasks": tasks}
+        own = {"store": url, "files": self.run.task_address(files), "tasks": tasks}
         output = folder / f"extracted-{number}"
         waiting, retries = folder / f"waiting-{number}", folder / f"retries-{number}"
         named, referring = folder / f"named-{number}", folder / f"referring-{number}"
@@ -462,7 +462,9 @@ def load(
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    cluster = Cluster(run.place, by_job, run.sizes, run.checksum) if run.is_on_engine else None
+    cluster = (
+        Cluster(run.task_address, by_job, run.sizes, run.checksum) if run.is_on_engine else None
+    )
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 

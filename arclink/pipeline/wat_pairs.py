@@ -31,8 +31,8 @@ def leave_out_described(
         InputError: A WAT cannot be read.
     """
     at_hand: dict[str, list[str]] = {}
-    for place in [*map(str, paths), *(file.path for file in known.values())]:
-        at_hand.setdefault(location_of(place).name, []).append(place)
+    for location in [*map(str, paths), *(file.path for file in known.values())]:
+        at_hand.setdefault(location_of(location).name, []).append(location)
     remaining: list[Location] = []
     reasons = []
     for path in paths:
@@ -66,7 +66,7 @@ def _captures(records: Iterable[ArchiveRecord | RecordError]) -> Iterator[Descri
 
 
 def _holds(path: str, described: Described) -> bool:
-    """Return whether a file has the capture at the place that the WAT names.
+    """Return whether a file has the capture at the offset that the WAT names.
 
     A file that can no longer be opened counts as having it, because its name matches.
     """
@@ -76,7 +76,7 @@ def _holds(path: str, described: Described) -> bool:
         return True
     try:
         with ArchiveFile(path) as records:
-            record = records.record_at(described.place)
+            record = records.record_at(described.offset)
     except (InputError, RecordError):
         return False
     return (record.uri, record.timestamp) == (described.capture.uri, described.capture.timestamp)

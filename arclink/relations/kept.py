@@ -317,7 +317,7 @@ def _state_of(store: Additions, captures: tuple[str, ...], links: tuple[str, ...
 def _base(store: Additions) -> str:
     """Return a text that changes when something is removed from a store or replaced in it."""
     gone = repr([*store.forgotten()]).encode()
-    return f"{store.state().places} {hashlib.sha256(gone).hexdigest()[:16]}"
+    return f"{store.state().order} {hashlib.sha256(gone).hexdigest()[:16]}"
 
 
 def _read(folder: Path) -> _State | None:

@@ -92,7 +92,7 @@ BOM = b"\xef\xbb\xbf"
 _ALIAS = b"@alias "
 _HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!", _ALIAS))
 _LETTERS_OF_14 = tuple("NbamskrMSVg---")
-_PLACE_OF_FILE = {number: layout.index("g") for number, layout in LAYOUTS.items()}
+_FILE_COLUMN = {number: layout.index("g") for number, layout in LAYOUTS.items()}
 _COLUMN = re.compile(rb"\S+")
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
@@ -139,7 +139,7 @@ _FROM_LETTER = {
 
 
 class Repeated(NamedTuple):
-    """The place of a record that a revisit repeats, in the fields ``orig.…`` of pywb.
+    """The address of a record that a revisit repeats, in the fields ``orig.…`` of pywb.
 
     Attributes:
         file: Name of the archive file.
@@ -154,7 +154,7 @@ class Repeated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One row of a CDX file: the captured URI, the time, and the place of its bytes.
+    """One row of a CDX file: the captured URI, the time, and the address of its record.
 
     Attributes:
         key: The row's own sort key, as written; empty if it has none. Other writers make keys by
@@ -172,7 +172,7 @@ class Capture:
         profile: For a revisit, the URI that names the compared property; empty if unknown.
         note: The change made to the timestamp, to be counted; None if there was none.
         languages: As `arclink.languages` writes them; ``-`` if none is known.
-        repeated: For a revisit, the place of the record that it repeats; None if unknown.
+        repeated: For a revisit, the address of the record that it repeats; None if unknown.
         method: Of the request that it answers (`arclink.uris.methods`).
         is_untyped: Whether the row names neither type nor status of an HTTP URI. Then its record
             is taken for a resource, but may be a request: some indexes list those, too.
@@ -479,15 +479,15 @@ def share_plain(
     return start
 
 
-def place_of_file(line: bytes) -> tuple[int, int] | None:
+def span_of_file(line: bytes) -> tuple[int, int] | None:
     """Return where the archive file is in a CDX row: begin and end; None if the line is no row.
 
     Args:
         line: With its columns in the order of a layout in `LAYOUTS`.
     """
     columns = list(_COLUMN.finditer(line))
-    place = _PLACE_OF_FILE.get(len(columns))
-    return None if place is None or is_header(line) else columns[place].span()
+    column = _FILE_COLUMN.get(len(columns))
+    return None if column is None or is_header(line) else columns[column].span()
 
 
 def file_of(line: bytes) -> bytes:
@@ -498,8 +498,8 @@ def file_of(line: bytes) -> bytes:
     """
     if b"{" not in line:
         columns = line.split()
-        place = _PLACE_OF_FILE.get(len(columns))
-        return b"" if place is None else columns[place]
+        column = _FILE_COLUMN.get(len(columns))
+        return b"" if column is None else columns[column]
     try:
         return parse_row(line).file.encode()
     except CdxError:
@@ -548,20 +548,20 @@ def _row_of(capture: Capture) -> Row:
 
 
 def format_repeated(repeated: Repeated) -> str:
-    """Return a place as in `Details`."""
+    """Return an address as in `Details`."""
     return f"{repeated.offset} {repeated.length} {repeated.file}"
 
 
 def parse_repeated(text: str) -> Repeated:
-    """Return the place that `format_repeated` wrote."""
+    """Return the address that `format_repeated` wrote."""
     offset, length, file = text.split(" ", 2)
     return Repeated(file, int(offset), int(length))
 
 
 def _repeated(fields: Mapping[str, str], record_type: str) -> Repeated | None:
-    """Return the place of the record that a revisit repeats; None if its row names no place.
+    """Return the address of the record that a revisit repeats; None if its row names none.
 
-    A row with an odd place is a row nevertheless.
+    A row with an odd address is a row nevertheless.
     """
     file, offset = fields.get("repeated_file", ""), fields.get("repeated_offset", "")
     if record_type != REVISIT or not is_file_name(file) or not _NUMBER.fullmatch(offset):

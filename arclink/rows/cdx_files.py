@@ -261,8 +261,8 @@ def _named_within(
     """Yield the rows of an index inside a WACZ, with ArcLink's names of its archive files."""
 
     def rename(name: str) -> str:
-        place = entry_of(wacz, name if name.startswith(ARCHIVE_FOLDER) else ARCHIVE_FOLDER + name)
-        return names.get(place, short_name(place))
+        entry = entry_of(wacz, name if name.startswith(ARCHIVE_FOLDER) else ARCHIVE_FOLDER + name)
+        return names.get(entry, short_name(entry))
 
     for lines in lists:
         yield [line if is_header(line) else with_file(line, rename) for line in lines]
@@ -286,14 +286,14 @@ def find_blocks(path: Location, prefixes: Sequence[str] = ()) -> Iterator[tuple[
     Arguments and errors are those of `read_usual_lines`.
     """
     folder = str(path).rpartition("/")[0]
-    places = _locations(path)
+    locations = _locations(path)
     wanted = [prefix.encode() for prefix in prefixes]
     for block, following in pairwise(chain(_blocks(path), [None])):
         if block is not None and (
             not wanted or _may_hold(block[0], following[0] if following else None, wanted)
         ):
             _, name, offset, length = block
-            yield _find_part(folder, name, places), offset, length
+            yield _find_part(folder, name, locations), offset, length
 
 
 def _blocks(index: Location) -> Iterator[Block]:
@@ -342,7 +342,7 @@ def _may_hold(first: bytes, following: bytes | None, prefixes: Sequence[bytes]) 
 
 
 def _locations(index: Location) -> dict[str, str]:
-    """Return the places of a cluster's files, by name, from the ``.loc`` next to its index.
+    """Return the locations of a cluster's files, by name, from the ``.loc`` next to its index.
 
     The result is empty if there is no ``.loc``.
     """
@@ -354,46 +354,48 @@ def _locations(index: Location) -> dict[str, str]:
         line.decode("utf-8", "replace").rstrip("\r\n").split("\t") for line in read_lines(beside)
     ]
     return {
-        name: place if place.startswith("/") or scheme_of(place) else f"{folder}/{place}"
-        for name, place, *_ in (one for one in columns if len(one) > 1)
+        name: location
+        if location.startswith("/") or scheme_of(location)
+        else f"{folder}/{location}"
+        for name, location, *_ in (one for one in columns if len(one) > 1)
     }
 
 
-def _find_part(folder: str, name: str, places: Mapping[str, str]) -> str:
-    """Return the place of a cluster's file: from the ``.loc``, else next to the index.
+def _find_part(folder: str, name: str, locations: Mapping[str, str]) -> str:
+    """Return the location of a cluster's file: from the ``.loc``, else next to the index.
 
     If the file is not there under its name, ``.gz`` is added to the name.
     """
-    if name in places:
-        return places[name]
-    place = f"{folder}/{name}"
+    if name in locations:
+        return locations[name]
+    location = f"{folder}/{name}"
     if (
         not name.endswith(".gz")
-        and not split_entry(place)
-        and scheme_of(place) is None
-        and not Path(place).exists()
+        and not split_entry(location)
+        and scheme_of(location) is None
+        and not Path(location).exists()
     ):
-        return f"{place}.gz"
-    return place
+        return f"{location}.gz"
+    return location
 
 
-def read_block(place: str, offset: int, length: int) -> list[bytes]:
+def read_block(location: str, offset: int, length: int) -> list[bytes]:
     """Return the lines of one block of a ZipNum cluster.
 
     Raises:
         InputError: The file cannot be read, or has no block there.
     """
     try:
-        with closing(open_bytes(place)) as file:
+        with closing(open_bytes(location)) as file:
             data = zlib.decompress(file.read(offset, length), wbits=31)
     except OSError as error:
         raise InputError(
-            f"{place}: block of a ZipNum cluster cannot be read: {error.strerror}; it must "
+            f"{location}: block of a ZipNum cluster cannot be read: {error.strerror}; it must "
             "be at the place in the .loc file or index"
         ) from error
     except zlib.error as error:
         raise InputError(
-            f"{place}: no ZipNum block at byte {offset}: {error}; index and file belong to "
+            f"{location}: no ZipNum block at byte {offset}: {error}; index and file belong to "
             "different versions"
         ) from error
     return data.splitlines(keepends=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import orjson
 
-from arclink.rows.cdx import LAYOUTS, Layout, place_of_file
+from arclink.rows.cdx import LAYOUTS, Layout, span_of_file
 
 USUAL = LAYOUTS[11]
 
@@ -47,10 +47,10 @@ def with_file(line: bytes, rename: Callable[[str], str]) -> bytes:
     line = line.rstrip(b"\r\n")
     start = line.find(b"{")
     if start < 0:
-        place = place_of_file(line)
-        if place is None:
+        span = span_of_file(line)
+        if span is None:
             return line
-        begin, end = place
+        begin, end = span
         return (
             line[:begin] + rename(line[begin:end].decode("utf-8", "replace")).encode() + line[end:]
         )

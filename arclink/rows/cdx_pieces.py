@@ -35,7 +35,7 @@ class CdxPiece(NamedTuple):
 
     Attributes:
         path: The file, as the user named it.
-        place: Path or address at which a task finds the file.
+        task_address: Path or address at which a task finds the file.
         start: Beginning of the range of bytes in which the lines of the piece begin.
         end: End of that range, not included.
         is_whole: Whether the piece is the whole file, which cannot be read in ranges.
@@ -43,7 +43,7 @@ class CdxPiece(NamedTuple):
     """
 
     path: str
-    place: str
+    task_address: str
     start: int
     end: int
     is_whole: bool = False
@@ -67,32 +67,33 @@ def pieces_of(path: Location, prefixes: Sequence[str] = ()) -> list[CdxPiece]:
     """
     if path.name.lower().endswith(ZIPNUM_SUFFIXES):
         return list(_groups(path, prefixes))
-    place = str(path)
+    location = str(path)
     try:
-        with closing(open_bytes(place)) as file:
+        with closing(open_bytes(location)) as file:
             size = file.size
-            is_whole = split_entry(place) is not None or file.read(0, 2) == b"\x1f\x8b"
+            is_whole = split_entry(location) is not None or file.read(0, 2) == b"\x1f\x8b"
     except OSError as error:
-        raise InputError(f"{place}: cannot be read as a CDX file: {error.strerror}") from error
+        raise InputError(f"{location}: cannot be read as a CDX file: {error.strerror}") from error
     if is_whole:
-        return [CdxPiece(place, place, 0, size, True)]
+        return [CdxPiece(location, location, 0, size, True)]
     return [
-        CdxPiece(place, place, start, min(start + PIECE, size)) for start in range(0, size, PIECE)
+        CdxPiece(location, location, start, min(start + PIECE, size))
+        for start in range(0, size, PIECE)
     ]
 
 
 def _groups(path: Location, prefixes: Sequence[str]) -> Iterator[CdxPiece]:
     """Yield the blocks of a ZipNum cluster, in groups of one file each."""
-    place, blocks, filled = "", list[tuple[int, int]](), 0
-    for block_place, offset, length in find_blocks(path, prefixes):
-        if blocks and (block_place != place or filled >= PIECE):
-            yield CdxPiece(place, place, 0, 0, blocks=blocks)
+    location, blocks, filled = "", list[tuple[int, int]](), 0
+    for block_location, offset, length in find_blocks(path, prefixes):
+        if blocks and (block_location != location or filled >= PIECE):
+            yield CdxPiece(location, location, 0, 0, blocks=blocks)
             blocks, filled = [], 0
-        place = block_place
+        location = block_location
         blocks.append((offset, length))
         filled += length
     if blocks:
-        yield CdxPiece(place, place, 0, 0, blocks=blocks)
+        yield CdxPiece(location, location, 0, 0, blocks=blocks)
 
 
 def format_piece(piece: CdxPiece) -> bytes:
@@ -118,14 +119,14 @@ def read_piece(piece: CdxPiece, names: Mapping[str, str] | None = None) -> Itera
     """
     try:
         if piece.blocks:
-            lists = (read_block(piece.place, *block) for block in piece.blocks)
+            lists = (read_block(piece.task_address, *block) for block in piece.blocks)
             yield from in_usual_order(lists, location_of(piece.path))
         elif piece.is_whole:
-            yield from read_usual_line_lists(location_of(piece.place), names=names)
+            yield from read_usual_line_lists(location_of(piece.task_address), names=names)
         else:
             yield from _read_range(piece)
     except InputError as error:
-        raise InputError(str(error).replace(piece.place, piece.path)) from error
+        raise InputError(str(error).replace(piece.task_address, piece.path)) from error
     except OSError as error:
         raise InputError(
             f"{piece.path}: cannot be read as a CDX file: {error.strerror or error}"
@@ -134,12 +135,12 @@ def read_piece(piece: CdxPiece, names: Mapping[str, str] | None = None) -> Itera
 
 def _read_range(piece: CdxPiece) -> Iterator[list[bytes]]:
     path = location_of(piece.path)
-    with closing(open_bytes(piece.place)) as file:
+    with closing(open_bytes(piece.task_address)) as file:
         first = file.read(0, BUFFER).partition(b"\n")[0]
         begin, end = _line_at(file, piece.start), _line_at(file, piece.end)
         is_part = end - begin < file.size
     layout = _layout_at(first, path)
-    source = RangeOf(open_bytes(piece.place), begin, end - begin)
+    source = RangeOf(open_bytes(piece.task_address), begin, end - begin)
     with stream_of(source, BUFFER) as lines:
         lists = bounded_line_lists(lines, LONGEST_ROW)
         if is_part:

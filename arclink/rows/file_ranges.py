@@ -1,7 +1,7 @@
 """Ranges of archive files, for tasks that index a large file together, and their reports.
 
 Only reading a file from its beginning shows for certain where records begin: the body of a record
-may hold another archive file. A task takes the first place in its range where a record seems to
+may hold another archive file. A task takes the first offset in its range where a record seems to
 begin. The ranges are correct if each one ends where the next one begins; `wrong_ranges` checks
 this.
 """

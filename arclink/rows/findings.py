@@ -26,8 +26,8 @@ class Finding:
         records: Number of records in the file, of any type.
         read: Number of captures that could be read.
         failed: Number of records, or stretches without a record, that could not be read.
-        offset: Place of the first of these, in bytes of the file as stored.
-        detail: Description of the fault at that place.
+        offset: Of the first of these, in bytes of the file as stored.
+        detail: Description of the fault at that offset.
         reason: Name of the `Reason` of extract's first fault; empty for index.
     """
 

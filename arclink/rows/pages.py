@@ -1,4 +1,4 @@
-"""A page as extract passes it to join: the links as written, and the places of its captures.
+"""A page as extract passes it to join: the links as written, and the addresses of its captures.
 
 There is one line per payload (or per 1,000 originals of it), keyed by the SURT of its first
 original, so that the pages of one site come to one reducer. The key of a payload with very many
@@ -16,7 +16,7 @@ from arclink.model import Checksum, RawLink, Surt, UriR
 from arclink.uris.resolution import C0_OR_SPACE
 
 PART = "\x1f"
-_PART_OF_PLACE = b"\x01"
+_PART_OF_KEY = b"\x01"
 _IN_REFERENCE = "%1F"
 """U+001F after URL parsing (WHATWG URL, C0 control percent-encode set)."""
 
@@ -48,22 +48,22 @@ class Page:
     reason: str = "PAYLOAD_READ"
 
 
-def format_place(surt: Surt, part: str) -> bytes:
+def format_shuffle_key(surt: Surt, part: str) -> bytes:
     r"""Return the key of a page.
 
     Args:
         surt: SURT of the first original of the payload.
         part: See `arclink.rows.pointers.Pointer`.
 
-    >>> format_place(Surt("org,example)/"), "https2f")
+    >>> format_shuffle_key(Surt("org,example)/"), "https2f")
     b'org,example)/\x01https2f'
     """
-    return surt.encode() + (_PART_OF_PLACE + part.encode() if part else b"")
+    return surt.encode() + (_PART_OF_KEY + part.encode() if part else b"")
 
 
-def parse_place(key: bytes) -> tuple[bytes, str]:
+def parse_shuffle_key(key: bytes) -> tuple[bytes, str]:
     """Return the SURT in the key of a page, and the part; empty if the key has no part."""
-    surt, _, part = key.partition(_PART_OF_PLACE)
+    surt, _, part = key.partition(_PART_OF_KEY)
     return surt, part.decode()
 
 

@@ -61,7 +61,7 @@ class PointerKind(Enum):
     REVISIT_ONLY = "revisit only"
     """Nothing to read in this batch, because only revisits have the checksum.
 
-    The store may have the payload, or know its place.
+    The store may have the payload, or know its address.
     """
 
     REPEATED = "repeated"
@@ -143,7 +143,7 @@ class Pointer:
             example for a payload read for an earlier batch.
         originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
         fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and after them perhaps
-            the place from which an earlier batch read the payload; for the last resort, any
+            the address from which an earlier batch read the payload; for the last resort, any
             captures; for recorded links, any revisits; for `PointerKind.REVISIT_ONLY`, records that
             rows of revisits name.
         memento: For the kinds whose memento extract writes: its row (docs/reference/graph-files.md)

@@ -127,14 +127,14 @@ class OutlinksRow(NamedTuple):
     """An ``outlinks`` row: a block of contents.
 
     Attributes:
-        place: SURT of the first original of its first content.
+        first_surt: SURT of the first original of its first content.
         name: Name by which ``inlinks`` rows refer to the block.
         contents: Ids of the contents.
         links: The distinct links.
         lists: For each content the numbers of its links, in page order.
     """
 
-    place: Surt
+    first_surt: Surt
     name: str
     contents: list[ContentId]
     links: list[Outlink]
@@ -147,10 +147,14 @@ class OutlinksRow(NamedTuple):
 
 def parse_outlinks(row: bytes) -> OutlinksRow:
     """Return the columns of an ``outlinks`` row."""
-    place, name, contents, links, lists = row.split(b"\t")
+    first_surt, name, contents, links, lists = row.split(b"\t")
     distinct = [Outlink(*link) for link in orjson.loads(links)]
     return OutlinksRow(
-        Surt(place.decode()), name.decode(), orjson.loads(contents), distinct, orjson.loads(lists)
+        Surt(first_surt.decode()),
+        name.decode(),
+        orjson.loads(contents),
+        distinct,
+        orjson.loads(lists),
     )
 
 

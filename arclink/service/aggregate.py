@@ -15,10 +15,10 @@ from arclink.errors import StoreError
 from arclink.federation.merge import Findings, merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asked, Asking, ask_store
-from arclink.service.links import HOW
 from arclink.service.negotiation import FORMAT, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.problems import problem, store_away
+from arclink.service.query_resources import HOW
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, next_page
 from arclink.service.stores import current_store, stores_of_app

@@ -9,17 +9,14 @@ from arclink.federation.requests import Asking
 from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
-from arclink.service.curating import curating
 from arclink.service.description import describing
-from arclink.service.destinations import refuse_parts
-from arclink.service.explain import explaining
+from arclink.service.fetch_metadata import refuse_parts
 from arclink.service.headers import register_headers
-from arclink.service.health import health
 from arclink.service.home import home
-from arclink.service.links import links
 from arclink.service.memento import memento
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
+from arclink.service.query_resources import queries
 from arclink.service.request_log import watch, watching
 from arclink.service.selecting import selecting
 from arclink.service.settings import Settings
@@ -27,7 +24,6 @@ from arclink.service.stores import Stores, attach_stores
 from arclink.service.streaming import streaming
 from arclink.service.subsets import subsets
 from arclink.service.take_away import taking_away
-from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
 
@@ -56,20 +52,16 @@ def create_app(
     for resource in (
         site,
         home,
-        links,
-        through_time,
+        queries,
         memento,
         archived,
         streaming,
-        curating,
         taking_away,
         browsing,
-        explaining,
         subsets,
         selecting,
         aggregating,
         describing,
-        health,
         watching,
     ):
         app.register_blueprint(resource)

@@ -34,8 +34,8 @@ from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
@@ -87,7 +87,7 @@ class _Readers:
     """The page reader of each thread's store."""
 
     def __init__(self, archives: tuple[str, ...]) -> None:
-        self.places = ArchivePlaces(archives)
+        self.archive_paths = ArchivePaths(archives)
         self._local = threading.local()
 
     def of(self, store: Scans) -> PageReader:
@@ -95,7 +95,7 @@ class _Readers:
         if reader is None or reader.store is not store:
             if reader is not None:
                 reader.close()
-            reader = self._local.reader = PageReader(store, self.places)
+            reader = self._local.reader = PageReader(store, self.archive_paths)
         return reader
 
 
@@ -103,7 +103,7 @@ def attach_pages(app: Flask, archives: tuple[str, ...]) -> None:
     """Let the views of ``app`` read captures.
 
     Raises:
-        UsageError: A place in ``archives`` does not exist.
+        UsageError: A location in ``archives`` does not exist.
     """
     app.extensions[_EXTENSION] = _Readers(archives)
 
@@ -124,9 +124,9 @@ def reader_of(store: Scans) -> PageReader:
     return _readers().of(store)
 
 
-def current_places() -> ArchivePlaces:
-    """Return the further places of archive files of this service."""
-    return _readers().places
+def current_archive_paths() -> ArchivePaths:
+    """Return the further locations of archive files of this service."""
+    return _readers().archive_paths
 
 
 def _readers() -> _Readers:
@@ -430,7 +430,7 @@ def record() -> Response:
             memento = reader.evidence(file, offset)
         opened = reader.record(memento)
     except CaptureError as error:
-        # Under an embargo, the answer must not show that a hidden capture has this place.
+        # Under an embargo, the answer must not show that a hidden capture has this address.
         if error.reason is None or store.whole is not store:
             raise NotFound("The graph has no capture at this place.") from error
         raise

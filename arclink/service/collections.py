@@ -72,8 +72,8 @@ def create_collections(
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
-        places = ", ".join(f"/{name}/{resource}" for name in by_name)
-        raise NotFound(f"Each collection has its own resources; query one of {places}.")
+        resources = ", ".join(f"/{name}/{resource}" for name in by_name)
+        raise NotFound(f"Each collection has its own resources; query one of {resources}.")
 
     below: dict[str, WSGIApplication] = {
         f"/{name}": create_app(

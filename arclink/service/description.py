@@ -9,7 +9,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from arclink.service.headers import robots
-from arclink.service.memento import place_of_service
+from arclink.service.memento import service_url
 from arclink.service.openapi import RESOURCES, Resource, describe
 from arclink.service.pages.html_output import rendered
 from arclink.service.schemas import SCHEMAS
@@ -60,7 +60,7 @@ def _example(resource: Resource) -> str:
     for name in ("uri", "time", "name"):
         path = path.replace(f"{{{name}}}", _VALUES[name])
     query = f"?{'&'.join(parameters)}" if parameters else ""
-    return f'curl "{place_of_service().rstrip("/")}{path}{query}"'
+    return f'curl "{service_url().rstrip("/")}{path}{query}"'
 
 
 _VALUES = {
@@ -91,8 +91,8 @@ def _type(schema: Mapping[str, object]) -> str:
     match schema:
         case {"$ref": str(name)}:
             return name.rpartition("/")[2]
-        case {"anyOf": list(some)}:
-            return " or ".join(dict.fromkeys(map(_type, some)))
+        case {"anyOf": list(alternatives)}:
+            return " or ".join(dict.fromkeys(map(_type, alternatives)))
         case {"enum": list(values)}:
             return ", ".join(map(str, values))
         case {"type": "array", "items": dict(items)}:

@@ -40,7 +40,7 @@ _ASKED: Final = (
     "Accept, If-None-Match, If-Modified-Since, If-Range, Range, Cache-Control, X-Request-ID"
 )
 """Request headers that a script of another origin may send."""
-_TOLD: Final = (
+_EXPOSED_HEADERS: Final = (
     "ETag, Link, Memento-Datetime, ArcLink-Archives, ArcLink-Found, Accept-Ranges, "
     "Content-Range, Retry-After, Date"
 )
@@ -137,7 +137,7 @@ def _add_sharing(response: Response, allowed: frozenset[str]) -> None:
         response.headers["Access-Control-Max-Age"] = str(_PREFLIGHT_SECONDS)
         response.vary.update(["Access-Control-Request-Method", "Access-Control-Request-Headers"])
     else:
-        response.headers["Access-Control-Expose-Headers"] = _TOLD
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
 
 
 def robots(collections: Iterable[str] = ()) -> str:

@@ -26,7 +26,7 @@ class _Formatter(logging.Formatter):
 
     def fields(self, record: logging.LogRecord) -> dict[str, object]:
         """Return the fields of an event, without raw control characters."""
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
@@ -34,27 +34,30 @@ class _Formatter(logging.Formatter):
             "message": printable(record.getMessage()),
         }
         if record.exc_info:
-            told["traceback"] = [
+            fields["traceback"] = [
                 printable(line) for line in self.formatException(record.exc_info).splitlines()
             ]
-        return told
+        return fields
 
 
 class TextFormatter(_Formatter):
     """One line per event; the lines of a traceback follow, each after a bar."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = self.fields(record)
+        fields = self.fields(record)
         request = getattr(record, "request", None)
         more = (
             f" {request['bytes']} bytes {request['seconds']:.3f} s {request['remote']}"
             if isinstance(request, dict)
             else ""
         )
-        traceback = told.get("traceback")
+        traceback = fields.get("traceback")
         below = [f"  | {line}" for line in traceback] if isinstance(traceback, list) else []
         return "\n".join(
-            [f"{told['time']} {told['level']} {told['logger']}: {told['message']}{more}", *below]
+            [
+                f"{fields['time']} {fields['level']} {fields['logger']}: {fields['message']}{more}",
+                *below,
+            ]
         )
 
 

@@ -99,7 +99,7 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no ty
     Attributes:
         peer: The other end: a client or a proxy.
         client: The client of the last request.
-        turn: The place of the last request among others; None if it was cheap or wrong.
+        turn: That of the last request among others; None if it was cheap or wrong.
         waiting_since: Time of the connection's start or of its last answer, in seconds of
             `time.monotonic`.
         began: Time of the first byte of an incomplete request; None if there is no such request.

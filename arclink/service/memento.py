@@ -78,8 +78,10 @@ def timemap(form: str, rest: str) -> Response:
         if form == "link"
         else (write_json_timemap, "application/json")
     )
-    place = place_of_service()
-    pieces = write(answer, lambda one: uri_m_of(one, place), place, has_timegate=settings.has_pages)
+    base_url = service_url()
+    pieces = write(
+        answer, lambda one: uri_m_of(one, base_url), base_url, has_timegate=settings.has_pages
+    )
     response = Response(b"".join(pieces), content_type=media_type)
     original = ascii_uri(answer.uri)
     if settings.has_pages and len(original) <= LONGEST_URI_IN_LINKS:
@@ -96,7 +98,7 @@ def has_addresses() -> bool:
     return bool(settings.replay) or settings.has_pages
 
 
-def uri_m_of(memento: Memento, place: str = "") -> str | None:
+def uri_m_of(memento: Memento, base_url: str = "") -> str | None:
     """Return the URI-M of a memento; None if mementos have no address.
 
     It is the same in TimeMaps, TimeGates and headers: in the replay system of the operator, or else
@@ -104,22 +106,22 @@ def uri_m_of(memento: Memento, place: str = "") -> str | None:
 
     Args:
         memento: The memento.
-        place: URL of the service, ending in ``/``; empty for a path.
+        base_url: URL of the service, ending in ``/``; empty for a path.
     """
     settings = stores_of_app().settings
     if settings.replay:
         address = uri_m(settings.replay, memento.timestamp, memento.original)
         return None if address is None else ascii_uri(address)
-    return f"{place}{path_of_capture(memento, place)}" if settings.has_pages else None
+    return f"{base_url}{path_of_capture(memento, base_url)}" if settings.has_pages else None
 
 
-def path_of_capture(memento: Memento, place: str = "") -> str:
+def path_of_capture(memento: Memento, base_url: str = "") -> str:
     """Return the path of a capture in this service, or what follows the URL of the service."""
-    root = "" if place else f"{request.script_root}/"
+    root = "" if base_url else f"{request.script_root}/"
     return f"{root}web/{memento.timestamp}id_/{ascii_in_path(memento.original)}"
 
 
-def place_of_service() -> str:
+def service_url() -> str:
     """Return the URL of this service or collection, ending in ``/``."""
     public = stores_of_app().settings.public
     return f"{public.rstrip('/')}{request.script_root}/" if public else request.root_url

@@ -22,15 +22,21 @@ from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
-from arclink.service.curating import FOUND, GAPS, STALE
-from arclink.service.explain import EXPLAIN
-from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
+from arclink.service.query_resources import (
+    ANCHORS,
+    DIFF,
+    EXPLAIN,
+    FOUND,
+    GAPS,
+    LEVEL_QUERY,
+    LINK_QUERY,
+    STALE,
+)
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
 from arclink.service.take_away import EXPORT
-from arclink.service.through_time import ANCHORS, DIFF
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
@@ -405,8 +411,8 @@ RESOURCES: Sequence[Resource] = (
 """Every path of the service, except those of style sheets and pictures."""
 
 
-def describe(place: str) -> Mapping[str, object]:
-    """Return the OpenAPI document of a service below the path ``place``; empty for the root."""
+def describe(base_path: str) -> Mapping[str, object]:
+    """Return the OpenAPI document of a service below the path ``base_path``; empty for the root."""
     return {
         "openapi": _OPENAPI_VERSION,
         "info": {
@@ -415,7 +421,7 @@ def describe(place: str) -> Mapping[str, object]:
             "summary": "The temporal link graph of a web archive.",
             "license": {"name": "AGPL-3.0-or-later", "identifier": "AGPL-3.0-or-later"},
         },
-        "servers": [{"url": place or "/"}],
+        "servers": [{"url": base_path or "/"}],
         "paths": {resource.path: {"get": _operation(resource)} for resource in RESOURCES},
         "components": {"schemas": SCHEMAS},
     }

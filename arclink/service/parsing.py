@@ -1,7 +1,7 @@
 """Stricter reading of HTTP requests.
 
 A request with both ``Content-Length`` and ``Transfer-Encoding`` is refused, because a proxy may see
-its end at another place.
+its end at another position.
 
 Source: RFC 9112, sections 6.1 and 6.3 (message framing).
 """

@@ -1,8 +1,8 @@
-"""Counts, times and, if configured, logs of every request, as a WSGI wrapper of the application.
+"""What operators watch: counts, times and, if configured, logs of every request; and the health.
 
-The wrapper sees every request. The metrics are at ``/metrics`` in the format of Prometheus. Several
-workers count in files of one folder, and the worker that answers adds them up; for this,
-``PROMETHEUS_MULTIPROC_DIR`` must be set before this module is imported.
+A WSGI wrapper of the application sees every request. The metrics are at ``/metrics`` in the format
+of Prometheus. Several workers count in files of one folder, and the worker that answers adds them
+up; for this, ``PROMETHEUS_MULTIPROC_DIR`` must be set before this module is imported.
 
 Source: Prometheus, *Metric and label naming*; its Python client, *Multiprocess mode*.
 """
@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Flask, Response, jsonify, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from arclink.access.texts import printable
 from arclink.errors import StoreError
-from arclink.service.stores import Stores, stores_of_app
+from arclink.service.stores import Stores, current_store, stores_of_app
 from arclink.version import VERSION
 
 watching = Blueprint("watching", __name__)
@@ -65,6 +65,15 @@ _in_progress = Gauge(
     registry=_registry,
     multiprocess_mode="livesum",
 )
+
+
+@watching.get("/health")
+def check() -> Response:
+    """Answer 200 with the number of batches if the store can be read.
+
+    Else the handler answers 503.
+    """
+    return jsonify(status="ok", batches=sum(1 for _ in current_store().batches()))
 
 
 @watching.get("/metrics")

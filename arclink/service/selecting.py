@@ -16,7 +16,7 @@ from arclink.model import Memento
 from arclink.service.pages.html_output import rendered
 from arclink.service.pages.selection_form import NAMES, PLACES, Mistake, SelectionForm
 from arclink.service.stores import Stores, current_store, stores_of_app
-from arclink.subsets.counts import CaptureCounts, count_captures
+from arclink.subsets.capture_counts import CaptureCounts, count_captures
 from arclink.subsets.evaluation import ReadLimit
 from arclink.subsets.fields import FIELDS
 from arclink.subsets.language import ALL, Selection, text_of

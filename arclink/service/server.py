@@ -83,13 +83,13 @@ def serve(
             chosen.browse, port=listening[1].getsockname()[1], service_port=service_port
         )
         chosen = replace(chosen, browse=browse)
-    place = f"http://{f'[{host}]' if ':' in host else host}:{service_port}"
+    base_url = f"http://{f'[{host}]' if ':' in host else host}:{service_port}"
     announce(
-        f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop "
+        f"Serving {where if isinstance(where, str) else ', '.join(where)} at {base_url}/  (stop "
         "with Ctrl-C)"
     )
     for name, example in examples.items():
-        start_page = f"{place}/{name and name + '/'}"
+        start_page = f"{base_url}/{name and name + '/'}"
         announce(
             (
                 f"Nothing to try yet at {start_page}: the graph is empty. Add archive files: "
@@ -109,7 +109,7 @@ def serve(
         for listener in listening:
             listener.close()
 
-    ready(f"{place}/")
+    ready(f"{base_url}/")
     if workers == 1:
         start()()
         return

@@ -36,7 +36,7 @@ class Settings:
         origins: Origins whose scripts may read answers in a browser, as in ``Origin``; ``*`` for
             all.
         has_pages: Whether captures themselves are shown, not only their links.
-        archives: Further places of archive files (`arclink.captures.places`).
+        archives: Further locations of archive files (`arclink.captures.archive_paths`).
     """
 
     longest_query: int = 200_000

@@ -33,7 +33,7 @@ class Cost(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """The place of one request among the others.
+    """The turn of one request among the others.
 
     Attributes:
         client: The client, as `arclink.service.clients.network_of` names it.

@@ -9,8 +9,8 @@ from arclink.errors import UsageError
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
 from arclink.service.responses import asked, respond
 from arclink.service.stores import current_store, stores_of_app
+from arclink.subsets.capture_counts import PROPERTY, count_captures, counts_as_rows
 from arclink.subsets.catalog import StoredSubset
-from arclink.subsets.counts import PROPERTY, count_captures, counts_as_rows
 from arclink.subsets.evaluation import ReadLimit
 from arclink.subsets.language import json_of, parse_selection
 

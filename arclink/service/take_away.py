@@ -14,7 +14,7 @@ from arclink.captures.formats import WRITERS
 from arclink.captures.queries import TAKE_AWAY_PARAMETERS, TakeAwayQuery
 from arclink.captures.write import download
 from arclink.errors import ExportError
-from arclink.service.archived import check_pages, current_places
+from arclink.service.archived import check_pages, current_archive_paths
 from arclink.service.responses import asked, started
 from arclink.service.stores import requested_store, stores_of_app
 
@@ -34,7 +34,7 @@ def export() -> Response:
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
-    source = Source(requested_store(given), current_places(), SUBSET.optional(given) or "")
+    source = Source(requested_store(given), current_archive_paths(), SUBSET.optional(given) or "")
     form = WRITERS[query.form]
     pieces = download(source, query, title)
     try:

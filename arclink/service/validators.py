@@ -23,7 +23,6 @@ from arclink.version import VERSION
 CHANGING: Final = frozenset(
     {
         "aggregate",
-        "health",
         "describing",
         "streaming",
         "watching",
@@ -92,7 +91,7 @@ def _validated(response: Response) -> Response:
         response.vary.add("Accept")  # also for pages: the tag depends on it
         if g.modified is not None:
             response.headers["Last-Modified"] = http_date(g.modified)
-    elif response.status_code >= 400 or request.blueprint in ("health", "watching"):
+    elif response.status_code >= 400 or request.blueprint == "watching":
         response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -58,10 +58,10 @@ def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Itera
         )
         earlier = iter(store.originals_of(checksum))
         chunk = 0
-        while some := list(islice(earlier, ORIGINALS)):
-            for _, missing in store.known_contents([(checksum, some)]):
+        while portion := list(islice(earlier, ORIGINALS)):
+            for _, missing in store.known_contents([(checksum, portion)]):
                 if is_replaced:  # the contents that the store has will be removed
-                    missing = some
+                    missing = portion
                 if missing:
                     # Never chunk 0: the payload itself was already read and counted.
                     chunk += 1
@@ -74,7 +74,7 @@ def awaited_by_name(store: KnownPayloads) -> Iterator[Pointer]:
     for checksum, reference in store.named_payloads():
         originals = iter(store.originals_of(checksum))
         when = timestamp_of_reference(reference) or ALL_TIME.first
-        while some := tuple(islice(originals, ORIGINALS)):
+        while portion := tuple(islice(originals, ORIGINALS)):
             yield Pointer(
                 PointerKind.AWAITED,
                 checksum,
@@ -82,8 +82,8 @@ def awaited_by_name(store: KnownPayloads) -> Iterator[Pointer]:
                 0,
                 -1,
                 when,
-                some[0],
-                originals=some,
+                portion[0],
+                originals=portion,
                 names=(reference,),
             )
 

@@ -152,9 +152,9 @@ def restore(
             "Name the newest list of takedowns (--takedowns FILE), or, if there was no takedown "
             "since the backup, --no-later-takedowns."
         )
-    place = store.resolve()  # keeps a symbolic link: its target is replaced
+    target = store.resolve()  # keeps a symbolic link: its target is replaced
     try:
-        with folder_next_to(place) as work:
+        with folder_next_to(target) as work:
             copy = work / "restored.db"
             _copy(backup, copy, store)
             recorded = _finish(copy, store, is_restored=True)
@@ -165,8 +165,8 @@ def restore(
                 _verify(copy, backup)
             sums = _sums(copy)
             add_to_list(store, takedowns)
-            remove_logs(place)  # SQLite would apply the old file's logs to the new file
-            _put(copy, place)
+            remove_logs(target)  # SQLite would apply the old file's logs to the new file
+            _put(copy, target)
     except OSError as error:
         raise unwritable(store, error, StoreError) from error
     return Restored(sums, applied, mementos)
@@ -272,11 +272,11 @@ def _sums(copy: Path) -> StoreSums:
         return opened.sums()
 
 
-def _put(copy: Path, place: Path) -> None:
-    """Move a complete file to its place; when this returns, it is on the disk."""
+def _put(copy: Path, target: Path) -> None:
+    """Move a complete file to its path; when this returns, it is on the disk."""
     with closing(connect(copy)) as connection:
         # Readers leave an empty log; after this, the file alone is the store.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     sync(copy)
-    copy.replace(place)
-    sync(place.parent)
+    copy.replace(target)
+    sync(target.parent)

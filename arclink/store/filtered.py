@@ -155,9 +155,9 @@ class FilteredStore(Closing):
     ) -> Iterator[Iterator[Source]]:
         self._drop_stale_caches()
         rest = iter(contents)
-        while some := list(islice(rest, _AT_ONCE)):
+        while portion := list(islice(rest, _AT_ONCE)):
             for content, pages in zip(
-                some, self.base.sources(some, self._within(span)), strict=True
+                portion, self.base.sources(portion, self._within(span)), strict=True
             ):
                 yield self._visible_pages(content, pages)
 
@@ -179,12 +179,12 @@ class FilteredStore(Closing):
     def scan_contents(self) -> Iterator[ContentBlock]:
         for block in self.base.scan_contents():
             are_shown = [next(pages, None) is not None for pages in self.sources(block.contents)]
-            shown = [place for place, is_shown in enumerate(are_shown) if is_shown]
+            shown = [index for index, is_shown in enumerate(are_shown) if is_shown]
             if shown:
                 yield ContentBlock(
-                    [block.contents[place] for place in shown],
+                    [block.contents[index] for index in shown],
                     block.links,
-                    [block.lists[place] for place in shown],
+                    [block.lists[index] for index in shown],
                 )
 
     def batches(self) -> Iterator[Batch]:
@@ -325,9 +325,9 @@ class FilteredStore(Closing):
                 targets.update(of_content)
             if memento.checksum not in payloads and self.payload(memento.checksum) is not None:
                 payloads.add(memento.checksum)
-        kept = self.base.sums()
+        whole_sums = self.base.sums()
         return StoreStats(
-            batches=kept.batches,
+            batches=whole_sums.batches,
             files=len(files),
             mementos=mementos,
             originals=len(originals),
@@ -337,5 +337,5 @@ class FilteredStore(Closing):
             targets=len(targets),
             first=first,
             last=last,
-            bytes=kept.bytes,
+            bytes=whole_sums.bytes,
         )

@@ -120,10 +120,10 @@ def choose_pointers(
             # say which.
             if may_be_replaced:
                 yield ABSENT, _unless_replaced(pointer)
-            place = replace(
+            located = replace(
                 pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
             )
-            yield CHOSEN, replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
+            yield CHOSEN, replace(located, kind=PointerKind.PAYLOAD, originals=tuple(missing))
         else:
             fall_backs = (*pointer.fall_backs, _read_before(payload))
             yield CHOSEN, replace(pointer, originals=tuple(missing), fall_backs=fall_backs)
@@ -136,10 +136,10 @@ def _with_known(
 ) -> Iterator[tuple[Pointer, tuple[Payload | None, Sequence[UriR]] | None]]:
     """Yield pointers with the answer of `known_contents`; with None if no checksum joins them."""
     rest = iter(pointers)
-    while some := list(islice(rest, AT_ONCE)):
-        joined = [pointer for pointer in some if is_of_checksum(pointer)]
+    while portion := list(islice(rest, AT_ONCE)):
+        joined = [pointer for pointer in portion if is_of_checksum(pointer)]
         known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
-        for pointer in some:
+        for pointer in portion:
             yield pointer, next(known) if is_of_checksum(pointer) else None
 
 
@@ -167,9 +167,9 @@ def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tup
     """Yield pointers for further originals of a payload, after the chunk of ``pointer``."""
     chunk = pointer.chunk
     is_chosen = pointer.kind not in (PointerKind.NAMED, PointerKind.UNREAD)
-    while some := tuple(islice(originals, ORIGINALS)):
+    while portion := tuple(islice(originals, ORIGINALS)):
         chunk += 1
-        yield CHOSEN if is_chosen else NAMED, replace(pointer, originals=some, chunk=chunk)
+        yield CHOSEN if is_chosen else NAMED, replace(pointer, originals=portion, chunk=chunk)
 
 
 def _source_of_pointer(pointer: Pointer) -> LinkSource:

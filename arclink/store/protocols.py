@@ -141,20 +141,20 @@ class StoreState:
     Attributes:
         version: Changes whenever an answer may change: after a batch, a takedown, or the midnight
             of an embargo.
-        places: Stays the same while links are only added. Then a link that came after another one
+        order: Stays the same while links are only added. Then a link that came after another one
             in store order still does.
     """
 
     version: str
-    places: str
+    order: str
 
     @classmethod
-    def of(cls, version: Sequence[object], places: Sequence[object]) -> Self:
+    def of(cls, version: Sequence[object], order: Sequence[object]) -> Self:
         """Return the state that these facts identify."""
         return cls(
             *(
                 hashlib.sha1(repr(facts).encode(), usedforsecurity=False).hexdigest()[:16]
-                for facts in (version, places)
+                for facts in (version, order)
             )
         )
 
@@ -189,7 +189,7 @@ class Cluster(NamedTuple):
     """An engine that can run the tasks of a load on other machines.
 
     Attributes:
-        place: Returns the location at which a task finds a file.
+        task_address: Returns the path or address at which a task finds a file.
         run: Runs a job on manifests of tasks, with its settings; returns when all tasks are done.
         sizes: Returns the parts in a folder, in order, with their sizes in bytes. A part may be
             stored on the engine only.
@@ -197,7 +197,7 @@ class Cluster(NamedTuple):
             that is a file of this machine.
     """
 
-    place: Callable[[Path], str]
+    task_address: Callable[[Path], str]
     run: Callable[[Sequence[Path], Mapping[str, object]], None]
     sizes: Callable[[Path], Mapping[Path, int]]
     checksum: Callable[[Path], bytes | None]
@@ -380,7 +380,7 @@ class Scans(Answers, Protocol):
         """
 
     def copies(self, surt: Surt) -> Iterator[Memento]:
-        """Yield the mementos of one SURT as each batch brought them: of one key, several places.
+        """Yield the mementos of one SURT as each batch brought them: of one key, several addresses.
 
         Order: as `Answers.mementos`; of one key, its memento there comes first.
         """

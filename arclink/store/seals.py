@@ -1,12 +1,12 @@
 """Seals: a 4-byte checksum after the data of each block and row of a store.
 
 Both stores use seals (`arclink.store.sqlite.schema`, `arclink.store.cassandra.tables`) and check
-them whenever they read data. The checksum covers the data and its place (table, key, run): data at
-the wrong place fails as damaged data does.
+them whenever they read data. The checksum covers the data and its address (table, key, run): data
+at the wrong address fails as damaged data does.
 
 ::
 
-    data │ CRC-32 of place and data, 4 bytes, little-endian
+    data │ CRC-32 of address and data, 4 bytes, little-endian
 
 CRC-32 (RFC 1952, section 8) finds every error of up to 32 neighbouring bits, and all but one of
 4,294,967,296 others.
@@ -55,52 +55,52 @@ def damaged(store: str, what: str) -> StoreError:
 
     Args:
         store: Path or URL.
-        what: The place of the damage, and its symptom.
+        what: The address of the damage, and its symptom.
     """
     return StoreError(f"{store} is damaged: {what}. {REMEDY}")
 
 
-def seal(data: bytes, place: bytes) -> bytes:
+def seal(data: bytes, address: bytes) -> bytes:
     """Return the data with its seal.
 
     Args:
         data: Any bytes.
-        place: Where the data will be stored; unique to it.
+        address: Where the data will be stored; unique to it.
     """
-    return data + crc32(data, crc32(place)).to_bytes(SEAL_BYTES, "little")
+    return data + crc32(data, crc32(address)).to_bytes(SEAL_BYTES, "little")
 
 
-def unseal(data: bytes, place: bytes, store: str, what: str) -> bytes:
+def unseal(data: bytes, address: bytes, store: str, what: str) -> bytes:
     """Return the data without its seal, after checking the seal.
 
     Args:
         data: Data with its seal.
-        place: Where it is stored.
+        address: Where it is stored.
         store: Path or URL, for the error.
-        what: Name of the place, for the error.
+        what: Name of the address, for the error.
 
     Raises:
-        StoreError: The data is damaged, or belongs to another place.
+        StoreError: The data is damaged, or belongs to another address.
 
     >>> unseal(seal(b"links", b"block 1"), b"block 1", "links.db", "block 1")
     b'links'
     """
-    content = unsealed(data, place)
+    content = unsealed(data, address)
     if content is None:
         raise damaged(store, f"{what} fails its checksum")
     return content
 
 
-def unsealed(data: bytes, place: bytes) -> bytes | None:
-    """Return the data without its seal; None if the data is damaged or belongs to another place."""
+def unsealed(data: bytes, address: bytes) -> bytes | None:
+    """Return the data without its seal; None if it is damaged or belongs to another address."""
     content = data[:-SEAL_BYTES]
-    is_intact = crc32(content, crc32(place)).to_bytes(SEAL_BYTES, "little") == data[-SEAL_BYTES:]
+    is_intact = crc32(content, crc32(address)).to_bytes(SEAL_BYTES, "little") == data[-SEAL_BYTES:]
     return content if is_intact else None
 
 
 @contextmanager
 def unpacking(store: str, what: str) -> Iterator[None]:
-    """Convert unpacking errors inside the block to a `StoreError` with store and place."""
+    """Convert unpacking errors inside the block to a `StoreError` with store and address."""
     try:
         yield
     except UNPACKING_ERRORS as error:

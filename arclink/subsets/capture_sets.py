@@ -40,8 +40,8 @@ class CaptureSet:
         self._numbers = array("Q", distinct.tobytes())
 
     def __contains__(self, number: int) -> bool:
-        place = bisect_left(self._numbers, number)
-        return place < len(self._numbers) and self._numbers[place] == number
+        index = bisect_left(self._numbers, number)
+        return index < len(self._numbers) and self._numbers[index] == number
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -103,7 +103,7 @@ class SubsetCatalog:
 
     Args:
         where: Path or URL of the store. The catalog of a remote store is in the current folder.
-            Empty for a store without a place, which has no named subsets.
+            Empty for a store without a location, which has no named subsets.
     """
 
     def __init__(self, where: str) -> None:
@@ -114,7 +114,7 @@ class SubsetCatalog:
         """The folder of the catalog; it may be missing.
 
         Raises:
-            UsageError: The store has no place.
+            UsageError: The store has no location.
         """
         path = local_path_of(self._where)
         return path.with_name(path.name + ".subsets")

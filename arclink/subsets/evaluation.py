@@ -17,7 +17,7 @@ from arclink.store.blocks.references import checksum_shown
 from arclink.store.protocols import Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number, number_of
 from arclink.subsets.fields import (
-    PLACE_AND_TIME,
+    URI_AND_TIME,
     CaptureTest,
     numbers_of,
     test_of,
@@ -115,10 +115,10 @@ class Evaluation:
         self._is_here = self.ranges.test()
 
     @property
-    def is_of_place_and_time(self) -> bool:
+    def is_of_uri_and_time(self) -> bool:
         """Whether URI and time of a capture alone decide."""
         return not self._has_pick and all(
-            condition.field in PLACE_AND_TIME for condition in conditions_in(self.selection)
+            condition.field in URI_AND_TIME for condition in conditions_in(self.selection)
         )
 
     @property
@@ -129,7 +129,7 @@ class Evaluation:
     def is_selected_at(self, surt: Surt, original: str, timestamp: Timestamp) -> bool:
         """Return whether captures of an original at a time are selected.
 
-        This is defined only if `is_of_place_and_time`.
+        This is defined only if `is_of_uri_and_time`.
         """
         assert self._test is not None
         return self._is_here(surt) and self._test(
@@ -202,9 +202,9 @@ class Evaluation:
             case "within":
                 return _of_pages(pages_within(self._store, condition, self._most_pages))
         assert name == KEPT, name
-        kept = self._lists[value]
-        numbers = kept.captures
-        return _Facts(lambda memento: number_of(memento) in numbers, kept.ranges)
+        stored_list = self._lists[value]
+        numbers = stored_list.captures
+        return _Facts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
         # An embargo hides the files of batches, but not which files its visible captures are in.
@@ -307,7 +307,7 @@ def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]
     which, _, time = pick.partition("@")
 
     def choose(captures: Sequence[Memento], flags: list[bool]) -> list[bool]:
-        selected = [place for place, flag in enumerate(flags) if flag]
+        selected = [index for index, flag in enumerate(flags) if flag]
         if not selected:
             return flags
         if which == "latest":
@@ -318,9 +318,9 @@ def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]
             moment = moment_of(first_of(time))
             # Of equal distance, the older one, which comes first.
             chosen = min(
-                selected, key=lambda place: abs(moment_of(captures[place].timestamp) - moment)
+                selected, key=lambda index: abs(moment_of(captures[index].timestamp) - moment)
             )
-        return [place == chosen for place in range(len(flags))]
+        return [index == chosen for index in range(len(flags))]
 
     return choose
 

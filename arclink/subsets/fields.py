@@ -135,14 +135,14 @@ def _batch(text: str) -> str:
     return str(low) if bounds[2] is None else f"{low}-{int(bounds[2])}"
 
 
-def _some(text: str) -> str:
+def _not_empty(text: str) -> str:
     if not text:
         raise ValueError
     return text
 
 
 def _lower(text: str) -> str:
-    return _some(text.lower())
+    return _not_empty(text.lower())
 
 
 def _language(text: str) -> str:
@@ -256,7 +256,7 @@ FIELDS: Mapping[str, Field] = {
     "file": Field(
         "Captures in this archive file. `*` stands for any text.",
         "the name of an archive file, such as crawl-2010-*.warc.gz",
-        _some,
+        _not_empty,
     ),
     "batch": Field(
         "Captures in the archive files of this batch of the store.",
@@ -272,7 +272,7 @@ FIELDS: Mapping[str, Field] = {
         "All captures of this share of the URIs: the same URIs on every machine.",
         "a percentage from 0% to 100%, such as 1%",
         _sample,
-        {"seed": Qualifier("any text", _some)},
+        {"seed": Qualifier("any text", _not_empty)},
     ),
     "links-to": Field(
         "Captures that show a link to this URI.", _PAGE, _exact_uri, {"kinds": _KINDS_OF}
@@ -295,7 +295,7 @@ FIELDS: Mapping[str, Field] = {
 }
 """The fields by name."""
 
-PLACE_AND_TIME = frozenset(
+URI_AND_TIME = frozenset(
     {"uri", "host", "domain", "prefix", "from", "to", "sample", "linked-from", "within"}
 )
 """Fields that depend on the URI and the time of a capture only."""
@@ -360,7 +360,7 @@ def _uri_ranges(text: str) -> SurtRanges | None:
     return SurtRanges.of([surt])
 
 
-def _place_ranges(name: str, value: str) -> SurtRanges | None:
+def _ranges_of_condition(name: str, value: str) -> SurtRanges | None:
     """Return the SURTs that a condition on a URI selects; None if SURTs do not decide."""
     match name:
         case "uri":
@@ -381,7 +381,7 @@ def _place_ranges(name: str, value: str) -> SurtRanges | None:
 
 def wide_ranges(name: str, value: str) -> SurtRanges:
     """Return ranges that hold all captures that a condition selects, and maybe others."""
-    ranges = _place_ranges(name, value)
+    ranges = _ranges_of_condition(name, value)
     if ranges is not None:
         return ranges
     labels = value.removeprefix("*.")
@@ -398,7 +398,7 @@ def test_of(name: str, value: str, qualifiers: Mapping[str, str]) -> CaptureTest
         value: Its value, in normal form.
         qualifiers: Values by name, in normal form.
     """
-    ranges = _place_ranges(name, value)
+    ranges = _ranges_of_condition(name, value)
     if ranges is not None:
         if ranges == EVERYWHERE:
             return lambda memento: True

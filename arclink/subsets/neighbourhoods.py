@@ -130,8 +130,8 @@ def _linked_from(reading: Reading, read: set[ContentId]) -> set[Surt]:
 def _linking_to(reading: Reading) -> set[Surt]:
     contents = _contents_linking_to(reading.store, reading.query, reading.query.surt)
     found: set[Surt] = set()
-    for some in _in_steps(contents):
-        for pages in reading.pages(some):
+    for portion in _in_steps(contents):
+        for pages in reading.pages(portion):
             found.update(surt_of(original) for original, _ in pages)
     return found
 
@@ -148,16 +148,16 @@ def _contents_linking_to(store: Answers, query: LinkQuery, target: Surt) -> Iter
 def _sources(
     store: Answers, contents: Iterable[ContentId]
 ) -> Iterator[tuple[ContentId, Iterator[Source]]]:
-    for some in _in_steps(contents):
-        yield from zip(some, store.sources(some), strict=True)
+    for portion in _in_steps(contents):
+        yield from zip(portion, store.sources(portion), strict=True)
 
 
 def _in_steps(contents: Iterable[ContentId]) -> Iterator[list[ContentId]]:
-    some: list[ContentId] = []
+    portion: list[ContentId] = []
     for content in contents:
-        some.append(content)
-        if len(some) == _AT_ONCE:
-            yield some
-            some = []
-    if some:
-        yield some
+        portion.append(content)
+        if len(portion) == _AT_ONCE:
+            yield portion
+            portion = []
+    if portion:
+        yield portion

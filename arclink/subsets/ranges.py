@@ -34,11 +34,11 @@ class SurtRanges:
         >>> SurtRanges.of(["gov,nasa)/", "gov,", "org)"])
         SurtRanges(stems=('gov,', 'org)'))
         """
-        kept: list[str] = []
+        outer_stems: list[str] = []
         for stem in sorted(stems):
-            if not kept or not stem.startswith(kept[-1]):
-                kept.append(stem)
-        return cls(tuple(kept))
+            if not outer_stems or not stem.startswith(outer_stems[-1]):
+                outer_stems.append(stem)
+        return cls(tuple(outer_stems))
 
     @classmethod
     def of_surts(cls, surts: Iterable[Surt]) -> "SurtRanges":
@@ -67,8 +67,8 @@ class SurtRanges:
     def has(self, surt: str) -> bool:
         """Return whether a SURT is in one of the ranges."""
         key = surt + END
-        place = bisect_right(self.stems, key)
-        return place > 0 and key.startswith(self.stems[place - 1])
+        index = bisect_right(self.stems, key)
+        return index > 0 and key.startswith(self.stems[index - 1])
 
     def test(self) -> Callable[[str], bool]:
         """Return `has`, as fast as possible for few ranges."""

@@ -172,7 +172,7 @@ class SubsetStore(FilteredStore):
         timestamps: list[Timestamp],
         checksum: Checksum,
     ) -> list[Timestamp]:
-        if evaluation.is_of_place_and_time:
+        if evaluation.is_of_uri_and_time:
             return [time for time in timestamps if evaluation.is_selected_at(surt, original, time)]
         if self._shown_captures is not None:
             numbers = self._shown_captures
@@ -197,7 +197,7 @@ class SubsetStore(FilteredStore):
         This is for reads of the whole store, if URI and time of a capture do not decide.
         """
         evaluation = self.evaluation
-        if self._shown_captures is None and not evaluation.is_of_place_and_time:
+        if self._shown_captures is None and not evaluation.is_of_uri_and_time:
             numbers = array("Q")
             for memento in evaluation.scan():
                 checksum = checksum_shown(self.base, memento)

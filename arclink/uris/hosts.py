@@ -21,7 +21,7 @@ Host = NewType("Host", str)
 Domain = NewType("Domain", str)
 """Registered domain; an address or a public suffix is its own domain."""
 
-_PLACE = re.compile(
+_HOST = re.compile(
     r"(?:(?P<labels>[^:/?#()@\s]+)|(?P<address>[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*))(?::[0-9]{1,5})?\)/"
 )
 _NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
@@ -36,12 +36,12 @@ def host_of(surt: Surt) -> Host:
     >>> host_of(Surt("mailto:a@example.org"))
     ''
     """
-    place = _PLACE.match(surt)
-    if place is None:
+    host = _HOST.match(surt)
+    if host is None:
         return Host("")
-    if place["labels"] is None:
-        return Host(place["address"])
-    return Host(".".join(reversed(place["labels"].strip(",").split(","))))
+    if host["labels"] is None:
+        return Host(host["address"])
+    return Host(".".join(reversed(host["labels"].strip(",").split(","))))
 
 
 def stem_of_host(surt: Surt) -> Surt | None:
@@ -50,8 +50,8 @@ def stem_of_host(surt: Surt) -> Surt | None:
     >>> stem_of_host(Surt("org,example:8080)/x"))
     'org,example:8080)'
     """
-    place = _PLACE.match(surt)
-    return None if place is None else Surt(surt[: place.end() - 1])
+    host = _HOST.match(surt)
+    return None if host is None else Surt(surt[: host.end() - 1])
 
 
 def stems_of_domain(surt: Surt) -> tuple[Surt, ...]:
@@ -62,11 +62,11 @@ def stems_of_domain(surt: Surt) -> tuple[Surt, ...]:
     >>> stems_of_domain(Surt("org,example:8080)/x"))
     ('org,example)', 'org,example,', 'org,example:')
     """
-    place = _PLACE.match(surt)
-    if place is None:
+    host = _HOST.match(surt)
+    if host is None:
         return ()
-    name = place["labels"] or place["address"]
-    return tuple(Surt(f"{name}{sign}") for sign in ("),:" if place["labels"] else ")"))
+    name = host["labels"] or host["address"]
+    return tuple(Surt(f"{name}{sign}") for sign in ("),:" if host["labels"] else ")"))
 
 
 @lru_cache(maxsize=1 << 14)

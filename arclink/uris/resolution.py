@@ -48,7 +48,7 @@ C0_OR_SPACE = "".join(map(chr, range(0x21)))
 def class_of(reference: str, scheme: str) -> Scope:
     r"""Return the part of the page's URI that a reference depends on if there is no base element.
 
-    The answer is the same for every special scheme, so it holds at every place where the payload
+    The answer is the same for every special scheme, so it holds at every URI where the payload
     was captured: ``http:x`` is relative only on a page with that scheme, but is `Scope.DIRECTORY`
     on all pages.
 

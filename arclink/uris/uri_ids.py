@@ -93,8 +93,8 @@ def _fill(ids: list[UriId], surts: Sequence[Surt], chunk: Sequence[int]) -> None
     # For integers, "more than half of the weight" is "more than that half rounded down".
     bits = sums.view(np.uint8) > ((grams + weights) // 2).astype(np.uint8)[:, None]
     digits = np.packbits(bits, axis=1).tobytes().hex()
-    for place, index in enumerate(chunk):
-        ids[index] = UriId(digits[place * 32 : place * 32 + 32])
+    for number, index in enumerate(chunk):
+        ids[index] = UriId(digits[number * 32 : number * 32 + 32])
 
 
 def _hashes_of_grams(surts: Sequence[Surt], grams: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
@@ -113,12 +113,12 @@ def _hashes_of_grams(surts: Sequence[Surt], grams: npt.NDArray[np.int64]) -> npt
     ends = np.cumsum(grams + (_GRAM - 1))[:-1]
     for reach in range(1, _GRAM):
         inside[ends - reach] = False
-    distinct, places = np.unique(codes[inside], return_inverse=True)
+    distinct, indexes = np.unique(codes[inside], return_inverse=True)
     known = _cached_grams.get
     hashes = b"".join([known(code) or _hash_of_gram(code) for code in distinct.tolist()])
-    # No place is out of range; in mode "clip" numpy does not check that first.
+    # No index is out of range; in mode "clip" numpy does not check that first.
     columns: npt.NDArray[np.uint64] = np.take(
-        np.ascontiguousarray(_counters(hashes).T), places, axis=1, mode="clip"
+        np.ascontiguousarray(_counters(hashes).T), indexes, axis=1, mode="clip"
     )
     return columns
 

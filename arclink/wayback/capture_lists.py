@@ -58,7 +58,7 @@ class Archive:
     Attributes:
         base: Part of its URI-Ms before ``/TIMESTAMP/URI``; without a slash at its end.
         cdx_server: Address of its CDX server; empty if it must be found.
-        timemap: Part of a TimeMap's address before the URI; empty for the usual place.
+        timemap: Part of a TimeMap's address before the URI; empty for the usual one.
     """
 
     base: str
@@ -183,7 +183,7 @@ class _NoCdxServerError(Exception):
 
 
 def _questions_of(entry: Entry, span: Span, word: str, rest: str) -> dict[str, str]:
-    """Return the parameters of the query to a CDX server at the place of a cursor."""
+    """Return the parameters of the query to a CDX server at the position of a cursor."""
     asked = {"url": entry.uri}
     if entry.match is not Match.EXACT:
         asked["matchType"] = entry.match.value

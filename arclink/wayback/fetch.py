@@ -27,7 +27,7 @@ from arclink.wayback.client import Client
 from arclink.wayback.indexes import parse_entry
 from arclink.wayback.records import WarcFiles, cut_back
 from arclink.wayback.replay import MODIFIERS, Fetched, Replay
-from arclink.wayback.state import FolderState, Known, at_place
+from arclink.wayback.state import FolderState, Known, at_address
 
 INDEX = "index.cdxj"
 
@@ -91,7 +91,7 @@ def fetch(
     folder: Path,
     client: Client,
     settings: FetchSettings,
-    told: Callable[[str], None] = lambda line: None,
+    report_line: Callable[[str], None] = lambda line: None,
 ) -> FetchReport:
     """Fetch a list of URIs, or continue a run that was stopped; then write ``index.cdxj``.
 
@@ -102,7 +102,7 @@ def fetch(
         folder: Folder for the WARC files; created if it does not exist.
         client: Sends the requests.
         settings: Settings of the download.
-        told: Called with a line about the progress of the run, after every step.
+        report_line: Called with a line about the progress of the run, after every step.
 
     Raises:
         UsageError: The folder was begun with another archive or other rules.
@@ -118,7 +118,7 @@ def fetch(
         },
     ) as state:
         cut_back(folder, state.file_ends())
-        run = _Run(archive, folder, client, settings, state, told)
+        run = _Run(archive, folder, client, settings, state, report_line)
         try:
             run.all_of(entries)
         finally:
@@ -154,14 +154,14 @@ class _Run:
         client: Client,
         settings: FetchSettings,
         state: FolderState,
-        told: Callable[[str], None],
+        report_line: Callable[[str], None],
     ) -> None:
         self.report = FetchReport()
         self._archive = archive
         self._client = client
         self._settings = settings
         self._state = state
-        self._told = told
+        self._report_line = report_line
         self._files = WarcFiles(folder, archive.base, settings.file_size)
         self._replay = Replay(client, archive.base, settings.payload_limit, settings.modifiers)
         self._tried = 0
@@ -198,7 +198,7 @@ class _Run:
                 return
             cursor = listed.cursor
             self._keep(number, listed)
-            self._told(f"{text}: {self._state.captures_of_entry(number):,} captures listed")
+            self._report_line(f"{text}: {self._state.captures_of_entry(number):,} captures listed")
 
     def _keep(self, number: int, listed: Listed) -> None:
         """Store one answer of the index: as a WARC record, and its captures in the state."""
@@ -207,15 +207,15 @@ class _Run:
             if listed.answer is None
             else sorted(listed.answer.captures, key=lambda capture: capture.record_type == REVISIT)
         )
-        place = (
+        address = (
             self._files.write_answer(listed.question, listed.raw, listed.mime) if captures else None
         )
         counts: Counts = Counts()
         with self._state.step():
-            if place is not None:
-                self._state.wrote(place)
+            if address is not None:
+                self._state.wrote(address)
                 for capture in captures:
-                    counts[self._add(at_place(capture, place))] += 1
+                    counts[self._add(at_address(capture, address))] += 1
                     if capture.note is not None:
                         counts[capture.note] += 1
             known = self._state.captures_of_entry(number) + len(captures)
@@ -282,7 +282,7 @@ class _Run:
             instead: Known | None = known
             while instead is not None:
                 instead = self._fetch(instead)
-            self._told(
+            self._report_line(
                 f"{self._fetched:,} captures fetched, {self._client.requests:,} requests; "
                 f"now {known.capture.original}"
             )
@@ -323,14 +323,14 @@ class _Run:
             self._write_revisit(known, capture, fetched.uri_m, holder, Reason.FETCH_SAME_PAYLOAD)
             return
         record_type = RESPONSE if capture.record_type == REVISIT else capture.record_type
-        place = self._files.write_capture(replace(capture, record_type=record_type), fetched)
+        address = self._files.write_capture(replace(capture, record_type=record_type), fetched)
         if capture.original.lower().startswith(("http:", "https:")):
             record_type = RESPONSE
         with self._state.step():
-            self._state.wrote(place)
+            self._state.wrote(address)
             self._state.end_capture(
                 known,
-                replace(at_place(capture, place), record_type=record_type),
+                replace(at_address(capture, address), record_type=record_type),
                 Reason.FETCH_STORED,
             )
         if is_page:
@@ -368,10 +368,10 @@ class _Run:
         refers_to = (
             None if payload is None else (payload.capture.original, payload.capture.timestamp)
         )
-        place = self._files.write_revisit(capture, uri_m, refers_to)
-        row = replace(at_place(capture, place), record_type=REVISIT, mime=REVISIT_MIME)
+        address = self._files.write_revisit(capture, uri_m, refers_to)
+        row = replace(at_address(capture, address), record_type=REVISIT, mime=REVISIT_MIME)
         with self._state.step():
-            self._state.wrote(place)
+            self._state.wrote(address)
             self._state.end_capture(known, row, reason)
 
     def _uri_m(self, capture: Capture) -> str:

@@ -37,7 +37,7 @@ from arclink.uris.surts import surt_or_none
 _SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 
 NOWHERE = {"filename": "-archive-", "offset": 0}
-"""Placeholder for the place of a capture in the archive's own files, which most do not report."""
+"""Placeholder for the address of a capture in the archive's own files, which most do not report."""
 
 
 _HOST = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<host>[^/?#]+)")
@@ -300,9 +300,9 @@ def memento_uris(base: str) -> re.Pattern[str]:
     >>> memento_uris("http://archive.example/web").fullmatch("https://archive.example/web/2010im_/http://h/")["original"]
     'http://h/'
     """
-    place = re.sub("^[a-z]+:", "", base, flags=re.IGNORECASE)
+    without_scheme = re.sub("^[a-z]+:", "", base, flags=re.IGNORECASE)
     return re.compile(
-        rf"(?:https?:)?{re.escape(place)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)",
+        rf"(?:https?:)?{re.escape(without_scheme)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)",
         re.IGNORECASE | re.DOTALL,
     )
 

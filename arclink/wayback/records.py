@@ -33,7 +33,7 @@ NOT_MODIFIED = f"http://netpreserve.org/warc/{_WARC_VERSION}/revisit/server-not-
 
 @dataclass(frozen=True, slots=True)
 class RecordAddress:
-    """Place of a record: name of the file, offset and length in bytes as stored."""
+    """Address of a record: name of the file, offset and length in bytes as stored."""
 
     file: str
     offset: int
@@ -178,9 +178,9 @@ class WarcFiles:
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
-        place = RecordAddress(self._name, self._end, len(data))
+        address = RecordAddress(self._name, self._end, len(data))
         self._end += len(data)
-        return place
+        return address
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types

@@ -155,10 +155,11 @@ class FolderState(Closing):
         """Return the end of each WARC file, in bytes by name."""
         return dict(self._db.execute("SELECT name, size FROM files").fetchall())
 
-    def wrote(self, place: RecordAddress) -> None:
+    def wrote(self, address: RecordAddress) -> None:
         """Record a WARC record that is on disk."""
         self._db.execute(
-            "INSERT OR REPLACE INTO files VALUES (?, ?)", (place.file, place.offset + place.length)
+            "INSERT OR REPLACE INTO files VALUES (?, ?)",
+            (address.file, address.offset + address.length),
         )
 
     # Entries
@@ -366,6 +367,6 @@ def _known(row: Sequence[object]) -> Known:
     return Known(int(str(number)), capture, Reason[str(reason)], bool(is_ended))
 
 
-def at_place(capture: Capture, place: RecordAddress) -> Capture:
+def at_address(capture: Capture, address: RecordAddress) -> Capture:
     """Return a capture's row that points to a record."""
-    return replace(capture, file=place.file, offset=place.offset, length=place.length)
+    return replace(capture, file=address.file, offset=address.offset, length=address.length)

@@ -10,10 +10,10 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-Places = NDArray[np.int32]
+Indexes = NDArray[np.int32]
 
 
-def by_igraph(nodes: int, sources: Places, targets: Places) -> str:
+def by_igraph(nodes: int, sources: Indexes, targets: Indexes) -> str:
     """Return the ranks that igraph computes."""
     import igraph
 
@@ -26,7 +26,7 @@ def by_igraph(nodes: int, sources: Places, targets: Places) -> str:
     )
 
 
-def by_networkx(nodes: int, sources: Places, targets: Places) -> str:
+def by_networkx(nodes: int, sources: Indexes, targets: Indexes) -> str:
     """Return the ranks that networkx computes."""
     import networkx
 

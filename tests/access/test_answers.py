@@ -397,9 +397,11 @@ def test_no_member_is_lost_when_the_store_grows_between_pages(
         members += [*page.outlinks, *page.inlinks]
         if number == grown_after:
             store.add(grown)
-    told = {(member.uri, member.text) for member in members}
+    found_texts = {(member.uri, member.text) for member in members}
     expected = ask(MemoryStore(before))
-    assert told >= {(member.uri, member.text) for member in (*expected.outlinks, *expected.inlinks)}
+    assert found_texts >= {
+        (member.uri, member.text) for member in (*expected.outlinks, *expected.inlinks)
+    }
 
 
 def test_in_store_order_growth_repeats_nothing() -> None:

@@ -93,7 +93,7 @@ def follow(
         cursor = answer.next
 
 
-def told(answers: Sequence[LinkAnswer]) -> set[tuple[Direction, str, str]]:
+def links_in(answers: Sequence[LinkAnswer]) -> set[tuple[Direction, str, str]]:
     return {
         (direction, member.uri, member.text)
         for answer in answers
@@ -105,7 +105,7 @@ def told(answers: Sequence[LinkAnswer]) -> set[tuple[Direction, str, str]]:
 def whole(path: Path) -> set[tuple[Direction, str, str]]:
     """Return the content of an answer on one page, for the present state of the store."""
     with open_store(str(path)) as store:
-        return told([answer_link_query(store, LinkQuery.from_parameters([("uri", A)]))])
+        return links_in([answer_link_query(store, LinkQuery.from_parameters([("uri", A)]))])
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ CHANGES = [
 def test_a_grouped_answer_loses_nothing_that_is_still_there(path: Path, change: Change) -> None:
     first, rest = first_and_rest(path, change, Budget(), lambda: open_store(str(path)))
     assert (first.is_grouped_in, rest[0].is_grouped_in) == (True, False)
-    assert told(rest) == whole(path)
+    assert links_in(rest) == whole(path)
 
 
 @pytest.mark.parametrize("change", CHANGES[:3])
@@ -158,7 +158,7 @@ def test_in_store_order_loading_repeats_and_loses_nothing(path: Path) -> None:
         for answer in (first, *rest)
         for member in (*answer.outlinks, *answer.inlinks)
     ]
-    assert told([first, *rest]) >= before
+    assert links_in([first, *rest]) >= before
     assert len(seen) - len(set(seen)) <= 1  # the link that another content of the page has, too
 
 
@@ -168,7 +168,7 @@ def test_a_takedown_of_a_page_with_the_same_links_does_not_invalidate_a_cursor(p
     first, rest = first_and_rest(
         path, forget("example,other)/"), IN_STORE_ORDER, lambda: open_store(str(path))
     )
-    assert told([first, *rest]) == whole(path) | {
+    assert links_in([first, *rest]) == whole(path) | {
         (Direction.IN, "http://other.example/", "t0")
     }  # told before it was forgotten
 
@@ -187,7 +187,7 @@ def test_an_embargo_that_ends_between_two_pages_hides_nothing(path: Path) -> Non
 
     first, rest = first_and_rest(path, midnight, Budget(), opened)
     assert (first.is_grouped_in, rest[0].is_grouped_in) == (True, False)
-    assert told(rest) == whole(path)
+    assert links_in(rest) == whole(path)
 
 
 def test_an_embargo_uses_one_day_for_a_whole_answer(path: Path) -> None:

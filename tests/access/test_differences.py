@@ -159,11 +159,11 @@ def test_changes_of_a_hub_are_true_even_if_they_are_incomplete(
     pages: list[Page], budget: Budget
 ) -> None:
     answer = ask(MemoryStore(pages), T2, T3, budget)
-    told, true = changes(answer), plainly(pages, T2, T3)
-    assert {one: change for one, change in true.items() if one in told} == told
+    found, true = changes(answer), plainly(pages, T2, T3)
+    assert {one: change for one, change in true.items() if one in found} == found
     for direction, extent in answer.extents.items():
         if extent.is_complete:
-            assert {one for one in told if one[0] == direction.value} == {
+            assert {one for one in found if one[0] == direction.value} == {
                 one for one in true if one[0] == direction.value
             }
 

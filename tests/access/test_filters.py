@@ -232,13 +232,18 @@ def test_rdf_has_evidence_and_validity(tmp_path: Path) -> None:
     (record,) = graphs[0].objects(None, twg.evidence)
     (validity,) = graphs[0].objects(None, twg.validity)
     about = [pair for node in (record, validity) for pair in graphs[0].predicate_objects(node)]
-    told = {str(predicate).rpartition("/")[2]: str(value) for predicate, value in about}
-    assert (told["file"], told["timestamp"], told["memento"]) == (
+    properties = {str(predicate).rpartition("/")[2]: str(value) for predicate, value in about}
+    assert (properties["file"], properties["timestamp"], properties["memento"]) == (
         "crawl.warc.gz",
         T1,
         f"http://w.example/{T1}/{A}",
     )
-    assert (told["firstWith"], told["lastWith"], told["firstWithout"], told["of"]) == (
+    assert (
+        properties["firstWith"],
+        properties["lastWith"],
+        properties["firstWithout"],
+        properties["of"],
+    ) == (
         T1,
         T1,
         T2,

@@ -48,7 +48,7 @@ def numbers(counts: Counts) -> Numbers:
     return *counts[:4], counts.first.timestamp, counts.last.timestamp
 
 
-def told(answer: LevelAnswer) -> dict[Key, Numbers]:
+def counts_of(answer: LevelAnswer) -> dict[Key, Numbers]:
     found = {}
     for direction, rows in answer.counted.items():
         for row in rows:
@@ -96,9 +96,9 @@ def plainly(pages: list[Page], level: str, digits: int) -> dict[Key, Numbers]:
     }
 
 
-places = st.sampled_from([A, WWW, NEWS, SPORT, OTHER, "mailto:a@b.example"])
+uris = st.sampled_from([A, WWW, NEWS, SPORT, OTHER, "mailto:a@b.example"])
 links = st.builds(
-    link, places, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"])
+    link, uris, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"])
 )
 pages = st.builds(
     Page,
@@ -117,7 +117,7 @@ def test_counts_are_those_of_the_plain_definition(
     level: str, by: str, digits: int, archive: list[Page]
 ) -> None:
     answer = ask(MemoryStore(archive), level=level, by=by)
-    assert told(answer) == plainly(archive, level, digits)
+    assert counts_of(answer) == plainly(archive, level, digits)
     assert all(extent.is_complete for extent in answer.extents.values())
 
 
@@ -137,7 +137,7 @@ def test_rows_with_most_links_come_first_up_to_the_limit() -> None:
 
 def test_a_range_is_counted_alone() -> None:
     store = MemoryStore([Page(NEWS, T1, [link(A)]), Page(NEWS, T3, [link(A)])])
-    assert set(told(ask(store, level="host", to="2009"))) == {
+    assert set(counts_of(ask(store, level="host", to="2009"))) == {
         ("in", "news.bbc.co.uk", ""),
         ("in", "news.bbc.co.uk", "2009-12"),
     }

@@ -355,7 +355,7 @@ def test_counts_and_merged_answers_take_no_range() -> None:
     )
 
 
-def told(answer: LinkAnswer) -> set[tuple[str, str, str, str]]:
+def links_with_text(answer: LinkAnswer) -> set[tuple[str, str, str, str]]:
     """Return direction, page, other end and text of the members, as RDF writes URIs."""
     return {
         (direction.value, iri(member.variants[0]), iri(member.uri), member.text)
@@ -367,7 +367,7 @@ def told(answer: LinkAnswer) -> set[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("name", READERS)
 def test_every_page_is_a_subject_of_a_listing(name: str, limit: str) -> None:
     document = written(name, "listing", answer_link_query(SITE, query_of("domain", limit=limit)))
-    expected = told(answer_link_query(SITE, query_of("domain")))
+    expected = links_with_text(answer_link_query(SITE, query_of("domain")))
     for graph in (read_by_rdflib(name, document), read_by_oxigraph(name, document)):
         found = set()
         for direction, predicate in (("out", TWG.hasOutlinks), ("in", TWG.hasInlinks)):
@@ -383,7 +383,9 @@ def test_every_link_has_both_its_ends_in_the_profile_links(name: str) -> None:
     document = written(name, "links", answer_link_query(SITE, query_of("domain")))
     expected = {
         (page, other, text) if direction == "out" else (other, page, text)
-        for direction, page, other, text in told(answer_link_query(SITE, query_of("domain")))
+        for direction, page, other, text in links_with_text(
+            answer_link_query(SITE, query_of("domain"))
+        )
     }
     for graph in (read_by_rdflib(name, document), read_by_oxigraph(name, document)):
         found = {

@@ -98,10 +98,10 @@ def test_a_link_is_a_node_with_its_ends_text_and_times() -> None:
     )
     graph = read_by_rdflib("turtle", written("turtle", "links", answer))
     (link,) = graph.subjects(rdflib.RDF.type, TWG.Link)
-    told: dict[str, set[str]] = defaultdict(set)
+    properties: dict[str, set[str]] = defaultdict(set)
     for predicate, value in graph.predicate_objects(link):
-        told[str(predicate).removeprefix(str(TWG))].add(str(value))
-    assert told == {
+        properties[str(predicate).removeprefix(str(TWG))].add(str(value))
+    assert properties == {
         str(rdflib.RDF.type): {str(TWG.Link)},
         "source": {A},
         "target": {"http://b.example/x%7Cy"},

@@ -23,11 +23,11 @@ REPLAY = parse_replay("--replay", "https://w.example/web")
 _LINK = re.compile(r'<([^<>\s]*)>((?:; [a-z]+="[^"]*")*)')
 
 
-def link_format(found: TimeMap, place: str = "") -> list[tuple[str, dict[str, str]]]:
+def link_format(found: TimeMap, base_url: str = "") -> list[tuple[str, dict[str, str]]]:
     """Return (URI, attributes) of each link of a TimeMap, as RFC 6690 has them."""
     links = []
     for line in (
-        b"".join(write_link_timemap(found, uri_ms_in(REPLAY), place))
+        b"".join(write_link_timemap(found, uri_ms_in(REPLAY), base_url))
         .decode("ascii")
         .removesuffix("\n")
         .split(",\n")

@@ -38,7 +38,7 @@ def ask(store: GraphStore, **parameters: str) -> LinkAnswer:
     )
 
 
-def told(answer: LinkAnswer) -> Found:
+def validities_of(answer: LinkAnswer) -> Found:
     return {
         (direction, one.uri, one.text, one.rel): one.validity
         for direction, members in (("out", answer.outlinks), ("in", answer.inlinks))
@@ -114,7 +114,7 @@ unread = st.builds(
 def test_validity_is_that_of_the_plain_definition(
     parameters: dict[str, str], pages: list[Page]
 ) -> None:
-    found = told(ask(MemoryStore(pages), **parameters))
+    found = validities_of(ask(MemoryStore(pages), **parameters))
     assert found == {key: plainly(pages, key) for key in found}
 
 
@@ -125,7 +125,7 @@ def test_the_four_mementos_of_a_link_that_came_and_went() -> None:
         Page(B, T3, [link(A, "x"), link(C)]),
         Page(B, T4, None, "404", "MEMENTO_STATUS"),
     ]
-    assert list(told(ask(MemoryStore(pages))).values()) == [Validity(T1, T2, T3, T4)]  # type: ignore[arg-type]  # plain texts
+    assert list(validities_of(ask(MemoryStore(pages))).values()) == [Validity(T1, T2, T3, T4)]  # type: ignore[arg-type]  # plain texts
 
 
 def test_a_page_that_was_not_captured_before_was_not_without_the_link() -> None:
@@ -134,7 +134,7 @@ def test_a_page_that_was_not_captured_before_was_not_without_the_link() -> None:
         Page(C, T1),
         Page(B, T3, None, reason="PAYLOAD_NOT_AT_HAND"),
     ]
-    assert list(told(ask(MemoryStore(pages))).values()) == [(None, T2, T2, None)]
+    assert list(validities_of(ask(MemoryStore(pages))).values()) == [(None, T2, T2, None)]
 
 
 def test_every_format_with_validity_has_the_same_one() -> None:
@@ -161,7 +161,7 @@ def test_validities_beyond_the_budget_are_left_out_and_the_others_are_right(
     pages: list[Page], rows: int
 ) -> None:
     store = MemoryStore(pages)
-    found = told(ask(store, limit="0"))
+    found = validities_of(ask(store, limit="0"))
     plain = answer_link_query(store, LinkQuery.from_parameters([("uri", A)]))
     for direction, members in ((Direction.OUT, plain.outlinks), (Direction.IN, plain.inlinks)):
         dating = Dating(Reading(store, plain.query), rows)

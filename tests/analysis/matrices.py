@@ -8,8 +8,8 @@ from scipy.sparse import coo_matrix, csr_matrix
 @st.composite
 def matrices(draw: st.DrawFn) -> csr_matrix:
     nodes = draw(st.integers(1, 12))
-    places = st.integers(0, nodes - 1)
-    drawn = draw(st.dictionaries(st.tuples(places, places), st.integers(1, 9), max_size=40))
+    numbers = st.integers(0, nodes - 1)
+    drawn = draw(st.dictionaries(st.tuples(numbers, numbers), st.integers(1, 9), max_size=40))
     return matrix_of(nodes, [(*pair, weight) for pair, weight in drawn.items()])
 
 

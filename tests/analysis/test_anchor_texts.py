@@ -106,7 +106,7 @@ def test_counts_and_weights_are_those_of_the_plain_definition(
             pytest.approx(tf * log10(total / df)),
         )
     terms_found = ask(MemoryStore(archive), query(level, term, by, is_external))
-    told: dict[tuple[str, str], tuple[object, ...]] = {
+    counted: dict[tuple[str, str], tuple[object, ...]] = {
         (one.window, one.term): (
             *one.counts[:4],
             one.counts.first.timestamp,
@@ -117,7 +117,7 @@ def test_counts_and_weights_are_those_of_the_plain_definition(
         )
         for one in terms_found
     }
-    assert told == expected
+    assert counted == expected
     assert [(one.window, -one.tf_idf) for one in terms_found] == sorted(
         (one.window, -one.tf_idf) for one in terms_found
     )

@@ -173,11 +173,11 @@ def test_an_unusable_file_is_written_again(
 
 def test_a_folder_that_cannot_be_written_gives_a_warning_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    told: list[str] = []
+    messages: list[str] = []
     assert (
         FrequencyFile(tmp_path / "file", MemoryStore(PAGES), Level.URI, Term.TEXT)
-        .read_or_count(told.append)
+        .read_or_count(messages.append)
         .documents
         == 4
     )
-    assert "cannot be written" in told[0]
+    assert "cannot be written" in messages[0]

@@ -130,7 +130,7 @@ def test_lives_are_counted_by_cohort(archive: list[Page], scope: LinkScope, only
                 expected[cohort][name, (end - born) // 86_400] += 1
     histories, targets_of = read(archive, scope)
     lives = lives_of_links(histories, targets_of, scope, MONTH, only_new=only_new)
-    told = {
+    found = {
         cohort: Counter(
             {("censored", age): count for age, count in lived.censored.items()}
             | {
@@ -141,7 +141,7 @@ def test_lives_are_counted_by_cohort(archive: list[Page], scope: LinkScope, only
         )
         for cohort, lived in lives.items()
     }
-    assert told == expected
+    assert found == expected
 
 
 def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:

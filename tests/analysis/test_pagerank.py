@@ -108,9 +108,9 @@ def test_the_top_is_sorted_by_rank_and_then_by_name(tmp_path: Path, count: int) 
     one = slice_of(tmp_path, [10, 13, 14, 17, 18])
     ranks = np.array([0.1, 0.3, 0.2, 0.3 + 1e-15, 0.1])
     first = first_ranked(one, ranks, count)
-    told = [(found.node, found.place, found.is_captured) for found in first.nodes]
+    ranked = [(found.node, found.place, found.is_captured) for found in first.nodes]
     assert (
-        told
+        ranked
         == [(13, 1, False), (17, 1, False), (14, 3, True), (10, 4, True), (18, 4, True)][:count]
     )
     assert first.tied == {1: 1, 4: 1}.get(count, 0)

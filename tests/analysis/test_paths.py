@@ -73,12 +73,12 @@ def arrivals(
     something happens.
     """
 
-    def go(place: str, time: str, visited: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-        if place == surt_of(D):
+    def go(page: str, time: str, visited: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+        if page == surt_of(D):
             yield time, len(visited) - 1
             return
         for begin_of, to, begin, end in edges(archive, usable):
-            if begin_of == place and to not in visited:
+            if begin_of == page and to not in visited:
                 for moment in sorted({*TIMES, first}):
                     if time <= moment <= last and (moment == begin or begin < moment < end):
                         yield from go(to, moment, (*visited, to))
@@ -122,9 +122,9 @@ def test_paths_are_the_best_of_all_ways(
         )
     for hops in (earliest.hops, shortest.hops):
         assert [hop.time for hop in hops] == sorted(hop.time for hop in hops)
-        places = [surt_of(A), *(surt_of(hop.link.target) for hop in hops)]
-        for place, hop in zip(places, hops, strict=False):
-            assert surt_of(hop.page) == place
+        surts = [surt_of(A), *(surt_of(hop.link.target) for hop in hops)]
+        for surt, hop in zip(surts, hops, strict=False):
+            assert surt_of(hop.page) == surt
             assert first <= hop.time <= last
             shown = [
                 page.links or ()
@@ -135,11 +135,11 @@ def test_paths_are_the_best_of_all_ways(
             ends_at = [
                 end
                 for begin_of, to, begin, end in edges(archive, usable)
-                if begin == hop.seen and begin_of == place
+                if begin == hop.seen and begin_of == surt
             ]
             assert hop.time == hop.seen or any(hop.time < end for end in ends_at)
         if hops:
-            assert places[-1] == surt_of(D)
+            assert surts[-1] == surt_of(D)
 
 
 def test_a_link_observed_too_early_is_followed_only_if_it_is_in_force() -> None:

@@ -128,7 +128,8 @@ def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.Mo
 def test_an_edge_is_found_where_there_is_one(matrix: csr_matrix) -> None:
     nodes = matrix.shape[0]
     sources, targets = (
-        places.ravel() for places in np.meshgrid(np.arange(nodes), np.arange(nodes), indexing="ij")
+        nodes_of_pairs.ravel()
+        for nodes_of_pairs in np.meshgrid(np.arange(nodes), np.arange(nodes), indexing="ij")
     )
     assert has_edges(matrix, sources, targets).tolist() == (matrix.toarray().ravel() != 0).tolist()
 
@@ -207,8 +208,8 @@ def test_the_properties_of_the_whole_are_those_of_networkx(demo_store: str, tmp_
     with open_store(demo_store) as store:
         slices = build_slices(store, SliceOptions(Windows.parse("month")), tmp_path / "slices")
         captured = {memento.surt for memento in store.scan_mementos()}
-    for place, one in enumerate(slices):
-        found = properties_of(slices, place)
+    for number, one in enumerate(slices):
+        found = properties_of(slices, number)
         graph = graph_of(one.matrix)
         names = [slices.names[node] for node in one.nodes.tolist()]
         targets = {node for node, degree in graph.in_degree() if degree}

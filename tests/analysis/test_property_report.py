@@ -85,7 +85,7 @@ def test_page_table_and_lines_say_the_same(report: tuple[str, list[dict[str, str
     assert f"{100 * share:.1f} %" in page
     assert f"{whole['never_captured']} of {whole['targets']} targets ({share:.1%})" in lines
     assert sum(
-        int(whole[place]) for place in ("core", "in", "out", "tubes", "tendrils", "apart")
+        int(whole[component]) for component in ("core", "in", "out", "tubes", "tendrils", "apart")
     ) == int(whole["nodes"])
     for row in rows:
         assert f"<td>{row['window']}</td>" in page

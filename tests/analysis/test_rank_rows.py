@@ -13,7 +13,7 @@ from arclink.cli.main import group
 from arclink.errors import UsageError
 
 
-def told(*words: str) -> dict[str, list[dict[str, object]]]:
+def ranked(*words: str) -> dict[str, list[dict[str, object]]]:
     run = CliRunner().invoke(
         group, ["analyze", "pagerank", *words, "--format", "json"], catch_exceptions=False
     )
@@ -22,7 +22,7 @@ def told(*words: str) -> dict[str, list[dict[str, object]]]:
 
 
 def test_each_window_and_the_whole_have_their_top_ranks(demo_store: str) -> None:
-    answer = told("--store", demo_store, "--top", "3")
+    answer = ranked("--store", demo_store, "--top", "3")
     windows = [str(window["window"]) for window in answer["windows"]]
     assert windows == ["2009-11", "2009-12", "2010-01", "2010-02", "2010-03", "all"]
     assert all(
@@ -38,24 +38,26 @@ def test_each_window_and_the_whole_have_their_top_ranks(demo_store: str) -> None
 
 
 def test_windows_are_compared_with_the_next_and_with_the_whole(demo_store: str) -> None:
-    answer = told("--store", demo_store, "--top", "50", "--compare")
+    answer = ranked("--store", demo_store, "--top", "50", "--compare")
     pairs = [(row["window"], row["with"]) for row in answer["agreements"]]
     months = ["2009-11", "2009-12", "2010-01", "2010-02", "2010-03"]
     assert pairs == [*pairwise(months), *((month, "all") for month in months)]
     assert all(0 < int(str(row["overlap"])) <= int(str(row["of"])) for row in answer["agreements"])
-    whole = told("--store", demo_store, "--by", "2009-10/2010-04", "--compare")["agreements"]
+    whole = ranked("--store", demo_store, "--by", "2009-10/2010-04", "--compare")["agreements"]
     assert [(row["overlap"], row["tau"]) for row in whole] == [(10, 1.0)]
 
 
 def test_the_answer_counts_edges_that_ranks_follow_and_ties_at_its_end(demo_store: str) -> None:
     hosts = ("--store", demo_store, "--level", "host")
-    plain, own = (told(*hosts, "--top", "5", *words)["windows"] for words in ([], ["--self-links"]))
+    plain, own = (
+        ranked(*hosts, "--top", "5", *words)["windows"] for words in ([], ["--self-links"])
+    )
     windows, with_own = ({str(one["window"]): one for one in some} for some in (plain, own))
     for one in open_slices(demo_store, SliceOptions(Windows.parse("month"), Level.HOST)):
         found = one.matrix.tocoo()
         assert windows[one.window.name]["edges"] == int((found.row != found.col).sum()) < found.nnz
         assert with_own[one.window.name]["edges"] == found.nnz
-    ranks = told(*hosts, "--top", "100000")["ranks"]
+    ranks = ranked(*hosts, "--top", "100000")["ranks"]
     for name, window in windows.items():
         places = [row["place"] for row in ranks if row["window"] == name]
         last = places[:5][-1]
@@ -68,10 +70,10 @@ def test_the_answer_counts_edges_that_ranks_follow_and_ties_at_its_end(demo_stor
 
 
 def test_one_uri_is_followed_through_time(demo_store: str) -> None:
-    rows = told("--store", demo_store, "--uri", "http://kalvik2010.example/")["history"]
+    rows = ranked("--store", demo_store, "--uri", "http://kalvik2010.example/")["history"]
     ranks = {
         (row["window"], row["uri"]): row
-        for row in told("--store", demo_store, "--top", "100000")["ranks"]
+        for row in ranked("--store", demo_store, "--top", "100000")["ranks"]
     }
     for row in rows:
         same = ranks.get((row["window"], "kalvik2010.example/"), {})
@@ -82,7 +84,7 @@ def test_one_uri_is_followed_through_time(demo_store: str) -> None:
 
 
 def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
-    answer = told("--store", demo_store, "--by", "2009-11,1999")
+    answer = ranked("--store", demo_store, "--by", "2009-11,1999")
     assert [(window["window"], window["nodes"] == 0) for window in answer["windows"]] == [
         ("2009-11", False),
         ("1999", True),

@@ -51,9 +51,9 @@ def test_damaged_slices_are_made_again(store: str) -> None:
     assert len(right) > 10
     for path, whole in right.items():
         damages = {"cut": whole[:-1], "gone": None}
-        for place in range(0, len(whole), max(1, len(whole) // 5)):
-            flipped = bytes([whole[place] ^ 4])
-            damages[f"byte {place}"] = whole[:place] + flipped + whole[place + 1 :]
+        for index in range(0, len(whole), max(1, len(whole) // 5)):
+            flipped = bytes([whole[index] ^ 4])
+            damages[f"byte {index}"] = whole[:index] + flipped + whole[index + 1 :]
         for name, damaged in damages.items():
             path.unlink()
             if damaged is not None:

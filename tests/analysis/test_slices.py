@@ -69,9 +69,9 @@ def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edg
     return dict(+edges)
 
 
-def told_edges(slices: Slices, place: int) -> Edges:
+def edges_between(slices: Slices, number: int) -> Edges:
     """Return the nodes and edges of a slice."""
-    one = slices[place]
+    one = slices[number]
     names = [slices.names[node] for node in one.nodes.tolist()]
     matrix = one.matrix.tocoo()
     return {
@@ -145,8 +145,8 @@ def test_a_leap_day_is_a_window(tmp_path: Path) -> None:
     slices = build_slices(
         MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices"
     )
-    told = [(one.window.name, one.matrix.sum()) for one in slices.windows]
-    assert told == [("2024-02-28", 1), ("2024-02-29", 1), ("2024-03-01", 1)]
+    sums = [(one.window.name, one.matrix.sum()) for one in slices.windows]
+    assert sums == [("2024-02-28", 1), ("2024-02-29", 1), ("2024-03-01", 1)]
 
 
 def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions,
             assume(False)
         mementos = list(dictionary.scan_mementos())
         assert slices.whole.window == WHOLE
-        for place, one in enumerate(slices):
+        for number, one in enumerate(slices):
             edges = plain_edges(dictionary, one.window, chosen)
-            assert told_edges(slices, place) == edges
+            assert edges_between(slices, number) == edges
             captured = {
                 chosen.level.name_of(memento.surt)
                 for memento in mementos

@@ -35,8 +35,8 @@ def test_the_table_of_the_textbooks() -> None:
         for _ in range(count)
     ]
     curve = curve_of(remissions)
-    told = {6: 0.8571, 7: 0.8067, 10: 0.7529, 13: 0.6902, 16: 0.6275, 22: 0.5378, 23: 0.4482}
-    assert {age: round(float(curve.share[age]), 4) for age in told} == told
+    published = {6: 0.8571, 7: 0.8067, 10: 0.7529, 13: 0.6902, 16: 0.6275, 22: 0.5378, 23: 0.4482}
+    assert {age: round(float(curve.share[age]), 4) for age in published} == published
     assert curve.at_risk[[6, 7, 10, 13, 16, 22, 23]].tolist() == [21, 17, 15, 12, 11, 7, 6]
     assert curve.median() == 23
     assert curve.share[5] == 1

@@ -44,8 +44,8 @@ MEMBERS: Makers = {
 
 
 def _damaged(member: bytes, number: int) -> bytes:
-    place = 10 + number * 37 % (len(member) - 18)
-    return member[:place] + bytes([member[place] ^ 0x55]) + member[place + 1 :]
+    position = 10 + number * 37 % (len(member) - 18)
+    return member[:position] + bytes([member[position] ^ 0x55]) + member[position + 1 :]
 
 
 PAGES = [digested(number, noise(number, 2_000)) for number in range(40)]

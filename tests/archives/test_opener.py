@@ -28,7 +28,7 @@ def wacz(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["file", "entry"])
-def place(request: pytest.FixtureRequest, wacz: Path, tmp_path: Path) -> str:
+def location(request: pytest.FixtureRequest, wacz: Path, tmp_path: Path) -> str:
     if request.param == "entry":
         return entry_of(str(wacz), ENTRY)
     (tmp_path / "data").write_bytes(DATA)
@@ -38,14 +38,14 @@ def place(request: pytest.FixtureRequest, wacz: Path, tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("offset", "count"), [(0, 10), (700, 100), (0, 9999), (1279, 5), (1280, 5), (5000, 5), (3, 0)]
 )
-def test_bytes_are_those_of_the_range(place: str, offset: int, count: int) -> None:
-    with closing(open_bytes(place)) as source:
+def test_bytes_are_those_of_the_range(location: str, offset: int, count: int) -> None:
+    with closing(open_bytes(location)) as source:
         assert source.size == len(DATA)
         assert source.read(offset, count) == DATA[offset : offset + count]
 
 
-def test_a_stream_reads_forward_and_seeks_backward(place: str) -> None:
-    with open_stream(place) as stream:
+def test_a_stream_reads_forward_and_seeks_backward(location: str) -> None:
+    with open_stream(location) as stream:
         assert stream.read(300) == DATA[:300]
         assert stream.read() == DATA[300:]
         assert stream.seek(-4, 2) == len(DATA) - 4

@@ -442,9 +442,9 @@ def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
 def test_a_flipped_bit_costs_one_record(tmp_path: Path) -> None:
     members = [gzip.compress(record, mtime=0) for record in PAGES]
     offset = len(members[0]) + len(members[1])
-    for place in range(12, len(members[2])):
+    for position in range(12, len(members[2])):
         broken = bytearray(members[2])
-        broken[place] ^= 1
+        broken[position] ^= 1
         path = write(tmp_path, b"".join([*members[:2], bytes(broken), *members[3:]]))
         records, errors = read(path)
         sound = [record.uri for record in records if not record.damage]
@@ -605,8 +605,8 @@ def test_any_damage_ends_in_records_and_errors(tmp_path: Path, data: st.DataObje
         )
     )
     damaged = bytearray(stored)
-    for place in data.draw(st.lists(st.integers(0, len(stored) - 1), max_size=6)):
-        damaged[place] = data.draw(st.integers(0, 255))
+    for position in data.draw(st.lists(st.integers(0, len(stored) - 1), max_size=6)):
+        damaged[position] = data.draw(st.integers(0, 255))
     start, stop = sorted(
         data.draw(st.tuples(st.integers(0, len(stored)), st.integers(0, len(stored))))
     )

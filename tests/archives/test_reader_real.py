@@ -170,7 +170,8 @@ def test_warcio_finds_the_same_records_by_offset(shared_data: Path) -> None:
         expected = [(theirs.get_record_offset(), theirs.get_record_length()) for _ in theirs]
     assert [(record.offset, record.length) for record in read(path)[0]] == expected
     with ArchiveFile(str(path)) as archive:
-        assert sum(archive.record_at(*place).length for place in expected) == os.path.getsize(path)
+        lengths = [archive.record_at(*address).length for address in expected]
+        assert sum(lengths) == os.path.getsize(path)
 
 
 def test_every_record_of_a_sound_archive_has_what_a_capture_needs(shared_data: Path) -> None:
@@ -204,10 +205,10 @@ def test_what_the_page_of_odd_files_says_adds_up(shared_data: Path) -> None:
 def test_a_quick_look_at_a_member_gives_the_record_of_a_closer_look(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked_up(path: Path, places: list[tuple[int, int]]) -> list[object]:
+    def looked_up(path: Path, addresses: list[tuple[int, int]]) -> list[object]:
         found: list[object] = []
         with ArchiveFile(str(path)) as archive:
-            for offset, length in places:
+            for offset, length in addresses:
                 try:
                     found.append(archive.record_at(offset, length))
                 except RecordError as error:
@@ -220,10 +221,12 @@ def test_a_quick_look_at_a_member_gives_the_record_of_a_closer_look(
         if path.suffix != ".gz" or path.name.endswith(".tsv.gz"):
             continue
         records, _ = read(path)
-        places = [(record.offset, record.length + wrong) for record in records for wrong in (0, 9)]
-        quick = looked_up(path, places)
+        addresses = [
+            (record.offset, record.length + wrong) for record in records for wrong in (0, 9)
+        ]
+        quick = looked_up(path, addresses)
         with monkeypatch.context() as patched:
             patched.setattr(ArchiveFile, "_plain_record", lambda *_: None)
-            assert looked_up(path, places) == quick, path
+            assert looked_up(path, addresses) == quick, path
         members += len(records)
     assert members > 5_000

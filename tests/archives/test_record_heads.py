@@ -156,18 +156,18 @@ def test_damage_costs_no_record_that_is_found_with_all_inflated(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     damaged = bytearray(MEMBERS)
-    for place in data.draw(st.lists(st.integers(0, len(damaged) - 1), max_size=3)):
-        damaged[place] ^= 1 << data.draw(st.integers(0, 7))
+    for position in data.draw(st.lists(st.integers(0, len(damaged) - 1), max_size=3)):
+        damaged[position] ^= 1 << data.draw(st.integers(0, 7))
     if data.draw(st.booleans()):
         del damaged[data.draw(st.integers(0, len(damaged))) :]
     path = tmp_path_factory.mktemp("damaged") / "a.warc.gz"
     path.write_bytes(damaged)
-    inflated, skimmed = (told(path, heads_only=heads_only) for heads_only in (False, True))
+    inflated, skimmed = (records_of(path, heads_only=heads_only) for heads_only in (False, True))
     # It may find more: a member after a damaged one whose own body is damaged, too.
     assert inflated <= skimmed
 
 
-def told(path: Path, *, heads_only: bool) -> set[tuple[object, ...]]:
+def records_of(path: Path, *, heads_only: bool) -> set[tuple[object, ...]]:
     """Return all of a file's records that a row tells, but for the length, which is unknown of what
     is damaged.
     """

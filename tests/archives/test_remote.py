@@ -36,9 +36,10 @@ from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx, read_usual_lines
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.archives.range_server import Site, serve
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 DATA = bytes(range(256)) * 8192
 
@@ -139,7 +140,7 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
+    ("location", "message"),
     [
         pytest.param(
             "{site}gone.warc.gz",
@@ -153,9 +154,11 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
         pytest.param("{site}data", "is not a WARC or ARC file", id="something else"),
     ],
 )
-def test_an_unreadable_place_is_named_with_its_cause(place: str, message: str, site: Site) -> None:
+def test_an_unreadable_location_is_named_with_its_cause(
+    location: str, message: str, site: Site
+) -> None:
     with pytest.raises(InputError, match=message):
-        ArchiveFile(place.format(site=site.url))
+        ArchiveFile(location.format(site=site.url))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,7 @@ def test_a_driver_that_is_not_installed_is_named(
 
 
 @pytest.mark.parametrize(
-    ("place", "scheme", "name"),
+    ("location", "scheme", "name"),
     [
         ("https://h/a/b.warc.gz", "https", "b.warc.gz"),
         ("HTTPS://h/a/b.warc.gz?signature=x/y#z", "https", "b.warc.gz"),
@@ -192,15 +195,15 @@ def test_a_driver_that_is_not_installed_is_named(
         ("a://", "a", None),
     ],
 )
-def test_a_place_has_its_scheme_and_short_name(
-    place: str, scheme: str | None, name: str | None
+def test_a_location_has_its_scheme_and_short_name(
+    location: str, scheme: str | None, name: str | None
 ) -> None:
     if name is None:
-        assert scheme_of(place) is None, "a scheme has two letters: C:// is a drive"
+        assert scheme_of(location) is None, "a scheme has two letters: C:// is a drive"
         return
-    assert scheme_of(place) == scheme
-    assert short_name(place) == name
-    assert isinstance(location_of(place), RemotePath) == (scheme is not None)
+    assert scheme_of(location) == scheme
+    assert short_name(location) == name
+    assert isinstance(location_of(location), RemotePath) == (scheme is not None)
 
 
 @pytest.mark.parametrize("line", ["//[x/a.warc", "http://[x/a.warc"])
@@ -313,9 +316,9 @@ def test_a_file_that_cannot_be_reached_fails_the_task_and_one_that_is_gone_is_co
 def test_a_file_that_is_gone_is_asked_for_once(
     kind: PointerKind, failing: int, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = (Timestamp("20200102030405"), UriR("http://h/"))
+    capture = (Timestamp("20200102030405"), UriR("http://h/"))
     pointers = [
-        Pointer(kind, Checksum(letter * 32), "gone.warc.gz", 0, -1, *place) for letter in "ABC"
+        Pointer(kind, Checksum(letter * 32), "gone.warc.gz", 0, -1, *capture) for letter in "ABC"
     ]
     site.failing = failing
     opened = []
@@ -368,10 +371,10 @@ def test_a_remote_wacz_is_read_without_a_copy(
         zipped.write(
             shared_data / "pywb/cdxj/example2.cdxj", "indexes/index.cdxj", zipfile.ZIP_DEFLATED
         )
-    place = site.url + "c.wacz"
-    assert archives_in(place) == ["archive/example2.warc.gz"]
+    url = site.url + "c.wacz"
+    assert archives_in(url) == ["archive/example2.warc.gz"]
     report = build_store(
-        tmp_path, tmp_path / "x.db", BuildSettings(cores=2), [place], find_cdx([place])
+        tmp_path, tmp_path / "x.db", BuildSettings(cores=2), [url], find_cdx([url])
     )
     assert report.counts[Reason.PAYLOAD_READ] == 1
     with open_store(str(tmp_path / "x.db")) as store:
@@ -424,14 +427,14 @@ def test_a_row_finds_its_remote_file_by_the_end_of_its_path(site: Site, tmp_path
             f"http://{name}.example/", http(b"<a href=/x>x</a>", "Content-Type: text/html")
         )
         (site.folder / "crawl-data" / name / "x.warc.gz").write_bytes(gzipped([record]))
-        place = f"crawl-data/{name}/x.warc.gz"
-        inputs.append(site.url + place)
+        path = f"crawl-data/{name}/x.warc.gz"
+        inputs.append(site.url + path)
         fields = {
             "url": f"http://{name}.example/",
             "mime": "text/html",
             "status": "200",
             "offset": "0",
-            "filename": place,
+            "filename": path,
         }
         rows.append(f"example,{name})/ 20200102030405 {json.dumps(fields)}")
     cdx = tmp_path / "index.cdxj"

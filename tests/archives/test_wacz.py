@@ -44,8 +44,8 @@ def test_any_bytes_are_read_or_refused(
     if isinstance(changed, bytes):
         data = changed
     else:
-        for place, removed, added in changed:
-            data = data[:place] + added + data[place + removed :]
+        for offset, removed, added in changed:
+            data = data[:offset] + added + data[offset + removed :]
     path.write_bytes(data)
     for read in (archives_in, indexes_in):
         try:
@@ -73,15 +73,15 @@ def test_a_missing_wacz_or_entry_is_a_missing_file(tmp_path: Path, file: str, en
 
 
 VERSION, FLAGS, METHOD, NAME = 6, 9, 10, 46
-"""Places in an entry of the directory (APPNOTE.TXT, 4.3.12)."""
+"""Offsets in an entry of the directory (APPNOTE.TXT, 4.3.12)."""
 
 
 def with_changed_entry(*changes: tuple[int, int], start: bytes = b"content of ") -> bytes:
     """Return a WACZ with other bytes in the last entry of its directory, which is the index."""
     data = bytearray(zipped(start))
     entry = data.rfind(b"PK\x01\x02")
-    for place, value in changes:
-        data[entry + place] = value
+    for offset, value in changes:
+        data[entry + offset] = value
     return bytes(data)
 
 
@@ -113,17 +113,17 @@ def test_an_index_compressed_in_another_way_than_stated_is_an_error(
         list(read_lines(Path(f"{path}!/{NAMES[1]}")))
 
 
-def test_an_entry_at_an_impossible_place_is_an_error(tmp_path: Path) -> None:
+def test_an_entry_at_an_impossible_offset_is_an_error(tmp_path: Path) -> None:
     data = bytearray(zipped())
     entry = data.find(b"PK\x01\x02")
-    data[entry + 42 : entry + 46] = b"\xff" * 4  # the place follows in 64 bits
+    data[entry + 42 : entry + 46] = b"\xff" * 4  # the offset follows in 64 bits
     data[entry + 30] = 12
     extra = b"\x01\x00\x08\x00" + b"\xff" * 8
     end = data.rfind(b"PK\x05\x06")
-    place = entry + 46 + len(NAMES[0])
+    offset = entry + 46 + len(NAMES[0])
     size = int.from_bytes(data[end + 12 : end + 16], "little") + len(extra)
     data[end + 12 : end + 16] = size.to_bytes(4, "little")
     path = tmp_path / "a.wacz"
-    path.write_bytes(data[:place] + extra + data[place:])
+    path.write_bytes(data[:offset] + extra + data[offset:])
     with pytest.raises(InputError, match="no entry begins at byte 18446744073709551615"):
         find_entry(str(path), NAMES[0])

@@ -15,8 +15,9 @@ from arclink.errors import InputError, RecordError
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, page, read, warc
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 RECORDS = [page(number, 2000) for number in range(4)]
 EXTENSION = b"\x50\x2a\x4d\x18\x05\0\0\0extra"

@@ -51,12 +51,12 @@ class Service:
     """A service that runs.
 
     Attributes:
-        place: Where it is, without the last ``/``.
+        base_url: Its URL, without the last ``/``.
         uri: The page of the demo archive with the most to tell.
         stores: The files of its collections, by name.
     """
 
-    place: str
+    base_url: str
     uri: str
     stores: Path
 
@@ -65,7 +65,7 @@ class Service:
     ) -> str:
         """Return the address of a view."""
         return (
-            f"{self.place}/{collection}/"
+            f"{self.base_url}/{collection}/"
             f"?{urlencode({'uri': uri or self.uri, 'view': name, **parameters})}"
         )
 
@@ -128,9 +128,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     ) as process:
         assert process.stdout is not None
         try:
-            place = process.stdout.readline().split(" at ")[1].split("/  ")[0]
+            base_url = process.stdout.readline().split(" at ")[1].split("/  ")[0]
             (folder / "gone.db").unlink()
-            yield Service(place, demo.example_uri, folder)
+            yield Service(base_url, demo.example_uri, folder)
         finally:
             process.send_signal(signal.SIGTERM)
 
@@ -264,7 +264,7 @@ def looking(
     context.close()
     assert unstyled == []
     foreign = [
-        url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.place).netloc
+        url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.base_url).netloc
     ]
     assert foreign == []
     assert [

@@ -137,9 +137,9 @@ def firefox(
 
 def _port(folder: Path, process: subprocess.Popen[bytes]) -> int:
     until = time.monotonic() + START_SECONDS
-    place = folder / "MarionetteActivePort"
+    port_file = folder / "MarionetteActivePort"
     while time.monotonic() < until and process.poll() is None:
-        if place.exists() and place.read_text().strip():
-            return int(place.read_text())
+        if port_file.exists() and port_file.read_text().strip():
+            return int(port_file.read_text())
         time.sleep(0.1)
     raise FirefoxError(f"Firefox did not start: {(folder / 'log').read_text()[-2000:]}")

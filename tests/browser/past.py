@@ -82,18 +82,18 @@ class Past:
     """A service over the archive.
 
     Attributes:
-        place: Origin of the service.
+        base_url: Origin of the service.
         store: Its store.
         replay_port: Port of the origin where pages are replayed.
     """
 
-    place: str
+    base_url: str
     store: Path
     replay_port: int
 
     def then(self, uri: str, time: str = f"{DAY}235959") -> str:
         """Return the address of a page at a time."""
-        return f"{self.place}/browse/{time}/{uri}"
+        return f"{self.base_url}/browse/{time}/{uri}"
 
 
 @contextmanager
@@ -123,8 +123,8 @@ def serving(
     ) as process:
         assert process.stdout is not None
         try:
-            place = process.stdout.readline().split(" at ")[1].split("/  ")[0]
-            yield Past(place, folder / "past.db", port)
+            base_url = process.stdout.readline().split(" at ")[1].split("/  ")[0]
+            yield Past(base_url, folder / "past.db", port)
         finally:
             process.send_signal(signal.SIGTERM)
 

@@ -172,7 +172,7 @@ def attack(name: str, past: Past) -> str:
     text = ATTACKS[name].replace("CODE", CODE.replace("\n", " ")).replace("EVIL", EVIL)
     text = text.replace("OTHER", f"'{other}'")
     return (
-        f"(() => {{ const shell = window.parent, top = window.top, service = '{past.place}'; "
+        f"(() => {{ const shell = window.parent, top = window.top, service = '{past.base_url}'; "
         f"{written(EACH)} {PUSH} try {{ {written(text)} }} catch (error) {{ return String(error) }} }})()"
     )
 
@@ -319,7 +319,7 @@ def test_the_address_follows_a_page_within_its_host(tab: Tab, evil: Past) -> Non
 
 
 def test_a_page_of_the_service_gets_no_archived_byte(tab: Tab, evil: Past) -> None:
-    tab.goto(f"{evil.place}/?uri={EVIL}")
+    tab.goto(f"{evil.base_url}/?uri={EVIL}")
     path = f"/web/{T}id_/{EVIL}"
     for target in (f"{path}panel.html", "/stream", "/export?format=warc", f"/timegate/{EVIL}"):
         assert tab.evaluate(f"fetch('{target}').then(found => found.status)") == 403

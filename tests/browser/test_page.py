@@ -73,7 +73,7 @@ def test_a_page_looks_the_same_the_second_time(
         assert looks(page) == first
         page.reload()
         assert looks(page) == first
-        page.goto(f"{service.place}/demo/")
+        page.goto(f"{service.base_url}/demo/")
         page.go_back()
         page.wait_for_load_state()
         assert looks(page) == first
@@ -85,7 +85,7 @@ def test_other_pages_look_the_same_the_second_time(
     browser: "Browser", service: Service, path: str
 ) -> None:
     with looking(browser, service) as page:
-        page.goto(service.place + path)
+        page.goto(service.base_url + path)
         assert what_does_not_apply(page) == []
 
 
@@ -93,7 +93,7 @@ def test_a_search_leads_from_the_front_to_a_page_at_a_glance(
     browser: "Browser", service: Service
 ) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/")
+        page.goto(f"{service.base_url}/")
         page.get_by_role("link", name="demo").click()
         page.get_by_label("Address of a page").fill("kalvik2010.example/ceremony/opening.html")
         page.keyboard.press("Enter")
@@ -229,7 +229,7 @@ def test_everything_is_reached_and_seen_with_the_keyboard_alone(
     browser: "Browser", service: Service
 ) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/")
+        page.goto(f"{service.base_url}/demo/")
         page.keyboard.type(service.uri)
         page.keyboard.press("Enter")
         page.wait_for_url("**uri=*")
@@ -241,9 +241,9 @@ def test_everything_is_reached_and_seen_with_the_keyboard_alone(
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_url("**view=links*")
-        places = "a[href], button, input:not([type=hidden]), select, summary"
+        focusable = "a[href], button, input:not([type=hidden]), select, summary"
         count = page.evaluate(
-            f"[...document.querySelectorAll('{places}')].filter(one => !one.hidden && "
+            f"[...document.querySelectorAll('{focusable}')].filter(one => !one.hidden && "
             "one.tabIndex >= 0).length"
         )
         reached = set()
@@ -271,10 +271,10 @@ def test_narrow_screens_do_not_scroll_sideways(
 ) -> None:
     with looking(browser, service, viewport={"width": width, "height": 700}) as page:
         addresses = [
-            f"{service.place}/",
-            f"{service.place}/demo/",
-            f"{service.place}/demo/docs",
-            f"{service.place}/demo/select?subset=domain:example",
+            f"{service.base_url}/",
+            f"{service.base_url}/demo/",
+            f"{service.base_url}/demo/docs",
+            f"{service.base_url}/demo/select?subset=domain:example",
             service.view("glance", uri="http://nothing.example/"),
         ]
         addresses += [service.view(view) for view in VIEWS]
@@ -367,7 +367,7 @@ def test_an_error_page_says_what_is_wrong_and_leads_on(
     browser: "Browser", service: Service, address: str, status: int, says: str, way_on: str
 ) -> None:
     with looking(browser, service, may_fail=True) as page:
-        answer = page.goto(service.place + address)
+        answer = page.goto(service.base_url + address)
         assert answer is not None
         assert answer.status == status
         assert says in page.locator("main").inner_text()
@@ -391,7 +391,7 @@ def test_on_a_telephone_all_steps_through_time_are_on_one_line(
 
 def test_the_description_of_the_service_unfolds(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/")
+        page.goto(f"{service.base_url}/demo/")
         page.get_by_role("link", name="anchors?uri=…").click()
         page.wait_for_url("**/demo/docs#anchors")
         section = page.locator("#anchors")
@@ -415,11 +415,11 @@ def test_axe_finds_nothing_wrong(
     }
     with looking(browser, service, may_fail=True, **options) as page:
         addresses = [
-            f"{service.place}/",
-            f"{service.place}/demo/",
-            f"{service.place}/demo/docs",
-            f"{service.place}/demo/nothing",
-            f"{service.place}/gone/?uri=example.org",
+            f"{service.base_url}/",
+            f"{service.base_url}/demo/",
+            f"{service.base_url}/demo/docs",
+            f"{service.base_url}/demo/nothing",
+            f"{service.base_url}/gone/?uri=example.org",
         ]
         addresses += [service.view(view) for view in VIEWS]
         addresses += [

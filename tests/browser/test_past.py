@@ -61,7 +61,7 @@ def opened(
     page.set_default_timeout(20_000)
     yield page
     context.close()
-    ports = (urlsplit(past.place).port, past.replay_port)
+    ports = (urlsplit(past.base_url).port, past.replay_port)
     ours = {
         f"http://{host}:{port}"
         for host, port in zip(("127.0.0.1", "localhost"), ports, strict=True)
@@ -190,7 +190,7 @@ def test_the_panel_equals_the_link_query(browser: "Browser", past: Past) -> None
                 "[item.querySelector('.words, .wordless').textContent, uri.textContent]))"
             )
             query = urlencode({"uri": uri, "at": THEN, "direction": "in", "format": "json"})
-            with urllib.request.urlopen(f"{past.place}/linkQuery?{query}") as response:
+            with urllib.request.urlopen(f"{past.base_url}/linkQuery?{query}") as response:
                 answer = json.load(response)
             assert sorted(map(tuple, shown)) == sorted(
                 (link["text"] or "no words", link["uri"]) for link in answer["inlinks"]
@@ -280,7 +280,7 @@ def test_axe_finds_nothing_wrong_around_the_past(
 
 def test_the_past_is_reached_and_seen_with_the_keyboard(browser: "Browser", past: Past) -> None:
     with opened(browser, past) as page:
-        page.goto(f"{past.place}/?uri={HOME}")
+        page.goto(f"{past.base_url}/?uri={HOME}")
         page.get_by_role("link", name="The page then").focus()
         page.keyboard.press("Enter")
         wait_for_heading(page, "Old page")
@@ -419,7 +419,7 @@ def try_to_escape(browser: "Browser", hostile: Past, canary: Canary, ways: Seque
         except Error:
             assert ended
     time.sleep(1.5)  # not by the page, which may have been ended
-    assert page.url.startswith(hostile.place)
+    assert page.url.startswith(hostile.base_url)
     assert [one.url for one in context.pages] == [page.url]
     context.close()
     assert canary.asked == []
@@ -445,7 +445,7 @@ def test_a_hostile_page_stays_in_its_frame(
     page = context.new_page()
     page.goto(hostile.then(HOSTILE))
     page.wait_for_timeout(5_000)
-    assert page.url.startswith(f"{hostile.place}/browse/")
+    assert page.url.startswith(f"{hostile.base_url}/browse/")
     assert page.title() != "registered"
     workers = page.frames[1].evaluate(
         "navigator.serviceWorker.getRegistrations().then(all => all.map(one => new "

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import pytest
 
 from arclink.uris.surts import surt_of
+from benchmarks.peers.pywb_server import PYWB, add_panel, free_port, serving_pywb, write_config
 from tests.browser.axe import violations
 from tests.browser.conftest import missing
 from tests.browser.past import DAY, HOME, HOSTILE, NEVER, NEWS, OTHER, Past, serving
-from tests.wayback.pywb_server import PYWB, add_panel, free_port, serving_pywb, write_config
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -31,15 +31,15 @@ class PywbOverPast:
     """A pywb over a service.
 
     Attributes:
-        place: Its collection, ending in ``/``.
+        base_url: Its collection, ending in ``/``.
         past: The service.
     """
 
-    place: str
+    base_url: str
     past: Past
 
     def then(self, uri: str, time: str = TIME) -> str:
-        return f"{self.place}{time}/{uri}"
+        return f"{self.base_url}{time}/{uri}"
 
 
 @contextmanager
@@ -50,8 +50,8 @@ def pywb_with_panel(folder: Path, *, is_allowed: bool) -> Iterator[PywbOverPast]
     port = free_port()
     allowed = port if is_allowed else port + 1
     with serving(folder, LINKS, ["--cors-origin", f"http://127.0.0.1:{allowed}"]) as past:
-        write_config(folder / "pywb", past.place)
-        add_panel(folder / "pywb", past.place)
+        write_config(folder / "pywb", past.base_url)
+        add_panel(folder / "pywb", past.base_url)
         with serving_pywb(folder / "pywb", {}, port) as (address, _):
             yield PywbOverPast(f"{address}/past/", past)
 
@@ -92,7 +92,7 @@ def links_in_panel(page: "Page") -> list[tuple[str, str]]:
 
 def links_of_service(past: Past, uri: str) -> list[tuple[str, str]]:
     query = urlencode({"uri": uri, "at": DAY, "direction": "in", "format": "json"})
-    with urllib.request.urlopen(f"{past.place}/linkQuery?{query}") as response:
+    with urllib.request.urlopen(f"{past.base_url}/linkQuery?{query}") as response:
         answer = json.load(response)
     wordless = {"img@src": "an image"}
     return [
@@ -163,7 +163,7 @@ def test_the_panel_follows_the_page_and_its_links_stay_in_time(
         wait_for_links(page, OTHER)
         arclink = page.locator("#arclink-panel").get_by_role("link", name="This page in ArcLink")
         query = urlencode({"uri": OTHER, "at": TIME})
-        assert arclink.get_attribute("href") == f"{pywb.past.place}/browse/?{query}"
+        assert arclink.get_attribute("href") == f"{pywb.past.base_url}/browse/?{query}"
 
 
 def test_other_windows_cannot_lead_the_panel(browser: "Browser", pywb: PywbOverPast) -> None:
@@ -180,7 +180,7 @@ def test_a_service_that_does_not_allow_pywb_is_named(browser: "Browser", tmp_pat
         page.goto(pywb.then(HOME))
         note = page.locator("#arclink-panel p")
         note.wait_for()
-        assert f"{pywb.past.place}/ cannot be asked from" in note.inner_text()
+        assert f"{pywb.past.base_url}/ cannot be asked from" in note.inner_text()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])

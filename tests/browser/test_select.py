@@ -30,7 +30,7 @@ def count(page: "Page") -> str:
 
 def test_the_count_follows_what_is_typed(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/")
+        page.goto(f"{service.base_url}/demo/")
         page.get_by_role("link", name="Select captures").click()
         assert count(page) == "No condition yet: all captures are selected."
         page.get_by_label("is", exact=True).press_sequentially("kalvik2010.example", delay=20)
@@ -60,7 +60,7 @@ def test_the_count_follows_what_is_typed(browser: "Browser", service: Service) -
 
 def test_an_older_answer_does_not_replace_a_newer_one(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/select")
+        page.goto(f"{service.base_url}/demo/select")
         waiting = []
         page.route("**/select?**status=200*", lambda route: waiting.append(route))
         page.get_by_label("Status").fill("200")
@@ -76,7 +76,7 @@ def test_an_older_answer_does_not_replace_a_newer_one(browser: "Browser", servic
 
 def test_a_mistake_is_shown_while_typing(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/select")
+        page.goto(f"{service.base_url}/demo/select")
         text = page.get_by_label("Further conditions")
         text.press_sequentially("host:a.example and frm:2010")
         page.locator("mark").wait_for()
@@ -99,7 +99,7 @@ def test_a_mistake_is_shown_while_typing(browser: "Browser", service: Service) -
 
 def test_the_form_works_without_a_script(browser: "Browser", service: Service) -> None:
     with looking(browser, service, java_script_enabled=False) as page:
-        page.goto(f"{service.place}/demo/select")
+        page.goto(f"{service.base_url}/demo/select")
         page.get_by_label("is", exact=True).fill("kalvik2010.example")
         page.get_by_label("Media type").fill("text/*")
         page.get_by_role("button", name="Count").click()
@@ -112,7 +112,7 @@ def test_the_form_works_without_a_script(browser: "Browser", service: Service) -
 
 def test_the_form_is_filled_with_the_keyboard_alone(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
-        page.goto(f"{service.place}/demo/select")
+        page.goto(f"{service.base_url}/demo/select")
         page.get_by_label("Where").focus()
         page.keyboard.type("host")
         page.keyboard.press("Tab")
@@ -148,7 +148,7 @@ def test_the_form_is_for_all_screens_and_readers(
             "?from=20x0&where=a b",
             "?subset=host:nobody.example",
         ):
-            page.goto(f"{service.place}/demo/select{query}")
+            page.goto(f"{service.base_url}/demo/select{query}")
             assert what_does_not_apply(page) == []
             page.locator("summary").click()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, query

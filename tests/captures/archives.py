@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.store_contents import build_store
+from benchmarks.built_stores import build_store
 
 T1, T2, T3 = "20100101000000", "20110101000000", "20120101000000"
 

@@ -15,7 +15,7 @@ from arclink.rows.cdx import Capture, parse_row
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
-from tests.pipeline.store_contents import build_store
+from benchmarks.built_stores import build_store
 
 Facts = set[tuple[Memento, str | None, tuple[object, ...] | None]]
 
@@ -44,7 +44,7 @@ def built(folder: Path, files: Sequence[Path], cdx: Path | None = None) -> Path:
 
 
 def facts_of(store: Path) -> Facts:
-    """Return the captures of a graph with their links, without the places of their records."""
+    """Return the captures of a graph with their links, without the addresses of their records."""
     with open_store(str(store)) as opened:
         found: Facts = set()
         for memento in opened.scan_mementos():

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.formats import write_stream
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, Order, StreamPart, StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.read import PageReader
@@ -20,7 +20,7 @@ from arclink.store.protocols import Scans
 def opened(store: Path | Scans) -> Iterator[tuple[Scans, PageReader]]:
     """Open a store, and a reader of its captures."""
     graph = open_store(str(store)) if isinstance(store, Path) else store
-    reader = PageReader(graph, ArchivePlaces())
+    reader = PageReader(graph, ArchivePaths())
     try:
         yield graph, reader
     finally:

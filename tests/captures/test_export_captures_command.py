@@ -126,7 +126,7 @@ def test_a_subset_is_exported_with_the_originals_of_its_revisits(tmp_path: Path)
     assert "1 added originals" in done.output
     assert [row.original for row in rows_in(tmp_path / "out.cdxj")] == [B]
     assert [row.original for row in rows_in(tmp_path / "out.added.cdxj")] == [A]
-    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
-    assert told["selection"] == "all captures of the subset host:b.example"
+    manifest = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert manifest["selection"] == "all captures of the subset host:b.example"
     nothing = run(store, "--subset", "host:c.example", "--format", "warc", "--into", path)
     assert nothing.exit_code == 1

@@ -106,9 +106,9 @@ def test_an_original_in_a_missing_file_is_not_at_hand(tmp_path: Path) -> None:
     records = [Record(A, T1, b"", record_type="revisit", digest=sha1(b"<a href=/x>x</a>"))]
     path = write_warc(tmp_path / "archive" / "crawl.warc.gz", records)
     (row,) = index_archive(str(path), path.name, Counter())
-    place = Repeated("other.warc.gz", 7, 8)
+    address = Repeated("other.warc.gz", 7, 8)
     index = tmp_path / "index.cdxj"
-    index.write_bytes(format_row(replace(parse_row(row), repeated=place)) + b"\n")
+    index.write_bytes(format_row(replace(parse_row(row), repeated=address)) + b"\n")
     with open_store(str(built(tmp_path, [path], index))) as opened:
         payload = opened.payload(Checksum(sha1(b"<a href=/x>x</a>")))
         assert payload is not None

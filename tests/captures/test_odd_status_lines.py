@@ -7,11 +7,11 @@ import pytest
 from arclink.captures.locate import find_capture
 from arclink.captures.read import PageReader
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import arc, warc
 from tests.captures.exporting import built, exported, facts_of
 from tests.captures.reading import bytes_of, query_of
 from tests.pipeline.batch_orders import ALONE
-from tests.pipeline.store_contents import build_store
 
 BODY = b'<a href="/next">Next</a>'
 FORMS = {

@@ -36,9 +36,9 @@ def damages_of(path: Path) -> dict[str, bytes | None]:
     """Return contents that a disk may leave instead of a file; None for a missing file."""
     whole = path.read_bytes()
     damages: dict[str, bytes | None] = {"gone": None, "empty": b"", "zeros": bytes(len(whole))}
-    for place in range(0, len(whole), max(1, len(whole) // 3)):
-        flipped = whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
-        damages |= {f"byte {place}": flipped, f"cut at {place}": whole[:place]}
+    for index in range(0, len(whole), max(1, len(whole) // 3)):
+        flipped = whole[:index] + bytes([whole[index] ^ 1 << index % 8]) + whole[index + 1 :]
+        damages |= {f"byte {index}": flipped, f"cut at {index}": whole[:index]}
     return {name: damaged for name, damaged in damages.items() if damaged != whole}
 
 

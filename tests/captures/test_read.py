@@ -14,8 +14,8 @@ import zstandard
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 import arclink
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import capture_near, find_capture
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.read import _FRESH_SECONDS, IN_MEMORY, PageReader
 from arclink.captures.text import read_text
 from arclink.demo import write_demo_archive
@@ -94,7 +94,7 @@ def test_a_revisit_gives_the_payload_of_the_other_capture(
     with graph_of(tmp_path, records) as graph, graph.get(uri, T2) as page:
         assert b"".join(page.recorded()) == ONE
         assert page.headers.first("x-of") == "revisit"
-        assert (page.memento.timestamp, page.place.timestamp or T1) == (T2, T1)
+        assert (page.memento.timestamp, page.body_memento.timestamp or T1) == (T2, T1)
 
 
 def test_a_revisit_without_a_head_has_that_of_the_other_capture(tmp_path: Path) -> None:
@@ -173,8 +173,8 @@ def test_moved_files_are_found_in_a_folder_and_by_a_path_index(tmp_path: Path) -
     store, folder = moved(tmp_path)
     index = tmp_path / "paths.txt"
     index.write_text("other.warc.gz\t/nowhere\ncrawl.warc.gz\tnew/deep/crawl.warc.gz\n")
-    for place in (folder, index):
-        with arclink.open(store, archives=[str(place)]) as graph:
+    for archives in (folder, index):
+        with arclink.open(store, archives=[str(archives)]) as graph:
             assert body_of(graph, A) == ONE
 
 
@@ -190,7 +190,7 @@ def test_a_line_of_a_remote_path_index_that_is_no_address_is_named(tmp_path: Pat
         serve(tmp_path) as site,
         pytest.raises(InputError, match=r"line 2: //\[x/b\.warc: not an address"),
     ):
-        list(ArchivePlaces([site.url + "paths.txt"]).paths("b.warc"))
+        list(ArchivePaths([site.url + "paths.txt"]).paths("b.warc"))
 
 
 def test_a_remote_record_is_one_range_request(tmp_path: Path) -> None:
@@ -240,20 +240,20 @@ def test_a_file_that_is_replaced_while_it_is_open_is_opened_again(tmp_path: Path
         pytest.param(None, "no such folder or path index", id="missing"),
     ],
 )
-def test_an_invalid_place_is_named(tmp_path: Path, text: str | None, message: str) -> None:
-    place = tmp_path / "paths.txt"
+def test_an_invalid_path_index_is_named(tmp_path: Path, text: str | None, message: str) -> None:
+    index = tmp_path / "paths.txt"
     if text is not None:
-        place.write_text(text)
+        index.write_text(text)
     with pytest.raises((CaptureError, UsageError, InputError), match=message):
-        list(ArchivePlaces([str(place)]).paths("crawl.warc.gz"))
+        list(ArchivePaths([str(index)]).paths("crawl.warc.gz"))
 
 
 @pytest.mark.parametrize("kept", [12, -4], ids=["damaged", "cut"])
 def test_a_damaged_path_index_is_named(tmp_path: Path, kept: int) -> None:
-    place = tmp_path / "paths.txt.gz"
-    place.write_bytes(gzip.compress(b"a.warc\t/a.warc\n")[:kept] + b"\xff" * max(kept, 0))
+    index = tmp_path / "paths.txt.gz"
+    index.write_bytes(gzip.compress(b"a.warc\t/a.warc\n")[:kept] + b"\xff" * max(kept, 0))
     with pytest.raises(InputError, match=r"paths\.txt\.gz: not a path index"):
-        list(ArchivePlaces([str(place)]).paths("crawl.warc.gz"))
+        list(ArchivePaths([str(index)]).paths("crawl.warc.gz"))
 
 
 def test_a_damaged_record_is_an_error_that_names_file_and_byte(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 from arclink.captures.locate import find_capture
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.segmented import BODY, segment, written
 from tests.captures.exporting import built, exported, facts_of
 from tests.captures.reading import bytes_of, opened, query_of
 from tests.pipeline.batch_orders import ALONE
-from tests.pipeline.store_contents import build_store
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])

@@ -349,8 +349,8 @@ def test_text_is_the_visible_text_of_a_page(tmp_path: Path) -> None:
 def test_a_damaged_token_is_refused(demos: Demos) -> None:
     captures, _ = lines_of(bytes_of(demos.store(), query_of(limit=2)))
     token = captures[1]["after"]
-    for place in range(0, len(token), 7):
-        other = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+    for index in range(0, len(token), 7):
+        other = token[:index] + ("A" if token[index] != "A" else "B") + token[index + 1 :]
         with pytest.raises(BadParameterError, match=r"after: .*damaged or incomplete"):
             bytes_of(demos.store(), query_of(after=other))
     with pytest.raises(BadParameterError, match="damaged or incomplete"):
@@ -468,8 +468,8 @@ def test_copies_in_a_later_batch_move_no_capture(
             old = [one for one in found if "new" not in one["uri"]]
             assert [*map(identity, old)] == [*map(identity, whole)]
             if order == "file":
-                places = [(one["file"], one["offset"]) for one in found]
-                assert places == [(one["file"], one["offset"]) for one in whole]
+                addresses = [(one["file"], one["offset"]) for one in found]
+                assert addresses == [(one["file"], one["offset"]) for one in whole]
 
 
 @pytest.mark.parametrize("done", range(4))

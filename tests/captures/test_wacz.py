@@ -27,10 +27,10 @@ REFERS = {"WARC-Refers-To-Target-URI": A, "WARC-Refers-To-Date": "2010-01-01T00:
 def check_hashes(zipped: zipfile.ZipFile) -> None:
     """Check that every file of a WACZ is listed with its size and hash, and has its own name."""
     package = zipped.read("datapackage.json")
-    told = json.loads(package)
-    assert told["wacz_version"] == "1.1.1"
-    assert told["profile"] == "data-package"
-    listed = {one["path"]: one for one in told["resources"]}
+    document = json.loads(package)
+    assert document["wacz_version"] == "1.1.1"
+    assert document["profile"] == "data-package"
+    listed = {one["path"]: one for one in document["resources"]}
     others = {"datapackage.json", "datapackage-digest.json"}
     assert set(zipped.namelist()) == {*listed, *others}
     for path, one in listed.items():
@@ -54,9 +54,9 @@ def test_it_has_every_part_with_its_hash(demos: Demos, tmp_path: Path) -> None:
             is_read_by_range = entry.filename.startswith(("archive/", "indexes/index.cdx"))
             assert (entry.compress_type == zipfile.ZIP_STORED) == is_read_by_range
             assert entry.extra, "ReplayWeb.page cannot read a file without extra field"
-        told = json.loads(zipped.read("datapackage.json"))
-        assert told["arclink"]["counts"] == done.tally.counts()
-        assert told["title"] == "demo"
+        document = json.loads(zipped.read("datapackage.json"))
+        assert document["arclink"]["counts"] == done.tally.counts()
+        assert document["title"] == "demo"
     assert archives_in(str(tmp_path / "demo.wacz")) == ["archive/data.warc.gz"]
     assert indexes_in(str(tmp_path / "demo.wacz")) == ["indexes/index.cdx.gz"]
 
@@ -83,17 +83,17 @@ def test_its_table_of_blocks_leads_to_each_block() -> None:
     blocks = b"".join(indexing.compressed_index(lines, "index.cdx.gz", table))
     assert table[0] == b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'
     assert len(table) == 1 + 3
-    read, places = [], []
+    read, ranges = [], []
     for line in table[1:]:
-        key, timestamp, place = line.split(b" ", 2)
-        told = json.loads(place)
-        block = blocks[told["offset"] : told["offset"] + told["length"]]
-        some = gzip.decompress(block).splitlines(keepends=True)
-        assert some[0].startswith(key + b" " + timestamp)
-        places.append((told["offset"], told["length"]))
-        read += some
+        key, timestamp, json_of_address = line.split(b" ", 2)
+        address = json.loads(json_of_address)
+        block = blocks[address["offset"] : address["offset"] + address["length"]]
+        rows = gzip.decompress(block).splitlines(keepends=True)
+        assert rows[0].startswith(key + b" " + timestamp)
+        ranges.append((address["offset"], address["length"]))
+        read += rows
     assert read == lines
-    assert all(first + size == second for (first, size), (second, _) in pairwise(places))
+    assert all(first + size == second for (first, size), (second, _) in pairwise(ranges))
 
 
 def test_its_pages_are_html_captures_with_status_200(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_its_index_has_added_originals_and_its_pages_do_not(tmp_path: Path) -> N
         rows = gzip.decompress(zipped.read("indexes/index.cdx.gz")).splitlines()
         assert [parse_row(row).original for row in rows] == [A, B]
         assert len(zipped.read("pages/pages.jsonl").splitlines()) == 1
-        told = json.loads(zipped.read("datapackage.json"))["arclink"]
-    assert [one["original"] for one in told["added_originals"]] == [A]
+        document = json.loads(zipped.read("datapackage.json"))["arclink"]
+    assert [one["original"] for one in document["added_originals"]] == [A]
 
 
 def test_a_download_has_the_same_parts(demos: Demos, tmp_path: Path) -> None:

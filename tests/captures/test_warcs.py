@@ -16,8 +16,8 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as reading
 from arclink.captures import records as taking_records
+from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.export import Export, Source
-from arclink.captures.places import ArchivePlaces
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import is_meant
 from arclink.captures.tally import Rewritten
@@ -171,12 +171,12 @@ def test_an_original_outside_the_selection_is_added_once(tmp_path: Path) -> None
     assert {row.original for row in rows_in(tmp_path / "out.cdxj")} == {A, B, C}
     (added,) = rows_in(tmp_path / "out.added.cdxj")
     assert (added.original, added.timestamp, added.mime) == (A, T1, "text/html")
-    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
-    assert told["counts"]["added_originals"] == 1
-    assert told["added_originals"] == [
+    manifest = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert manifest["counts"]["added_originals"] == 1
+    assert manifest["added_originals"] == [
         {"original": A, "timestamp": T1, "file": "crawl.warc.gz", "offset": 0}
     ]
-    assert list(told["files"]) == ["out.warc.gz", "out.cdxj", "out.added.cdxj"]
+    assert list(manifest["files"]) == ["out.warc.gz", "out.cdxj", "out.added.cdxj"]
 
 
 def test_an_original_in_the_selection_is_not_added(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_captures_are_listed_again_if_the_store_changes(tmp_path: Path) -> None:
         def state(self):  # type: ignore[no-untyped-def]  # that of the class
             self.changes -= 1
             found = super().state()
-            return type(found)(f"{max(self.changes, -1)}", found.places)
+            return type(found)(f"{max(self.changes, -1)}", found.order)
 
         def scan_mementos(self, *span):  # type: ignore[no-untyped-def]  # that of the class
             self.scans += 1
@@ -273,8 +273,8 @@ def test_captures_without_bytes_are_counted_by_reason(tmp_path: Path) -> None:
     }
     assert (done.tally.captures, done.tally.written) == (4, 1)
     assert len(list(done.tally.warnings())) == 3
-    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
-    assert told["counts"]["left_out"]["PAYLOAD_FILE_MISSING"] == 1
+    manifest = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert manifest["counts"]["left_out"]["PAYLOAD_FILE_MISSING"] == 1
 
 
 @pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])
@@ -287,10 +287,10 @@ def test_whatever_fails_loses_one_capture(
     records = [Record(A, T1, ONE), Record(B, T2, ONE), Record(C, T3, packed, many)]
     store = store_of(tmp_path, records, name)
 
-    def failing(record: ArchiveRecord, place: Memento) -> bool:
+    def failing(record: ArchiveRecord, memento: Memento) -> bool:
         if record.uri == B:
             raise RecursionError("too deep")
-        return is_meant(record, place)
+        return is_meant(record, memento)
 
     monkeypatch.setattr(reading, "is_meant", failing)
     monkeypatch.setattr(taking_records, "is_meant", failing)
@@ -327,7 +327,7 @@ def test_damage_inside_a_record_is_found_by_a_check(tmp_path: Path) -> None:
     assert done.tally.left_out == {Reason.PAYLOAD_DAMAGED: 1}
 
 
-def test_another_record_at_the_place_is_not_copied(tmp_path: Path) -> None:
+def test_another_record_at_the_address_is_not_copied(tmp_path: Path) -> None:
     store = store_of(tmp_path, [Record(A, T1, ONE)])
     write_warc(tmp_path / "archive" / "crawl.warc.gz", [Record(B, T1, ONE)])
     with pytest.raises(ExportError, match=Reason.PAYLOAD_OTHER_RECORD.text):
@@ -340,10 +340,10 @@ def test_moved_files_are_found(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="--archives"):
         exported(store, tmp_path / "out.warc.gz")
     assert not list(tmp_path.glob("out*"))
-    places = ArchivePlaces([str(tmp_path / "moved")])
+    archive_paths = ArchivePaths([str(tmp_path / "moved")])
     query = TakeAwayQuery(CaptureFormat.WARC)
     with open_store(str(store)) as opened:
-        done = take_away(Source(opened, places), query, tmp_path / "out.warc.gz")
+        done = take_away(Source(opened, archive_paths), query, tmp_path / "out.warc.gz")
     assert done.tally.copied == 1
 
 

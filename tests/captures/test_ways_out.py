@@ -98,7 +98,7 @@ def odd_members(folder: Path, _: Path) -> list[Path]:
     (folder / "in").mkdir()
     paths = []
     for number, make in enumerate(MEMBERS.values()):
-        members = [make(number * 10 + place) for place in range(3)]
+        members = [make(number * 10 + index) for index in range(3)]
         paths.append(folder / "in" / f"{number}.warc.gz")
         paths[-1].write_bytes(MEMBERS["page"](number + 1_000) + b"".join(members))
     return paths

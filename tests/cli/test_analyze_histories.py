@@ -58,7 +58,7 @@ def test_windows_that_are_listed_cut_the_time_and_a_limit_holds_for_each(store: 
 
 
 def test_words_of_a_host_that_others_wrote(store: str) -> None:
-    told = json.loads(
+    document = json.loads(
         analyze(
             store,
             "anchors",
@@ -72,13 +72,19 @@ def test_words_of_a_host_that_others_wrote(store: str) -> None:
             "json",
         )
     )
-    assert told["kinds"] == ["navigation"]
-    assert told["found"] == {"links": 185, "inner": 437, "textless": 1, "uris": 11, "captured": 8}
-    assert [(row["word"], row["tf"], row["df"]) for row in told["words"][:2]] == [
+    assert document["kinds"] == ["navigation"]
+    assert document["found"] == {
+        "links": 185,
+        "inner": 437,
+        "textless": 1,
+        "uris": 11,
+        "captured": 8,
+    }
+    assert [(row["word"], row["tf"], row["df"]) for row in document["words"][:2]] == [
         ("kalvik", 62, 2),
         ("2010", 60, 2),
     ]
-    assert told["documents"] == 17
+    assert document["documents"] == 17
 
 
 def test_counts_are_kept_in_the_folder_of_the_option_cache(store: str, tmp_path: Path) -> None:
@@ -106,19 +112,19 @@ def test_a_page_that_was_never_captured_has_words(store: str) -> None:
 
 
 def test_decay_has_a_row_for_each_month_and_the_number_of_links_at_risk(store: str) -> None:
-    told = json.loads(
+    document = json.loads(
         analyze(store, "decay", "--level", "uri", "--kinds", "a@href", "--format", "json")
     )
-    assert [row["months"] for row in told["months"]] == list(range(len(told["months"])))
-    assert told["cohorts"]["all"]["links"] == told["months"][0]["at_risk"]
-    shares = [row["share"] for row in told["months"]]
+    assert [row["months"] for row in document["months"]] == list(range(len(document["months"])))
+    assert document["cohorts"]["all"]["links"] == document["months"][0]["at_risk"]
+    shares = [row["share"] for row in document["months"]]
     assert shares == sorted(shares, reverse=True)
     assert all(
         row["low"] <= row["share"] <= row["high"]
-        for row in told["months"]
+        for row in document["months"]
         if row["low"] is not None
     )
-    assert told["cohorts"]["all"]["gone"] > 0
+    assert document["cohorts"]["all"]["gone"] > 0
     table = analyze(store, "decay", "--by", "2009-11,2009-12/2010-03", "--new", "--external")
     assert "2009-12/2010-03: " in table
     assert "were removed" in table
@@ -147,8 +153,8 @@ def test_spread_names_the_first_and_counts_all(store: str) -> None:
     table = analyze(store, "spread", OPENING)
     assert "7 pages link to it" in table
     assert table.splitlines()[5].startswith("2009-11-22 06:00:05")
-    told = json.loads(analyze(store, "spread", OPENING, "--by", "month", "--format", "json"))
-    assert [(row["window"], row["new_pages"], row["pages"]) for row in told["windows"]] == [
+    document = json.loads(analyze(store, "spread", OPENING, "--by", "month", "--format", "json"))
+    assert [(row["window"], row["new_pages"], row["pages"]) for row in document["windows"]] == [
         ("2009-11", 1, 1),
         ("2009-12", 0, 1),
         ("2010-01", 0, 1),
@@ -168,10 +174,10 @@ def test_a_path_is_printed_link_by_link(store: str) -> None:
         "--format",
         "json",
     )
-    told = json.loads(analyze(store, *arguments))
-    assert told["found"]
-    assert told["hops"][-1]["target"] == "http://lyzhnya.example/"
-    assert "20091122060153" >= told["hops"][-1]["time"] >= told["hops"][0]["time"]
+    document = json.loads(analyze(store, *arguments))
+    assert document["found"]
+    assert document["hops"][-1]["target"] == "http://lyzhnya.example/"
+    assert "20091122060153" >= document["hops"][-1]["time"] >= document["hops"][0]["time"]
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def calls() -> list[list[str]]:
                 continue
             if isinstance(one, click.Argument):
                 arguments = [one for one in command.params if isinstance(one, click.Argument)]
-                place = arguments.index(one)
-                words = ["1"] * place + [BAD] + ["1"] * (len(arguments) - place - 1)
+                index = arguments.index(one)
+                words = ["1"] * index + [BAD] + ["1"] * (len(arguments) - index - 1)
                 options = [
                     word
                     for other in command.params

@@ -49,7 +49,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from arclink.pipeline.settings import BuildSettings
-    from tests.pipeline.store_contents import build_store
+    from benchmarks.built_stores import build_store
 
     path = tmp_path_factory.mktemp("store") / "links.db"
     build_store(archive, path, BuildSettings(cores=1, runner="inline"))

@@ -56,11 +56,11 @@ def test_a_shell_completes_commands_and_options(shell: str) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/reference/commands.md").read_text("utf-8")
     assert f"_ARCLINK_COMPLETE={shell}_source arclink" in page
 
-    def completed(kind: str, words: str, last: str, place: int) -> str:
+    def completed(kind: str, words: str, last: str, position: int) -> str:
         variables = {
             "_ARCLINK_COMPLETE": f"{shell}_{kind}",
             "COMP_WORDS": f"{words} {last}",
-            "COMP_CWORD": last if shell == "fish" else str(place),
+            "COMP_CWORD": last if shell == "fish" else str(position),
         }
         return subprocess.run(
             [SCRIPT], env={**os.environ, **variables}, capture_output=True, text=True, check=False

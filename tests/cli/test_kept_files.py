@@ -44,8 +44,8 @@ def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kept_files(store: Path) -> list[Path]:
-    places = [list_path(store), *kept_next_to(str(store))]
-    found = {path for place in places for path in (place, *place.rglob("*")) if path.is_file()}
+    roots = [list_path(store), *kept_next_to(str(store))]
+    found = {path for root in roots for path in (root, *root.rglob("*")) if path.is_file()}
     return sorted(found)
 
 
@@ -58,7 +58,7 @@ def problems(store: Path) -> list[SealError]:
         listed(store)
     except SealError as error:
         return [error]
-    return [problem for place in kept_next_to(str(store)) for problem in problems_in(place)]
+    return [problem for path in kept_next_to(str(store)) for problem in problems_in(path)]
 
 
 def test_every_kind_of_file_is_sealed(store: Path) -> None:
@@ -73,13 +73,13 @@ def test_every_damage_is_found(store: Path, draw: st.DataObject) -> None:
     path = draw.draw(st.sampled_from(kept_files(store)))
     whole = path.read_bytes()
     how = draw.draw(st.sampled_from(["flip", "cut", "zeros", "longer"]))
-    place = draw.draw(st.integers(0, max(0, len(whole) - 1)))
+    index = draw.draw(st.integers(0, max(0, len(whole) - 1)))
     damaged = {
-        "flip": whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+        "flip": whole[:index] + bytes([whole[index] ^ 1 << index % 8]) + whole[index + 1 :]
         if whole
         else b"x",
-        "cut": whole[:place],
-        "zeros": whole[:place] + bytes(len(whole) - place),
+        "cut": whole[:index],
+        "zeros": whole[:index] + bytes(len(whole) - index),
         "longer": whole + b"\0",
     }[how]
     path.write_bytes(damaged)

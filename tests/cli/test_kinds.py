@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import arclink
 from arclink.cli.main import group
 from arclink.pipeline.settings import BuildSettings
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import build_store
 
 ICON = "site.example/favicon.ico"
 HUB = "site.example/hub"

@@ -84,14 +84,14 @@ def test_real_files_are_opened_and_their_pages_read(
     length: int,
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    place = shared_data / "pywb" / names[0]
+    archives = shared_data / "pywb" / names[0]
     if len(names) > 1:
-        place = tmp_path / "crawl"
-        place.mkdir()
+        archives = tmp_path / "crawl"
+        archives.mkdir()
         for name in names:
-            shutil.copy(shared_data / "pywb" / name, place)
+            shutil.copy(shared_data / "pywb" / name, archives)
     for _ in range(2):
-        result = CliRunner().invoke(group, ["open", str(place), "--no-browser"])
+        result = CliRunner().invoke(group, ["open", str(archives), "--no-browser"])
         assert result.exit_code == 0, result.output
         monkeypatch.delattr("arclink.cli.build.command", raising=False)  # so that it cannot build
     with arclink.open(served[1]) as graph, graph.get(uri) as page:

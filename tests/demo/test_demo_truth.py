@@ -2,7 +2,7 @@
 
 BeautifulSoup finds ``a@href`` in the written files, and ada resolves it. Links whose query is not
 ASCII, on pages that are not in Unicode, are left out, because ada treats every page as UTF-8.
-`tests/demo/test_demo_places.py`, and the test of queries below, check these.
+`tests/demo/test_demo_locations.py`, and the test of queries below, check these.
 """
 
 import warnings

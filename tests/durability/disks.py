@@ -103,13 +103,13 @@ class Event:
 def events_of(log: Path) -> Iterator[Event]:
     """Yield what was recorded, in order."""
     data = log.read_bytes()
-    place = 0
-    while place < len(data):
-        kind = chr(data[place])
-        (length,) = struct.unpack_from("<Q", data, place + 1)
-        place += 9
-        path = os.fsdecode(data[place : place + length])
-        offset, size = struct.unpack_from("<qQ", data, place + length)
-        place += length + 16
-        yield Event(kind, path, offset, data[place : place + size])
-        place += size
+    position = 0
+    while position < len(data):
+        kind = chr(data[position])
+        (length,) = struct.unpack_from("<Q", data, position + 1)
+        position += 9
+        path = os.fsdecode(data[position : position + length])
+        offset, size = struct.unpack_from("<qQ", data, position + length)
+        position += length + 16
+        yield Event(kind, path, offset, data[position : position + size])
+        position += size

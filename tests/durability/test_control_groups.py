@@ -14,15 +14,15 @@ import pytest
 from arclink.store.location import open_store
 from tests.pipeline.store_contents import graph_of
 
-PLACES = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
+FOLDERS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 MIB = 1 << 20
 
 
 @pytest.fixture
 def group() -> Iterator[Path]:
     """Return a memory control group of its own (version 1 or 2)."""
-    for place in PLACES:
-        made = place / f"arclink-test-{os.getpid()}"
+    for folder in FOLDERS:
+        made = folder / f"arclink-test-{os.getpid()}"
         try:
             made.mkdir()
         except OSError:

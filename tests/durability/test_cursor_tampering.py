@@ -40,11 +40,11 @@ def test_a_cursor_with_any_byte_changed_is_refused(
     cursor = str(first["next"])
     assert (status, page(client, query, cursor)[0]) == (200, 200)
     tried = 0
-    for place, old in enumerate(cursor):
+    for index, old in enumerate(cursor):
         for new in "A", "z", "0", "-", "_", "=", "%", "é", "\0", chr(ord(old) ^ 1):
             if new != old:
-                changed = cursor[:place] + new + cursor[place + 1 :]
-                assert page(client, query, changed)[0] == 400, f"{old!r} to {new!r} at {place}"
+                changed = cursor[:index] + new + cursor[index + 1 :]
+                assert page(client, query, changed)[0] == 400, f"{old!r} to {new!r} at {index}"
                 tried += 1
     for changed in (cursor[:-1], cursor[1:], cursor + "A", cursor * 2, cursor[::-1]):
         assert page(client, query, changed)[0] == 400

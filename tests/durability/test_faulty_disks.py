@@ -56,8 +56,8 @@ def check_faults(
         if done.returncode:
             assert str(store) in done.stderr
         if store.exists() and store.stat().st_size:
-            told = store.with_name("done-links.db")
-            steps = told.stat().st_size if told.exists() else 0
+            progress = store.with_name("done-links.db")
+            steps = progress.stat().st_size if progress.exists() else 0
             assert state_of(store) in states[steps:], f"{how} at {at}: after {steps} steps"
         loads.load(store, graphs)
         assert state_of(store) == states[-1]

@@ -68,10 +68,10 @@ def torn(event: Event, dice: random.Random) -> Event:
     """Return a write of which only the first or last sectors came to the disk."""
     if event.kind != "W" or len(event.data) <= SECTOR:
         return event
-    place = SECTOR * dice.randrange(1, -(-len(event.data) // SECTOR))
+    offset = SECTOR * dice.randrange(1, -(-len(event.data) // SECTOR))
     if dice.random() < 0.5:
-        return Event("W", event.path, event.offset, event.data[:place])
-    return Event("W", event.path, event.offset + place, event.data[place:])
+        return Event("W", event.path, event.offset, event.data[:offset])
+    return Event("W", event.path, event.offset + offset, event.data[offset:])
 
 
 def recorded(disk: Path, graphs: Path, folder: Path) -> list[Event]:

@@ -17,7 +17,7 @@ from arclink.store.cassandra import surt_lists, tables
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.tables import KEYED, PLACED
+from arclink.store.cassandra.tables import KEYED, NUMBERED
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.uris.surts import surt_of
@@ -45,7 +45,7 @@ def texts_about(site: int) -> list[bytes]:
 def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
     """Yield table, load, version, and uncompressed content of each row."""
     database = open_database(parse_address(url))
-    for table in (*KEYED, *PLACED):
+    for table in (*KEYED, *NUMBERED):
         key = f"{KEYED[table]}, " if table in KEYED else ""
         for *keys, load, version, data in database.ask(
             f"SELECT {key}load, version, data FROM {table}"
@@ -91,7 +91,7 @@ def test_nothing_of_what_was_forgotten_is_left_in_any_row(
     with open_store(url, create=True) as store:
         store.load(graph, FILES[:1], SETTINGS, "{}")
         before = tables_with(url, site)
-        assert before.keys() == {*KEYED, *PLACED} | ({"tasks"} if is_at_the_end else set()), (
+        assert before.keys() == {*KEYED, *NUMBERED} | ({"tasks"} if is_at_the_end else set()), (
             "the search finds the site where it is"
         )
         store.forget(

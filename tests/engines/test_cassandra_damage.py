@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 SURT = b"example,a3)/page/3"
 CHECKSUM = checksum_of("a 3")
 KEYS = {"surt": SURT, "checksum": pack_checksum(CHECKSUM), "content": CHECKSUM.encode()}
-PLACE = "load = 1 AND part = 1 AND chunk = 0"
+ONE_ROW = "load = 1 AND part = 1 AND chunk = 0"
 
 SIGHTINGS, OUTLINKS = "sightings are the mementos of a payload", "each content has its outlinks"
 LINKS, SURTS, READABLE = (
@@ -109,10 +109,10 @@ def damaged(database: Database, damage: Damage) -> Iterator[None]:
         ),
         pytest.param(Damage("inlinks", [(LINKS, "http://a3.example/page/3")]), id="inlinks"),
         pytest.param(
-            Damage("outlinks", [(LINKS, "block (1, 1, 0)"), ("batches add up", "links")], PLACE),
+            Damage("outlinks", [(LINKS, "block (1, 1, 0)"), ("batches add up", "links")], ONE_ROW),
             id="outlinks",
         ),
-        pytest.param(Damage("blocks", [(READABLE, "(1, 1, 0)")], PLACE), id="blocks"),
+        pytest.param(Damage("blocks", [(READABLE, "(1, 1, 0)")], ONE_ROW), id="blocks"),
         pytest.param(
             Damage(
                 "surts",
@@ -153,7 +153,8 @@ def damaged(database: Database, damage: Damage) -> Iterator[None]:
             Damage("inlinks", [(READABLE, "a3)/page/3")], data=b"\xff\xff"), id="unreadable inlinks"
         ),
         pytest.param(
-            Damage("outlinks", [(READABLE, "(1, 1, 0)")], PLACE, b"\x00"), id="unreadable outlinks"
+            Damage("outlinks", [(READABLE, "(1, 1, 0)")], ONE_ROW, b"\x00"),
+            id="unreadable outlinks",
         ),
         pytest.param(
             Damage("payloads", [(READABLE, CHECKSUM)], data=b"\xff"), id="unreadable payloads"
@@ -178,7 +179,7 @@ def test_several_damages_are_all_named(url: str) -> None:
     database = open_database(parse_address(url))
     damages = [
         Damage("mementos", [], data=b"\x05abc"),
-        Damage("outlinks", [], PLACE, b"\x00"),
+        Damage("outlinks", [], ONE_ROW, b"\x00"),
         Damage("contents", []),
     ]
     with (

@@ -235,5 +235,5 @@ def test_inlinks_of_a_hub_continue_after_any_of_them(
             "SELECT bucket FROM inlinks WHERE surt = ? AND bucket = 0", (HUB_SURT.encode(),)
         )
         assert 0 < len(rows) <= 4 * 4
-        for place in (0, 3, 17, 400, 555, 799, 800):
-            assert list(store.inlinks(HUB_SURT, inlinks[place])) == inlinks[place + 1 :]
+        for position in (0, 3, 17, 400, 555, 799, 800):
+            assert list(store.inlinks(HUB_SURT, inlinks[position])) == inlinks[position + 1 :]

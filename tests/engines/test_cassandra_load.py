@@ -22,7 +22,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.tables import KEYED, PLACED
+from arclink.store.cassandra.tables import KEYED, NUMBERED
 from arclink.store.location import open_store
 from tests.engines import deadly_load
 from tests.engines.builds import cluster_of
@@ -40,7 +40,7 @@ TABLES = {
         table: f"{key}, bucket, load, part, chunk, version, piece, data"
         for table, key in KEYED.items()
     },
-    **dict.fromkeys(PLACED, "load, part, chunk, version, piece, data"),
+    **dict.fromkeys(NUMBERED, "load, part, chunk, version, piece, data"),
 }
 
 Rows = dict[str, list[Sequence[object]]]

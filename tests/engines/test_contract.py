@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import Hadoop, Spark
@@ -26,7 +27,7 @@ def test_a_job_alone_gives_on_hadoop_what_it_gives_here(
     address = hadoop.put(given, f"/tests/{job}/input")
     names = [f"{address}/{path.name}" for path in given]
     output = f"hdfs:///tests/{job}/output"
-    counts = run.run_job(JOBS[job], names, output, inputs.settings(job), ["--no-check-input-paths"])
+    counts = run.run_job(JobCall(JOBS[job], names, output, inputs.settings(job)))
     run.fetch(work / "output")
 
     rows = rows_of(parts_of(work / "output"))

@@ -138,7 +138,7 @@ def asked(
 
 def test_script_input_and_environment_are_uploaded(asked: dict[str, Any]) -> None:
     objects = {key.rsplit("/", 1)[-1]: data for key, data in asked["objects"].items()}
-    assert objects["filter_captures.py"] == (ROOT / "arclink/jobs/filter_captures.py").read_bytes()
+    assert objects["filter_captures.py"] == (ROOT / "jobs/filter_captures.py").read_bytes()
     assert objects["arclink-environment.tar.gz"] == b"a packed environment"
     assert objects["relations.jar"] == b"the classes of jobs"
     assert objects["rows.cdx"].startswith(b"org,example)/ ")

@@ -11,6 +11,7 @@ import pytest
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, JobRunner, parts_of
 from arclink.pipeline import stages
@@ -111,7 +112,7 @@ def on_cluster(
     options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
     with extracting_slowly():
         output = f"hdfs:///tests/{folder.name}/output"
-        counts = run.run_job(JOBS["extract"], inputs, output, work.settings, options)
+        counts = run.run_job(JobCall(JOBS["extract"], inputs, output, work.settings, options))
     assert begun.is_set(), "what was to go wrong did not happen while the job ran"
     happening.join(SECONDS)
     assert not happening.is_alive()

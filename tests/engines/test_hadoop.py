@@ -31,6 +31,7 @@ from arclink.rows.relations import parse_inlinks, parse_outlinks
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
 from tests.engines.builds import (
@@ -48,7 +49,6 @@ from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.pipeline.batch_orders import DIGEST, page, revisit, row
 from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.indexed_in_ranges import check, write_files
-from tests.pipeline.store_contents import build_store
 
 
 @pytest.mark.slow

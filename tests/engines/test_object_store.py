@@ -73,17 +73,17 @@ def names(files: EngineFiles, folder: str) -> list[str]:
 
 def test_a_new_name_leads_to_the_object_and_its_folder_can_be_removed(files: EngineFiles) -> None:
     put(files, out__pages__part0=b"0123456789", out__pages__part1=b"x", out___SUCCESS=b"")
-    place = f"{BUCKET}/try/pages/part-one-0"
-    files.rename(f"{BUCKET}/try/out/pages/part0", place)
+    path = f"{BUCKET}/try/pages/part-one-0"
+    files.rename(f"{BUCKET}/try/out/pages/part0", path)
     files.remove(f"{BUCKET}/try/out")
     assert names(files, "/out/pages") == []
     (entry,) = files.entries(f"{BUCKET}/try/pages")
     assert (entry.name, entry.size) == ("part-one-0", 10)
-    assert files.status(place) == entry
-    assert files.found_at(f"s3a://{place}") == f"s3a://{BUCKET}/try/out/pages/part0"
-    assert b"".join(files.read(place, 4)) == b"456789"
+    assert files.status(path) == entry
+    assert files.found_at(f"s3a://{path}") == f"s3a://{BUCKET}/try/out/pages/part0"
+    assert b"".join(files.read(path, 4)) == b"456789"
     other = files_of(ROOT)
-    assert other.checksum(f"{BUCKET}/try/out/pages/part0") == files.checksum(place)
+    assert other.checksum(f"{BUCKET}/try/out/pages/part0") == files.checksum(path)
     files.remove(f"{BUCKET}/try")
     assert other.entries(f"{BUCKET}/try/out/pages") == []
 

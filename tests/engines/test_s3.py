@@ -14,9 +14,10 @@ from arclink.network import retries
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, page, warc
 from tests.engines.conftest import running_s3
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 BUCKET = "arclink-files"
 DATA = bytes(range(256)) * 8192
@@ -53,7 +54,7 @@ def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
+    ("location", "message"),
     [
         pytest.param(
             "missing.warc.gz", "missing.warc.gz: cannot be read: no such file", id="no such file"
@@ -65,8 +66,8 @@ def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
         ),
     ],
 )
-def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Path) -> None:
-    url = f"{s3}/{place}" if not place.startswith("../") else f"s3://{place[3:]}"
+def test_what_is_missing_is_said(location: str, message: str, s3: str, tmp_path: Path) -> None:
+    url = f"{s3}/{location}" if not location.startswith("../") else f"s3://{location[3:]}"
     with pytest.raises(InputError, match=message):
         build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [url])
 
@@ -104,16 +105,16 @@ def test_what_keeps_s3_from_answering_is_said(
     fsspec.filesystem("s3").clear_instance_cache()
 
 
-@pytest.mark.parametrize("place", ["crawl/", "crawl/**/*.warc.gz"])
+@pytest.mark.parametrize("location", ["crawl/", "crawl/**/*.warc.gz"])
 def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(
-    place: str, s3: str, tmp_path: Path
+    location: str, s3: str, tmp_path: Path
 ) -> None:
     import fsspec
 
     folder = tmp_path / "crawl"
     fsspec.filesystem("s3").get(f"{BUCKET}/crawl", str(folder), recursive=True)
     settings = BuildSettings(runner="inline", cores=1)
-    build_store(tmp_path, tmp_path / "remote.db", settings, [f"{s3}/{place}"])
+    build_store(tmp_path, tmp_path / "remote.db", settings, [f"{s3}/{location}"])
     build_store(folder, tmp_path / "local.db", settings)
     with (
         open_store(str(tmp_path / "remote.db")) as one,

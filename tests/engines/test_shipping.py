@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.errors import PipelineError
 from arclink.mapreduce.check_environment import MARK
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.mapreduce.versions import versions_here
 from arclink.pipeline.jobs import JOBS
@@ -61,13 +62,8 @@ def extract(
     options = ["--no-check-input-paths", "--expects", json.dumps(expects)]
     run.share_environment()
     assert run.conf != conf, "the archive has an address in HDFS"
-    run.run_job(
-        JOBS["extract"],
-        names,
-        f"hdfs:///tests/{folder.name}/output",
-        inputs.settings("extract"),
-        options,
-    )
+    output = f"hdfs:///tests/{folder.name}/output"
+    run.run_job(JobCall(JOBS["extract"], names, output, inputs.settings("extract"), options))
     run.fetch(folder / "output")
     return list(without_blocks(parts_of(folder / "output")))
 

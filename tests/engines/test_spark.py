@@ -45,7 +45,7 @@ from tests.engines.builds import (
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
-from tests.mapreduce.contract import extract_settings, without_blocks
+from tests.mapreduce.contract import Inputs, extract_settings, with_flat_links, without_blocks
 
 VERSIONS = versions.versions_here()
 
@@ -250,6 +250,18 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "lines"
     path.write_bytes(b"a\nb\nc\na\nb\nc\nd\ne\n")
     assert run(CountCounts, path, tmp_path / "ours", spark) == [b"1\t2", b"2\t3"]
+
+
+def test_a_script_runs_on_spark(spark: Spark, inputs: Inputs, tmp_path: Path) -> None:
+    """Its class is in ``__main__`` of the driver only: the workers get it by value."""
+    script = [sys.executable, str(ROOT / "jobs/join_contents.py"), "-r", "spark"]
+    options = ["--conf-path", str(spark.conf), "--output-dir", str(tmp_path / "spark")]
+    subprocess.run([*script, *options, *map(str, inputs.join)], check=True)
+    here = JobRunner("inline", 1, tmp_path / "tasks")
+    here.run(JOBS["join"], inputs.join, tmp_path / "here", {})
+    rows = with_flat_links(parts_of(tmp_path / "spark"))
+    assert rows
+    assert rows == with_flat_links(parts_of(tmp_path / "here"))
 
 
 def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from arclink.export.markup import links_of, nodes_of
 Edges = dict[tuple[str, str], tuple[int, int, int]]
 
 
-def told(picture: Picture) -> Edges:
+def picture_edges(picture: Picture) -> Edges:
     """Return links by the names of their ends: mementos, first, last."""
     names = [name for _, name, _ in nodes_of(picture)]
     return {

@@ -16,7 +16,7 @@ from arclink.export.queries import ExportQuery
 from arclink.export.spells import spells_of
 from arclink.store.location import open_store
 from tests.export.conftest import Export
-from tests.export.edges import told as edges_told
+from tests.export.edges import picture_edges
 from tests.store.memory_store import MemoryStore, Page, link
 
 ODD = [
@@ -156,9 +156,9 @@ def test_odd_uris_are_written_so_that_xml_can_be_read(form: str, tmp_path: Path)
         ]
     )
     path = tmp_path / f"odd.{form}"
-    told = export(store, ExportQuery.from_parameters([("format", form), ("level", "uri")]), path)
+    result = export(store, ExportQuery.from_parameters([("format", form), ("level", "uri")]), path)
     graph = nx.read_gexf(path, version="1.3") if form == "gexf" else nx.read_graphml(path)
-    assert told.tally.left_out == 1  # an address of mail is no node
+    assert result.tally.left_out == 1  # an address of mail is no node
     labels = {label for _, label in graph.nodes(data="label")}
     assert labels == {"http://page.example/", *ODD} - {ODD[1], ODD[6]} | {
         "http://a.example/%1B[2J",
@@ -167,7 +167,7 @@ def test_odd_uris_are_written_so_that_xml_can_be_read(form: str, tmp_path: Path)
 
 
 def test_arcs_are_numbers_of_names_sorted_without_gap(exported: Export, store: Path) -> None:
-    path, exported_told = exported("arcs", level="uri")
+    path, result = exported("arcs", level="uri")
     names = [
         line.split("\t")[0]
         for line in path.with_name("demo.arcs.names").read_text("utf-8").splitlines()
@@ -178,7 +178,7 @@ def test_arcs_are_numbers_of_names_sorted_without_gap(exported: Export, store: P
     assert {end for arc in arcs for end in arc} == set(range(len(names)))
     query = ExportQuery.from_parameters([("format", "arcs"), ("level", "uri")])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
-        assert {(names[source], names[target]) for source, target in arcs} == edges_told(
+        assert {(names[source], names[target]) for source, target in arcs} == picture_edges(
             picture
         ).keys()
-    assert list(exported_told.files) == ["demo.arcs", "demo.arcs.names"]
+    assert list(result.files) == ["demo.arcs", "demo.arcs.names"]

@@ -40,25 +40,31 @@ def test_the_summary_counts_what_was_written_and_left_out(store: Path, tmp_path:
         "20100301",
     )
     assert done.exit_code == 0, done.output
-    told = json.loads((tmp_path / "links.gexf.json").read_bytes())
-    counts = told["counts"]
+    manifest = json.loads((tmp_path / "links.gexf.json").read_bytes())
+    counts = manifest["counts"]
     first, kinds, *cuts = done.output.splitlines()
     assert kinds == kinds_line(NAVIGATION)
     assert first == f"{counts['nodes']} nodes, {counts['links']} links"
     assert cuts[:2] == [
         f"{cut['rule']} left out {cut['nodes']} nodes and {cut['links']} links"
-        for cut in told["cut"]
+        for cut in manifest["cut"]
     ]
-    assert [cut["rule"] for cut in told["cut"]] == ["--min-count 3", "--top 5"]
-    assert (told["format"], told["level"], told["from"], told["to"], told["spells"]) == (
+    assert [cut["rule"] for cut in manifest["cut"]] == ["--min-count 3", "--top 5"]
+    assert (
+        manifest["format"],
+        manifest["level"],
+        manifest["from"],
+        manifest["to"],
+        manifest["spells"],
+    ) == (
         "gexf",
         "host",
         None,
         "20100301235959",
         "observed",
     )
-    assert told["files"] == {"links.gexf": path.stat().st_size}
-    assert told["cut"][0]["rule"] in path.read_text("utf-8")  # the picture says so itself
+    assert manifest["files"] == {"links.gexf": path.stat().st_size}
+    assert manifest["cut"][0]["rule"] in path.read_text("utf-8")  # the picture says so itself
 
 
 @pytest.mark.parametrize(
@@ -138,12 +144,12 @@ def test_a_gap_between_captures_is_named_with_its_ends(
 
 def test_captures_without_a_link_are_an_empty_file(tmp_path: Path) -> None:
     store = MemoryStore([Page("http://a.example/", "20100101000000")])
-    told = export(
+    result = export(
         store,
         ExportQuery.from_parameters([("format", "csv"), ("from", "2010")]),
         tmp_path / "links.csv",
     )
-    assert told.tally.rows == 0
+    assert result.tally.rows == 0
 
 
 def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(

@@ -27,14 +27,14 @@ from arclink.files import spill
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
-from tests.export.edges import Edges, told
+from tests.export.edges import Edges, picture_edges
 from tests.pipeline.store_contents import TrueMemento
 
 
 def edges_of(store: Path, **parameters: str) -> Edges:
     query = ExportQuery.from_parameters([("format", "graphml"), *parameters.items()])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
-        return told(picture)
+        return picture_edges(picture)
 
 
 def true_edges(
@@ -184,7 +184,7 @@ def test_each_cut_reports_the_links_and_nodes_that_it_removes(store: Path) -> No
         [("format", "graphml"), ("min-count", "3"), ("core", "2"), ("top", "6")]
     )
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
-        left, cuts = told(picture), picture.cuts
+        left, cuts = picture_edges(picture), picture.cuts
         nodes = len(picture.nodes)
     assert [cut.rule for cut in cuts] == ["--min-count 3", "--core 2", "--top 6"]
     assert len(whole) - sum(cut.links for cut in cuts) == len(left)

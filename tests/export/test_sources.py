@@ -29,8 +29,8 @@ def store() -> MemoryStore:
     times = ["20100101000000", "20110101000000"]
     return MemoryStore(
         [
-            Page(page, time, [link(Base(UriR(page), None).resolve(WRITTEN[(place + 1) % 3]))])
-            for place, page in enumerate(WRITTEN)
+            Page(page, time, [link(Base(UriR(page), None).resolve(WRITTEN[(index + 1) % 3]))])
+            for index, page in enumerate(WRITTEN)
             for time in times
         ]
     )
@@ -87,13 +87,13 @@ def test_sources_of_rdf_join_with_targets_and_an_answer_says_the_same(
     for direction in ("in", "out"):
         query = LinkQuery.from_parameters([("uri", SERIALISED[1]), ("direction", direction)])
         answer = FORMATS["nquads"].in_profile("links").write(answer_link_query(store, query))
-        told = {
+        quads = {
             quad
             for quad in parse(b"".join(answer), format=RdfFormat.N_QUADS)
             if str(quad.subject).startswith("<ni:")
         }
-        assert told
-        assert told <= whole
+        assert quads
+        assert quads <= whole
 
 
 @pytest.mark.parametrize("form", ["graphml", "arcs"])

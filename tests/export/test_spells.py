@@ -129,14 +129,14 @@ def test_observed_spells_hold_the_day_of_every_memento_that_shows_the_link(store
     with open_store(str(store)) as opened:
         query = ExportQuery.from_parameters([("format", "gexf"), ("level", "domain")])
         with picture_of(opened, query) as picture:
-            places = {name: place for place, name, _ in nodes_of(picture)}
+            index_of = {name: index for index, name, _ in nodes_of(picture)}
             spells = spells_of(opened, query, picture)
         days: dict[tuple[int, int], set[int]] = {}
         for one in links_shown(opened, query.links):
             source = node_of(query.level, one.page)
             for target in {node_of(query.level, link.target) for link in one.links}:
                 if source and target:
-                    pair = places[source], places[target]
+                    pair = index_of[source], index_of[target]
                     days.setdefault(pair, set()).update(map(_day, one.timestamps))
     assert spells.keys() == days.keys()
     for pair, of_link in spells.items():

@@ -32,8 +32,9 @@ from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
+from benchmarks.built_stores import build_store
 from tests.export.conftest import Export, asked
-from tests.pipeline.store_contents import TrueMemento, build_store
+from tests.pipeline.store_contents import TrueMemento
 from tests.store.memory_store import MemoryStore, Page, link
 
 Rows = Counter[tuple[str, ...]]
@@ -65,11 +66,11 @@ def true_links(truth: list[TrueMemento], kind: str) -> Rows:
 def test_csv_has_a_row_for_every_link_of_every_memento(
     form: str, kind: str, columns: list[str], exported: Export, truth: list[TrueMemento]
 ) -> None:
-    path, told = exported(form)
+    path, result = exported(form)
     rows = rows_of(path)
     assert list(rows[0]) == columns
     assert Counter(tuple(row.values()) for row in rows) == true_links(truth, kind)
-    assert told.tally.rows == len(rows)
+    assert result.tally.rows == len(rows)
 
 
 @pytest.mark.parametrize("level", ["host", "domain"])
@@ -84,22 +85,22 @@ def test_counts_are_those_of_the_rows(
     for (timestamp, source, target, _), count in true_links(truth, "a@href").items():
         expected[timestamp[:8], name(source), name(target)] += count
     without = sum(count for key, count in expected.items() if not all(key))
-    path, told = exported("csv", level=level)
+    path, result = exported("csv", level=level)
     rows = [tuple(row.values()) for row in rows_of(path)]
     assert {row[:3]: int(row[3]) for row in rows} == {
         key: count for key, count in expected.items() if all(key)
     }
     assert rows == sorted(rows)
-    assert told.tally.left_out == without > 0
+    assert result.tally.left_out == without > 0
 
 
 def test_a_least_count_is_reported_with_the_links_that_it_removed(exported: Export) -> None:
-    path, told = exported("csv", level="domain")
+    path, result = exported("csv", level="domain")
     counts = [int(row["count"]) for row in rows_of(path)]
     small = [count for count in counts if count < 6]
-    path, told = exported("csv", level="domain", min_count="6")
+    path, result = exported("csv", level="domain", min_count="6")
     assert [int(row["count"]) for row in rows_of(path)] == [count for count in counts if count >= 6]
-    assert told.tally.cuts == [("--min-count 6", len(small), sum(small))]
+    assert result.tally.cuts == [("--min-count 6", len(small), sum(small))]
     manifest = json.loads(path.with_name("demo.csv.json").read_bytes())
     assert manifest["cut"] == [{"rule": "--min-count 6", "rows": len(small), "links": sum(small)}]
     assert manifest["counts"] == {"rows": len(counts) - len(small)}
@@ -110,7 +111,7 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     exported: Export, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet, "ROWS_OF_GROUP", 300)
-    path, told = exported("parquet", kinds="all")
+    path, result = exported("parquet", kinds="all")
     table = duckdb.read_parquet(str(path))
     assert tuple(table.columns) == parquet.COLUMNS
     query = f"""
@@ -132,7 +133,7 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
         "timestamps[1] OR last <> timestamps[-1]"
     )
     assert asked(wrong) == [(0,)]
-    assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
+    assert result.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
 
 
 def test_a_page_of_many_links_with_many_mementos_is_more_than_one_row_group(
@@ -144,8 +145,8 @@ def test_a_page_of_many_links_with_many_mementos_is_more_than_one_row_group(
         [Page("http://a.example/", f"201001{day:02}000000", links) for day in range(1, 31)]
     )
     path = tmp_path / "links.parquet"
-    told = export(store, ExportQuery.from_parameters([("format", "parquet")]), path)
-    assert told.tally.rows == 40
+    result = export(store, ExportQuery.from_parameters([("format", "parquet")]), path)
+    assert result.tally.rows == 40
     assert asked(f"SELECT count(*), sum(mementos), sum(len(timestamps)) FROM '{path}'") == [
         (40, 1200, 1200)
     ]
@@ -216,13 +217,13 @@ def test_nquads_have_the_statements_of_the_answer_about_a_page(
         answer = b"".join(
             FORMATS["nquads"].in_profile("links").write(answer_link_query(opened, query))
         )
-    told = {
+    statements = {
         quad
         for quad in pyoxigraph.parse(answer, format=pyoxigraph.RdfFormat.N_QUADS)
         if quad.subject in links
     }
-    assert told
-    assert told <= all_of_it
+    assert statements
+    assert statements <= all_of_it
 
 
 def test_a_window_has_the_rows_observed_in_it_and_a_time_those_in_force(
@@ -275,8 +276,8 @@ def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
         rows = [tuple(line.rstrip("\n").split("\t")) for line in lines]
     expected = [row for row in rows if row[2].startswith("http")]
     links, true = (
-        Counter((date, page, surt_of(target)) for date, page, target, _ in some)
-        for some in (found, expected)
+        Counter((date, page, surt_of(target)) for date, page, target, _ in links_of_one)
+        for links_of_one in (found, expected)
     )
     assert links - true == Counter()
     assert [
@@ -284,11 +285,16 @@ def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
     ] == []  # links to a place in the page itself are not in this graph
     assert links.total() > 37_000
     # jsoup has no words for an image, which here are its alternate text.
-    words, told = (
-        Counter((date, page, surt_of(target), _folded(text)) for date, page, target, text in some)
-        for some in (expected, found)
+    expected_words, found_words = (
+        Counter(
+            (date, page, surt_of(target), _folded(text))
+            for date, page, target, text in links_of_one
+        )
+        for links_of_one in (expected, found)
     )
-    assert [key for key in words - told if key[3] and surt_of(key[1]) != key[2]] == []
+    assert [
+        key for key in expected_words - found_words if key[3] and surt_of(key[1]) != key[2]
+    ] == []
 
 
 def _folded(text: str) -> str:
@@ -303,9 +309,9 @@ def test_nquads_have_each_statement_once(
 ) -> None:
     monkeypatch.setattr(spill, "MEMORY", 10_000)
     monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", 1)
-    path, told = exported("nquads")
+    path, result = exported("nquads")
     lines = path.read_bytes().splitlines()
-    assert len(lines) == len(set(lines)) == told.tally.statements
+    assert len(lines) == len(set(lines)) == result.tally.statements
     with open_store(str(store)) as opened:
         query = ExportQuery.from_parameters([("format", "nquads")])
         described = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arclink.extract import further_captures
-from arclink.extract.further_captures import RECORDED, further_pointers, places
+from arclink.extract.further_captures import RECORDED, further_pointers, pairs_of
 from arclink.model import NO_CHECKSUM, Checksum, Memento, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
@@ -45,7 +45,7 @@ def found(
     lines: Iterable[bytes], *, recorded: bool = False
 ) -> tuple[list[tuple[bytes, Pointer]], list[str], Counter[Reason]]:
     """Return the pointers by relation, the reasons of ``payloads`` rows, and the counts."""
-    values = [value for line in lines for _, value in places(line, recorded=recorded)]
+    values = [value for line in lines for _, value in pairs_of(line, recorded=recorded)]
     random.Random(1).shuffle(values)
     counts: Counter[Reason] = Counter()
     rows = list(further_pointers(sorted(values), counts))

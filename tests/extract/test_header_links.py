@@ -19,8 +19,9 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import Link, build_store, outlinks_of
+from tests.pipeline.store_contents import Link, outlinks_of
 
 HTML = "Content-Type: text/html"
 

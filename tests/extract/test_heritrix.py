@@ -22,9 +22,9 @@ from arclink.reasons import Reason
 from arclink.rows.pages import format_link
 from arclink.store.location import open_store
 from arclink.uris.resolution import Base
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
 from tests.demos import Demos
-from tests.pipeline.store_contents import build_store
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -44,7 +44,7 @@ def test_tasks_have_about_the_same_bytes(sizes: list[int], count: int) -> None:
     tasks_of: defaultdict[str, set[int]] = defaultdict(set)
     for name, _, size in listed:
         for offset in range(0, size, 10):
-            task, _, _ = tasks.place(pointer(name, offset))
+            task, _, _ = tasks.assign(pointer(name, offset))
             filled[task] += 10
             tasks_of[name].add(task)
     assert set(filled) <= set(range(count))
@@ -72,7 +72,7 @@ def test_one_large_file_among_many_does_not_hold_up_its_task(large: int) -> None
 
 def test_one_large_file_keeps_all_tasks_busy() -> None:
     tasks = ReadingTasks(assign_files([("a.arc", "/a.arc", 4_000)], {}, 4), 4)
-    assert {tasks.place(pointer("a.arc", offset))[0] for offset in range(0, 4_000, 10)} == {
+    assert {tasks.assign(pointer("a.arc", offset))[0] for offset in range(0, 4_000, 10)} == {
         0,
         1,
         2,
@@ -82,7 +82,7 @@ def test_one_large_file_keeps_all_tasks_busy() -> None:
 
 def test_the_chunks_of_a_payload_have_one_task() -> None:
     tasks = ReadingTasks(assign_files([("a.arc", "/a.arc", 4_000)], {}, 4), 4)
-    assert len({tasks.place(pointer("a.arc", 1_990, chunk))[0] for chunk in range(50)}) == 1
+    assert len({tasks.assign(pointer("a.arc", 1_990, chunk))[0] for chunk in range(50)}) == 1
 
 
 def test_lines_of_a_task_sort_by_file_offset_and_chunk() -> None:
@@ -94,14 +94,14 @@ def test_lines_of_a_task_sort_by_file_offset_and_chunk() -> None:
         pointer("crawl/b", 2),
         pointer("b", 1_000_000),
     ]
-    placed = [tasks.place(one)[1:] for one in pointers]
-    assert placed == sorted(placed)
-    assert placed[3][1].startswith(b'"/b"\t')
+    lines = [tasks.assign(one)[1:] for one in pointers]
+    assert lines == sorted(lines)
+    assert lines[3][1].startswith(b'"/b"\t')
 
 
 def test_a_file_of_an_earlier_batch_and_an_unknown_one_have_a_task() -> None:
     tasks = ReadingTasks(assign_files([("a", "/a", 9)], {"a": "/a", "old": "/old"}, 3), 3)
-    old, unknown = tasks.place(pointer("old", 5)), tasks.place(pointer("elsewhere", 5))
+    old, unknown = tasks.assign(pointer("old", 5)), tasks.assign(pointer("elsewhere", 5))
     assert old[2].startswith(b'"/old"\t')
     assert unknown[2].startswith(f'"{NO_FILE}"\t'.encode())
     assert {old[0], unknown[0]} <= {0, 1, 2}
@@ -122,4 +122,4 @@ def test_a_last_resort_has_the_paths_of_all_its_captures() -> None:
         one.originals,
         (other,),
     )
-    assert tasks.place(last)[2].startswith(b'["/a","/b"]\t')
+    assert tasks.assign(last)[2].startswith(b'["/a","/b"]\t')

@@ -54,7 +54,7 @@ def test_json_of_many_tiny_values_is_refused_before_it_is_parsed(
 def test_a_page_in_a_wat_of_common_crawl_has_its_links(tmp_path: Path) -> None:
     found = described(tmp_path, COMMON_CRAWL)
     capture = found.capture
-    assert (found.container, found.place) == ("CC-MAIN-1.warc.gz", 1024)
+    assert (found.container, found.offset) == ("CC-MAIN-1.warc.gz", 1024)
     assert (capture.record_type, capture.uri, capture.timestamp) == (
         "response",
         "http://h.example/dir/page?q=ü",
@@ -92,7 +92,7 @@ def test_a_wat_of_the_internet_archive_describes_arc_records(shared_data: Path) 
             assert isinstance(record, ArchiveRecord)
             if is_described(record):
                 found = describe(record)
-                original = arc.record_at(found.place)
+                original = arc.record_at(found.offset)
                 capture = found.capture
                 assert (capture.uri, capture.timestamp, capture.record_type) == (
                     original.uri,
@@ -285,7 +285,7 @@ def test_requests_and_metadata_in_a_wat_of_common_crawl_are_no_captures(tmp_path
         for one in records(path)
         if is_described(one) and b"text/html" in one.body and b"Response-Message" in one.body
     )
-    assert (found.capture.timestamp, found.place) == ("20240518015810", 80610308)
+    assert (found.capture.timestamp, found.offset) == ("20240518015810", 80610308)
 
 
 PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
@@ -376,7 +376,7 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-PLACES = [
+PATHS = [
     "WARC-Header-Metadata",
     "Payload-Metadata",
     PAYLOAD,
@@ -390,9 +390,9 @@ PLACES = [
 ]
 
 
-@given(st.sampled_from(PLACES), json_values)
-def test_whatever_json_a_wat_holds_gives_links_or_its_one_error(place: str, value: object) -> None:
-    block = json.dumps(changed(place, value)).encode()
+@given(st.sampled_from(PATHS), json_values)
+def test_whatever_json_a_wat_holds_gives_links_or_its_one_error(path: str, value: object) -> None:
+    block = json.dumps(changed(path, value)).encode()
     fields = {"content-type": "application/json"}
     record = ArchiveRecord("metadata", UriR(""), "-", NO_HEADERS, fields, 0, 1, block, len(block))
     try:

@@ -97,10 +97,10 @@ def changed(path: str, value: object) -> Json:
     """Return the record above with another value at a dotted path below the envelope."""
     copy: Json = json.loads(json.dumps(COMMON_CRAWL))
     *names, last = path.split("/")
-    place = copy["Envelope"]
+    part = copy["Envelope"]
     for name in names:
-        place = place[name]
-    place[last] = value
+        part = part[name]
+    part[last] = value
     return copy
 
 

@@ -415,9 +415,9 @@ def test_an_answer_is_asked_for_once_while_it_is_fresh_and_validated_then(
     Handler.statuses = []
     with handling(Handler) as url:
         asking = Asking((Instance("x", url),), replace(QUICK, cache_seconds=age))
-        (first, told), (second, again) = asking.ask(QUERY)[0], asking.ask(QUERY)[0]
+        (first, received), (second, again) = asking.ask(QUERY)[0], asking.ask(QUERY)[0]
     assert first == second
-    assert (told.is_cached, again.is_cached) == (False, True)
+    assert (received.is_cached, again.is_cached) == (False, True)
     assert Handler.statuses == statuses
 
 

@@ -46,7 +46,7 @@ def findings(draw: st.DrawFn) -> Findings:
         if count
         else MementoSummary()
     )
-    told = ReceivedAnswer(
+    received = ReceivedAnswer(
         A,
         summary,
         None,
@@ -54,7 +54,7 @@ def findings(draw: st.DrawFn) -> Findings:
         draw(st.lists(told_links, max_size=5)),
         inlinks_known=draw(st.sampled_from([None, False, True])),
     )
-    found, _ = accepted_findings(told, ASKED.query, archive)
+    found, _ = accepted_findings(received, ASKED.query, archive)
     in_force = draw(
         st.sets(
             st.builds(

@@ -17,9 +17,8 @@ from arclink.errors import InstanceError, UsageError
 from arclink.federation.instance_answers import ReceivedAnswer, as_received
 from arclink.federation.instances import parse_instance, parse_instances, plain_question, question
 from arclink.federation.json_answers import parse_json_answer
-from arclink.federation.listings import parse_listing
+from arclink.federation.listings import absolute_name, parse_listing
 from arclink.federation.merge import Findings
-from arclink.federation.names import absolute_name
 from arclink.federation.validation import accepted_findings
 from arclink.model import UriR
 from tests.access.example_answers import A, B, answer_of, member
@@ -168,14 +167,14 @@ def test_a_document_that_is_no_listing_says_why(document: bytes, says: str) -> N
 @pytest.mark.parametrize("reads", ["listing", "JSON"])
 def test_any_document_is_an_answer_or_an_instance_error(document: bytes, reads: str) -> None:
     try:
-        told = (
+        received = (
             parse_listing(document, QUERY.uri)
             if reads == "listing"
             else parse_json_answer(document)
         )
     except InstanceError:
         return
-    assert told.uri
+    assert received.uri
 
 
 json_values = st.recursive(
@@ -219,10 +218,10 @@ def test_whatever_json_holds_is_believed_or_counted(
         }
     )
     try:
-        told = parse_json_answer(body.encode())
+        received = parse_json_answer(body.encode())
     except InstanceError:
         return  # lone surrogates, integers beyond 64 bits
-    found, refused = accepted_findings(told, QUERY, "x")
+    found, refused = accepted_findings(received, QUERY, "x")
     assert of_links(refused) + len(found.links) <= len(outlinks) + len(inlinks)
     assert all(
         link.timestamps["x"] and {key[0], key[1]} & {QUERY.surt}
@@ -246,7 +245,7 @@ def test_json_that_is_no_answer_says_why(body: bytes, says: str) -> None:
         parse_json_answer(body)
 
 
-def told(*links: Mapping[str, object], **others: object) -> ReceivedAnswer:
+def answer_with(*links: Mapping[str, object], **others: object) -> ReceivedAnswer:
     return parse_json_answer(
         json.dumps({"uri": A, "outlinks": list(links), "inlinks": [], **others}).encode()
     )
@@ -276,7 +275,7 @@ GOOD = {"uri": B, "kind": "a@href", "text": "x", "timestamps": [T1]}
 )
 def test_an_unusable_link_of_an_answer_is_left_out_and_counted(changed: dict[str, object]) -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011"), ("kind", "a@href")])
-    found, refused = accepted_findings(told(GOOD, {**GOOD, **changed}), query, "x")
+    found, refused = accepted_findings(answer_with(GOOD, {**GOOD, **changed}), query, "x")
     assert (len(found.links), of_links(refused)) == (1, 1)
 
 
@@ -323,7 +322,7 @@ def test_a_false_inlink_is_refused_with_its_reason(
 def test_each_dropped_time_is_counted_though_the_link_stays() -> None:
     query = LinkQuery.from_parameters([("uri", A), ("to", "2011")])
     times = [T1, "yesterday", 20100101000000, "20120101000000", "20101399000000"]
-    found, refused = accepted_findings(told({**GOOD, "timestamps": times}), query, "x")
+    found, refused = accepted_findings(answer_with({**GOOD, "timestamps": times}), query, "x")
     assert [link.timestamps for link in found.links.values()] == [{"x": {T1}}]
     assert refused == {Refused.BAD_TIME: 3, Refused.OTHER_TIME: 1}
 
@@ -463,9 +462,9 @@ def test_of_a_lying_listing_every_link_is_kept_or_refused_once(
         found, refused = accepted_findings(parse_listing(document, QUERY.uri), QUERY, "x")
     except InstanceError:
         return  # no page with a name, or the first one is another
-    told = sum(len(links) for _, links in pages)
+    listed = sum(len(links) for _, links in pages)
     ours = [links for page, links in pages if page in (A, "a.example")]
-    assert of_links(refused) >= told - sum(map(len, ours))
+    assert of_links(refused) >= listed - sum(map(len, ours))
     assert len(found.links) <= sum(map(len, ours))
     for (source, target, _, _), seen in found.links.items():
         assert QUERY.surt in (source, target)
@@ -479,14 +478,14 @@ def of_links(refused: Counter[Refused]) -> int:
 
 def test_the_direction_that_was_not_asked_for_is_passed_over() -> None:
     found, refused = accepted_findings(
-        told(GOOD), LinkQuery.from_parameters([("uri", A), ("direction", "in")]), "x"
+        answer_with(GOOD), LinkQuery.from_parameters([("uri", A), ("direction", "in")]), "x"
     )
     assert (len(found.links), refused) == (0, {Refused.NOT_ASKED: 1})
 
 
 def test_a_huge_text_is_cut_and_foreign_variants_are_dropped() -> None:
     found, refused = accepted_findings(
-        told(
+        answer_with(
             {
                 **GOOD,
                 "text": "x\x00" * 1_000_000,
@@ -540,7 +539,7 @@ def test_a_listing_cannot_say_what_was_in_force() -> None:
     ids=str,
 )
 def test_a_summary_that_cannot_be_is_replaced_by_what_the_links_show(mementos: object) -> None:
-    found, refused = accepted_findings(told(GOOD, mementos=mementos), QUERY, "x")
+    found, refused = accepted_findings(answer_with(GOOD, mementos=mementos), QUERY, "x")
     assert (found.mementos["x"].count, found.mementos["x"].first) == (1, T1)
     assert refused == {Refused.BAD_MEMENTOS: 1}
 

@@ -57,16 +57,16 @@ def test_no_damaged_file_is_read(
     path: Path, rows: list[bytes], data: bytes, draw: st.DataObject
 ) -> None:
     whole = seal_rows("test", filter(is_row, rows), data)
-    place = draw.draw(st.integers(0, len(whole) - 1))
-    end = draw.draw(st.integers(place + 1, len(whole)))
-    size = end - place
+    index = draw.draw(st.integers(0, len(whole) - 1))
+    end = draw.draw(st.integers(index + 1, len(whole)))
+    size = end - index
     damages = {
-        "flipped": whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :],
-        "cut": whole[:place],
-        "zeroed": whole[:place] + bytes(size) + whole[end:],
-        "removed": whole[:place] + whole[end:],
-        "repeated": whole[:end] + whole[place:],
-        "noise": whole[:place] + draw.draw(st.binary(min_size=size, max_size=size)) + whole[end:],
+        "flipped": whole[:index] + bytes([whole[index] ^ 1 << index % 8]) + whole[index + 1 :],
+        "cut": whole[:index],
+        "zeroed": whole[:index] + bytes(size) + whole[end:],
+        "removed": whole[:index] + whole[end:],
+        "repeated": whole[:end] + whole[index:],
+        "noise": whole[:index] + draw.draw(st.binary(min_size=size, max_size=size)) + whole[end:],
         "longer": whole + b"\n",
     }
     for name, damaged in damages.items():
@@ -75,8 +75,8 @@ def test_no_damaged_file_is_read(
 
 def test_every_line_end_is_a_cut_that_is_seen(path: Path) -> None:
     whole = seal_rows("test", [b"one", b"two", b"three"])
-    for place in range(len(whole)):
-        assert not is_read(path, whole[:place])
+    for index in range(len(whole)):
+        assert not is_read(path, whole[:index])
 
 
 def test_a_file_of_another_kind_or_version_is_refused(path: Path) -> None:
@@ -123,9 +123,9 @@ def test_a_whole_folder_has_no_damage(folder: Path) -> None:
 def test_each_changed_byte_of_a_folder_is_seen(folder: Path) -> None:
     for name in ("a/one", "two\twords", SUMS):
         whole = (folder / name).read_bytes()
-        for place in range(len(whole)):
+        for index in range(len(whole)):
             damaged = bytearray(whole)
-            damaged[place] ^= 1 << place % 8
+            damaged[index] ^= 1 << index % 8
             (folder / name).write_bytes(damaged)
             with pytest.raises(SealError) as caught:
                 check_folder(folder)

@@ -26,8 +26,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from arclink.files.atomic import written_whole
-with written_whole([Path(sys.argv[1])]) as (place,):
-    place.write_bytes(b"half")
+with written_whole([Path(sys.argv[1])]) as (temporary_path,):
+    temporary_path.write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -51,9 +51,9 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "links.csv")
     with (
         pytest.raises(OperatorError, match="is a device or pipe"),
-        written_whole([pipe]) as (place,),
+        written_whole([pipe]) as (temporary_path,),
     ):
-        place.write_bytes(b"links")
+        temporary_path.write_bytes(b"links")
     assert pipe.is_fifo()
     assert [one.name for one in tmp_path.iterdir()] == ["links.csv"]
 
@@ -65,9 +65,9 @@ def test_a_store_is_not_replaced(tmp_path: Path) -> None:
     before = store.read_bytes()
     with (
         pytest.raises(OperatorError, match="is a SQLite file"),
-        written_whole([tmp_path / "nodes.csv", store]) as (_, place),
+        written_whole([tmp_path / "nodes.csv", store]) as (_, temporary_path),
     ):
-        place.write_bytes(b"links")
+        temporary_path.write_bytes(b"links")
     assert store.read_bytes() == before
 
 
@@ -103,8 +103,8 @@ def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_a_device_is_written_directly() -> None:
-    with open_whole(Path("/dev/null")) as place:
-        assert place == Path("/dev/null")
+    with open_whole(Path("/dev/null")) as temporary_path:
+        assert temporary_path == Path("/dev/null")
     write_whole(Path("/dev/null"), b"x")
     assert not Path("/dev/null").is_file()
 

@@ -92,8 +92,8 @@ def payload(
     offset: int = 5,
     **more: object,
 ) -> Pointer:
-    place = (file, offset, 100, Timestamp(timestamp), UriR(original))
-    return Pointer(PointerKind.PAYLOAD, Checksum(checksum), *place, **more)  # type: ignore[arg-type]  # any of its fields
+    capture = (file, offset, 100, Timestamp(timestamp), UriR(original))
+    return Pointer(PointerKind.PAYLOAD, Checksum(checksum), *capture, **more)  # type: ignore[arg-type]  # any of its fields
 
 
 def test_a_page_is_a_memento_and_a_pointer() -> None:
@@ -631,7 +631,7 @@ def filter_plainly(
             reason.name if reason else "-",
         )
         if kind:
-            place = (
+            address = (
                 capture.file,
                 capture.offset,
                 capture.length,
@@ -642,7 +642,7 @@ def filter_plainly(
                 Pointer(
                     kind,
                     capture.checksum,
-                    *place,
+                    *address,
                     originals=(capture.original,),
                     memento=format_memento(memento),
                 )
@@ -685,13 +685,13 @@ def filter_plainly(
                 [],
                 PointerKind.REVISIT_ONLY,
             )
-        place = (first.file, first.offset, first.length, first.timestamp, first.original)
+        address = (first.file, first.offset, first.length, first.timestamp, first.original)
         why = "PAYLOAD_LEFT_OUT" if not payloads and checksum in left_out else ""
         pointers.append(
             Pointer(
                 kind,
                 Checksum(checksum),
-                *place,
+                *address,
                 originals=names,
                 fall_backs=tuple(others),
                 reason=why,

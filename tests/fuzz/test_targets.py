@@ -94,8 +94,8 @@ def test_a_target_holds_for_what_is_near_its_seeds(target: object) -> None:
         ),
     )
     def hold(seed: bytes, edits: list[tuple[int, int, bytes]]) -> None:
-        for place, removed, added in edits:
-            seed = seed[:place] + added + seed[place + removed :]
+        for index, removed, added in edits:
+            seed = seed[:index] + added + seed[index + removed :]
         check(seed)
 
     hold()

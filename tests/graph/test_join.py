@@ -24,7 +24,7 @@ from arclink.rows.pages import (
     Page,
     format_link,
     format_page,
-    format_place,
+    format_shuffle_key,
     parse_link,
     parse_page,
 )
@@ -116,10 +116,10 @@ def pages_of(drawn: Drawn) -> list[Page]:
 
 def joined(pages: list[Page], flush_at: int) -> tuple[list[Row], Joiner]:
     joiner = Joiner(flush_at=flush_at)
-    by_place: dict[bytes, list[bytes]] = defaultdict(list)
+    by_surt: dict[bytes, list[bytes]] = defaultdict(list)
     for page in pages:
-        by_place[surt_of(page.originals[0]).encode()].append(format_page(page))
-    rows = [row for place in sorted(by_place) for row in joiner.join(place, by_place[place])]
+        by_surt[surt_of(page.originals[0]).encode()].append(format_page(page))
+    rows = [row for surt in sorted(by_surt) for row in joiner.join(surt, by_surt[surt])]
     return rows + list(joiner.flush()), joiner
 
 
@@ -259,7 +259,7 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
         for chunk in range(3)
     ]
     joiner = Joiner()
-    rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
+    rows = [*joiner.join(b"surt", map(format_page, pages)), *joiner.flush()]
     assert sum(relation == PAYLOADS for relation, _ in rows) == 1
     assert len(list(flat_outlinks(rows))) == 3
     assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
@@ -278,7 +278,7 @@ def test_a_block_has_only_links_of_its_contents() -> None:
         page_of("SUM2", of_two_hosts, written, chunk=1),
     ]
     joiner = Joiner()
-    rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
+    rows = [*joiner.join(b"surt", map(format_page, pages)), *joiner.flush()]
     assert len(list(flat_outlinks(rows))) == 4
     for row in inverted(rows):
         _, _, groups = parse_inlinks(row)
@@ -320,7 +320,7 @@ def divided(page: Page) -> dict[bytes, list[bytes]]:
         name = scheme + part + FIRST_PART * is_first
         for one in originals:  # one original each, so that a part has several pages
             page_of_part = replace(page, originals=[one], chunk=chunk)
-            pages[format_place(surt, name)].append(format_page(page_of_part))
+            pages[format_shuffle_key(surt, name)].append(format_page(page_of_part))
             chunk += 1
     return pages
 

@@ -33,7 +33,7 @@ def some_graph() -> Graph:
     captures: list[Memento] = []
     for number, page in enumerate(PAGES):
         name = "p" + str(number % 8)
-        targets = [PAGES[(number % 8 * place) % 12] for place in range(1, 5)]
+        targets = [PAGES[(number % 8 * factor) % 12] for factor in range(1, 5)]
         links = [
             Outlink(UriR(uri), KIND, "", None)
             for uri in (*targets, page, "mailto:x@a.example", f"http://gone.example/{number % 5}")

@@ -10,6 +10,7 @@ import pytest
 from arclink.errors import InputError, StoreError
 from arclink.mapreduce import hadoop as mapreduce_hadoop
 from arclink.mapreduce.emr import EmrRunner
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job
 from tests.mapreduce.files_in_memory import Files
@@ -103,7 +104,7 @@ def test_an_interrupted_build_ends_its_job_and_removes_its_files(
     def build() -> None:
         with building(files, "links.db") as run:
             roots.append(run.root)
-            run.run_job(Job("filter", lambda: None), [], "", {}, [])
+            run.run_job(JobCall(Job("filter", lambda: None), [], ""))
 
     with pytest.raises(KeyboardInterrupt):
         build()

@@ -1,11 +1,12 @@
 """What the tasks of a cluster learn about HDFS."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
 from arclink.network.hdfs import AUTHORITY, WebHdfs
@@ -21,7 +22,7 @@ def encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WebHdfs, "remove", lambda system, path: None)
 
 
-def variables(options: list[str]) -> dict[str, str]:
+def variables(options: Sequence[str]) -> dict[str, str]:
     pairs = pairwise(options)
     return dict(value.split("=", 1) for option, value in pairs if option == "--cmdenv")
 
@@ -43,10 +44,10 @@ def test_tasks_of_spark_know_the_hdfs_of_their_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = SparkEngineRunner("spark", 2, tmp_path / "tasks", root="hdfs:///work")
-    given: list[Any] = []
-    monkeypatch.setattr(SparkEngineRunner, "run_job", lambda _, *words: given.extend(words))
+    calls: list[JobCall] = []
+    monkeypatch.setattr(SparkEngineRunner, "run_job", lambda _, call: calls.append(call))
     runner.run(JOBS["invert"], [], tmp_path / "out", {}, are_relations=True)
-    _, _, output, _, options = given
-    assert variables(options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
-    assert "--relations-apart" in options
-    assert output == "hdfs:///work/out"
+    (call,) = calls
+    assert variables(call.options) == {ADDRESS: "https://namenode:9871", AUTHORITY: "/etc/ca.pem"}
+    assert "--relations-apart" in call.options
+    assert call.output == "hdfs:///work/out"

@@ -8,6 +8,7 @@ import pytest
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.emr import EmrRunner
+from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.pipeline.jobs import JOBS
 
@@ -58,7 +59,7 @@ def test_the_logs_of_a_failed_job_are_kept(
     def build() -> None:
         with runner.building("links.db", tmp_path / "links.db"), closing(runner):
             folders.append(runner.root.removeprefix("s3a://"))
-            runner.run_job(JOBS["filter"], [], "out", {}, [])
+            runner.run_job(JobCall(JOBS["filter"], [], "out"))
 
     with pytest.raises(PipelineError, match=said) if fails else nullcontext():
         build()

@@ -13,7 +13,7 @@ from mrjob.step import StepFailedException
 from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
 from arclink.jobs.invert_links import InvertLinks
-from arclink.mapreduce.engine import seconds_of_tasks
+from arclink.mapreduce.engine import JobCall, seconds_of_tasks
 from arclink.mapreduce.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner, failure_of
 from arclink.mapreduce.properties import (
     IN_ONE_CONTAINER,
@@ -119,7 +119,7 @@ def test_a_job_that_fails_in_one_container_runs_once_more(
     monkeypatch.setattr(HadoopRunner, "_files", lambda self: files)
     apart: list[bool] = []
 
-    def run_job(self: HadoopRunner, *arguments: object) -> Counts:
+    def run_job(self: HadoopRunner, call: JobCall) -> Counts:
         apart.append(self.apart)
         if len(apart) <= failures:
             raise error("extract: the job failed")
@@ -127,10 +127,10 @@ def test_a_job_that_fails_in_one_container_runs_once_more(
 
     monkeypatch.setattr(HadoopRunner, "run_by_mrjob", run_job)
     if failures < len(expected):
-        runner.run_job(JOBS["extract"], [], "hdfs:///work/out", {}, [])
+        runner.run_job(JobCall(JOBS["extract"], [], "hdfs:///work/out"))
     else:
         with pytest.raises(PipelineError):
-            runner.run_job(JOBS["extract"], [], "hdfs:///work/out", {}, [])
+            runner.run_job(JobCall(JOBS["extract"], [], "hdfs:///work/out"))
     assert apart == expected
     assert removed == ["hdfs:///work/out"] * (len(expected) - 1)
     assert not runner.apart
@@ -171,7 +171,7 @@ def test_only_a_task_that_would_fail_again_ends_a_build(
     runner = HadoopRunner("hadoop", 1, tmp_path / "tasks", root="hdfs:///work")
     monkeypatch.setattr(InvertLinks, "make_runner", lambda _: FailedRun(error))
     with pytest.raises(PipelineError) as raised:
-        runner.run_by_mrjob(JOBS["invert"], [], "hdfs:///work/out", {}, [])
+        runner.run_by_mrjob(JobCall(JOBS["invert"], [], "hdfs:///work/out"))
     assert error in str(raised.value)
     assert isinstance(raised.value, TaskError) == is_final
 

@@ -17,7 +17,7 @@ from arclink.pipeline.settings import BuildSettings
 from tests.mapreduce.contract import extract_settings, without_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted(path.name for path in (ROOT / "jobs").glob("*.py"))
+SCRIPTS = sorted(path.name for path in (ROOT / "jobs").glob("[a-z]*.py"))
 
 
 def run(script: str, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -56,6 +56,14 @@ def test_wrong_settings_end_a_job_with_a_message(
         assert said.returncode == 2
         assert expected in said.stderr
         assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("runner", ["inline", "hadoop", "spark"])
+def test_relations_apart_need_a_folder(runner: str, tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("")
+    said = run("invert_links.py", "-r", runner, "--relations-apart", str(tmp_path / "input"))
+    assert said.returncode == 2
+    assert "--relations-apart needs --output-dir" in said.stderr
 
 
 def test_a_job_reads_archives_of_a_folder_without_a_list_of_them(tmp_path: Path) -> None:

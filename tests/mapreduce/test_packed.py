@@ -14,7 +14,7 @@ import pytest
 from arclink.errors import UsageError
 from arclink.mapreduce.check_environment import MARK
 from arclink.mapreduce.emr import EmrRunner, LoggedEmrRunner
-from arclink.mapreduce.engine import options_for_tasks
+from arclink.mapreduce.engine import JobCall, options_for_tasks
 from arclink.mapreduce.environment import pack_environment
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.packed import check_packed, setup_of
@@ -125,17 +125,17 @@ def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
     folder = tmp_path / "batch-000000"
     run = EmrRunner("emr", 800, tmp_path / "tasks", root=home)
     run._opened = files
-    monkeypatch.setattr(EmrRunner, "places", lambda run: [])
+    monkeypatch.setattr(EmrRunner, "cluster_options", lambda run: [])
     parts = []
     for relation, number in (("postings", 800), ("mementos", 2400)):
         for part in range(number):
             path = folder / relation / f"part-{part:05d}"
             parts.append(path)
             files.files[files.path_of(run._address(path))] = b"rows"
-    given: list[Any] = []
-    monkeypatch.setattr(EmrRunner, "run_job", lambda _, *words: given.extend(words))
+    calls: list[JobCall] = []
+    monkeypatch.setattr(EmrRunner, "run_job", lambda _, call: calls.append(call))
     run.run(JOBS["invert"], parts, folder / "inverted", {}, are_relations=True)
-    _, inputs, output, _, options = given
+    _, inputs, output, _, options = calls[0]
     names = ("mementos", "postings")
     assert sorted(inputs) == [f"{home}/batch-000000/{name}" for name in names]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arclink.mapreduce.relation_files import RelationFiles
+from arclink.mapreduce.relation_files import RelationFiles, divide
 from arclink.rows.relations import ROWS
 
 
@@ -38,4 +38,19 @@ def test_nothing_is_left_of_an_attempt_that_died(tmp_path: Path) -> None:
     assert written(tmp_path) == {
         "pages/part-00003": b"whole\n",
         "retries/part-00004": b"of another task\n",
+    }
+
+
+def test_tagged_lines_of_parts_are_divided(tmp_path: Path) -> None:
+    """Also a part of one relation, whose rows are replaced together."""
+    (tmp_path / "part-00000").write_bytes(
+        b"pages\torg,b)/\t[1]\nmementos\tfirst" + ROWS + b"second\npages\torg,a)/\t[2]\n"
+    )
+    (tmp_path / "part-00001").write_bytes(b"pages\torg,c)/\tpages\t[3]\npages\t\n")
+    (tmp_path / "part-00002").write_bytes(b"")
+    divide(tmp_path)
+    assert written(tmp_path) == {
+        "pages/part-00000": b"org,b)/\t[1]\norg,a)/\t[2]\n",
+        "mementos/part-00000": b"first\nsecond\n",
+        "pages/part-00001": b"org,c)/\tpages\t[3]\n\n",
     }

@@ -21,7 +21,7 @@ from arclink.extract.html import _A, _CLOSER_LOOK, DEFAULT_KINDS, _elements
 from arclink.filter.rules import Rules
 from arclink.filter.selection import Mapper, reduce_captures
 from arclink.filter.shuffle import Pair
-from arclink.graph.block_links import Link, Place
+from arclink.graph.block_links import Link, TargetCache
 from arclink.graph.join import _Follow
 from arclink.model import Checksum, UriR
 from arclink.reasons import Reason
@@ -305,11 +305,11 @@ def test_a_plain_row_is_taken_and_a_damaged_one_is_never_read_otherwise(line: by
     assert rows == [row_of(line)]
     damaged = [line[:end] for end in range(len(line))]
     damaged += [
-        line[:place] + bytes([byte]) + line[place + 1 :]
-        for place in range(len(line))
+        line[:index] + bytes([byte]) + line[index + 1 :]
+        for index in range(len(line))
         for byte in b'\0\n\r -"\\{},:0Az\x7f\x80\xff'
     ]
-    damaged += [line[:place] + line[place + 1 :] for place in range(len(line))]
+    damaged += [line[:index] + line[index + 1 :] for index in range(len(line))]
     for one in damaged:
         rows = []
         if TAKE_PLAIN[1](rows, [one], 0, cdx.what_of, True):
@@ -461,7 +461,7 @@ links_of_pages = st.lists(
     ).map(format_link),
     max_size=8,
 )
-places = st.sampled_from(
+originals = st.sampled_from(
     [
         "http://h.org/a/b.html",
         "http://h.org/a/c.html?q",
@@ -480,9 +480,9 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
     counts: Counter[Reason] = Counter()
     results = []
     kept = []
-    for place, written in pages:
-        origin, directory = Place(()), Place(())
-        page = Page(Checksum("A"), 0, "f", 0, "utf-8", None, [UriR(place)], written, {})
+    for original, written in pages:
+        origin, directory = TargetCache(()), TargetCache(())
+        page = Page(Checksum("A"), 0, "f", 0, "utf-8", None, [UriR(original)], written, {})
         results.append(
             number(
                 written,
@@ -491,7 +491,7 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
                 found,
                 origin,
                 directory,
-                _Follow(page, UriR(place), counts),
+                _Follow(page, UriR(original), counts),
             )
         )
         kept += [origin.links, origin.targets, directory.links, directory.targets]
@@ -499,7 +499,7 @@ def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[o
     return [results, number_of, found, counts, kept]
 
 
-@given(st.lists(st.tuples(places, links_of_pages), max_size=4))
+@given(st.lists(st.tuples(originals, links_of_pages), max_size=4))
 def test_links_of_a_block_are_equal_in_both_forms(pages: list[tuple[str, list[str]]]) -> None:
     in_python, compiled = NUMBER_LINKS
     assert numbered(compiled, pages) == numbered(in_python, pages)
@@ -626,16 +626,16 @@ def test_chosen_strings_are_equal_in_both_forms(strings: list[str], data: st.Dat
     borders, compiled_borders = (borders_of(packed) for borders_of in BORDERS_OF)
     assert compiled_borders.tolist() == borders.tolist()
     assert compiled_borders.dtype == borders.dtype
-    places = np.array(
+    indexes = np.array(
         data.draw(st.lists(st.integers(0, len(borders) - 2), max_size=10)), dtype=np.int64
     )
-    (strings_at, compiled_at), every_other = STRINGS_AT, places[::2]
-    assert compiled_at(packed, borders, places) == strings_at(packed, borders, places)
+    (strings_at, compiled_at), every_other = STRINGS_AT, indexes[::2]
+    assert compiled_at(packed, borders, indexes) == strings_at(packed, borders, indexes)
     assert compiled_at(packed, borders, every_other) == strings_at(packed, borders, every_other)
     for function in STRINGS_AT:
-        for place in (-1, len(borders) - 1):
+        for index in (-1, len(borders) - 1):
             with pytest.raises(IndexError):
-                function(packed, borders, np.array([place]))
+                function(packed, borders, np.array([index]))
 
 
 @pytest.mark.parametrize("function", STRINGS_AT)
@@ -663,7 +663,7 @@ def test_inlinks_of_a_row_are_equal_in_both_forms(groups: list[list[int]]) -> No
     assert (
         compiled
         == found
-        == sorted((number, place) for place, group in enumerate(groups) for number in group)
+        == sorted((number, index) for index, group in enumerate(groups) for number in group)
     )
     _, _, numbers = groups_of(Row(number_field(first), (b"", counts, steps)))
     assert numbers.tolist() == [number for group in groups for number in group]

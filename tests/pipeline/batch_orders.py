@@ -11,12 +11,20 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 BODY = b'<a href="next.html">Next</a>'
-DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(BODY).digest()).decode()
+
+
+def digest_of(body: bytes) -> str:
+    """Return the digest of a payload, as records have it."""
+    return "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
+
+
+DIGEST = digest_of(BODY)
 HTML = "Content-Type: text/html"
 DIGESTED = f"WARC-Payload-Digest: {DIGEST}"
 

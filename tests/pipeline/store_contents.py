@@ -1,19 +1,9 @@
-"""Builds stores for tests, and reads all data of a graph."""
+"""Reads all data of a graph."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TypedDict
 
-from arclink.archives.locations import Location
-from arclink.mapreduce.runs import JobRunner
 from arclink.model import Surt
-from arclink.pipeline.build import BuildReport, build
-from arclink.pipeline.damage import known_damage
-from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.progress import ShownProgress
-from arclink.pipeline.settings import BuildSettings
-from arclink.progress import Silent
-from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 
 Link = tuple[str, str, str, str | None]
@@ -27,30 +17,6 @@ class TrueMemento(TypedDict):
     status: str
     record_type: str
     links: list[Link] | None
-
-
-def build_store(
-    folder: Path | str,
-    store: Path,
-    settings: BuildSettings,
-    inputs: Sequence[str] = (),
-    cdx: Sequence[Location] = (),
-    conf: Path | None = None,
-) -> BuildReport:
-    """Build a store, or add to it.
-
-    Args:
-        conf: Settings of mrjob; with them, tasks of this machine do what those of an engine do.
-    """
-    with open_store(str(store), create=True) as opened:
-        files = describe(
-            find_archives(inputs or [str(folder)]),
-            {file.name: file for file in opened.files()},
-            known_damage(opened),
-        )
-        work = store.with_suffix(".build")
-        run = JobRunner("local", settings.cores, work / "tasks", conf=conf) if conf else None
-        return build(files, cdx, opened, settings, work, ShownProgress(Silent()), run)
 
 
 def outlinks_of(

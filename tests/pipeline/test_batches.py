@@ -12,8 +12,9 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.pipeline.batch_orders import DIGEST, links_of, page, revisit, same_in_all_batches
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 Graph = set[tuple[object, ...]]
 

@@ -8,8 +8,8 @@ import pytest
 
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.pipeline.batch_orders import ALONE, BODY, DIGEST, links_of, page, revisit
-from tests.pipeline.store_contents import build_store
 
 URI, AGAIN = "http://a.example/p", "http://a.example/x/"
 RECORDS = [

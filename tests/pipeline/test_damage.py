@@ -18,9 +18,10 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.findings import Finding, format_finding, parse_finding
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.pipeline.cdx_of_files import cdx_of
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 TWO = BuildSettings(runner="local", cores=2)

@@ -148,8 +148,8 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     while True:
         better: dict[str, str] = {
             to: time
-            for time, place, to in reversed(edges)
-            if reached.get(place, "~") <= time < reached.get(to, "~")
+            for time, source, to in reversed(edges)
+            if reached.get(source, "~") <= time < reached.get(to, "~")
         }
         if not better:
             return reached
@@ -163,7 +163,7 @@ def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures)
         {link[0] for by_time in captures.values() for links in by_time.values() for link in links}
     )[::7]
     links = LinkQuery.from_parameters([("uri", begin)])
-    told = {}
+    arrivals = {}
     for target in targets:
         if surt_of(target) != links.surt:
             answer = find_path(
@@ -171,8 +171,8 @@ def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures)
                 PathQuery(links, surt_of(target), Usable.SEEN, PathChoice.EARLIEST, 100_000, 100),
             )
             assert answer.is_complete
-            told[surt_of(target)] = answer.hops[-1].time if answer.hops else None
-    assert told == {surt: reached.get(surt) for surt in told}
-    assert len(told) > 20
-    assert any(told.values())
-    assert not all(told.values())
+            arrivals[surt_of(target)] = answer.hops[-1].time if answer.hops else None
+    assert arrivals == {surt: reached.get(surt) for surt in arrivals}
+    assert len(arrivals) > 20
+    assert any(arrivals.values())
+    assert not all(arrivals.values())

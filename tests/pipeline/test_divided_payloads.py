@@ -8,8 +8,9 @@ import pytest
 from arclink.filter import selection
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 BODIES = {
     "relative": b"<a href=next>a</a><a href=/>b</a><a href=//c.example/>c</a>",

@@ -14,10 +14,11 @@ from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import warc
 from tests.pipeline.batch_orders import DIGEST, HTML, links_of, page, revisit, row
 from tests.pipeline.cdx_of_files import cdx_of
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 
 def test_rows_that_tasks_share_out_give_the_same_store(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.pipeline.store_contents import outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

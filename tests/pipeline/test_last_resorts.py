@@ -17,6 +17,7 @@ from arclink.rows.pointers import PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento
 from arclink.store.awaited_contents import awaited_contents
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
 from tests.pipeline.batch_orders import (
     ALONE,
@@ -28,7 +29,6 @@ from tests.pipeline.batch_orders import (
     row,
     same_in_all_batches,
 )
-from tests.pipeline.store_contents import build_store
 
 
 @pytest.fixture

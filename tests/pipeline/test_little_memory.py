@@ -20,9 +20,9 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.pages import Page, format_page
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
 from tests.pipeline.small_process import measured
-from tests.pipeline.store_contents import build_store
 
 HTML = "Content-Type: text/html"
 PAGES = 6

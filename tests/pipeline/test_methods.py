@@ -21,8 +21,9 @@ from arclink.reasons import Reason
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, request, response, warc
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 URI = "http://a.example/p"

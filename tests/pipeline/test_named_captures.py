@@ -16,6 +16,7 @@ from arclink.model import NO_CHECKSUM, Forgotten, Surt, Timestamp
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Takedown
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
 from tests.captures.exporting import built, exported
 from tests.pipeline.batch_orders import (
@@ -29,7 +30,7 @@ from tests.pipeline.batch_orders import (
     row,
     same_in_all_batches,
 )
-from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.pipeline.store_contents import outlinks_of
 
 OWN, OTHER = "http://a.example/p", "http://c.example/dir/q"
 LATER = b'<a href="/later">Later</a>'

@@ -15,10 +15,10 @@ from arclink.errors import InputError
 from arclink.pipeline.inputs import find_archives, leave_out_foreign
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.captures.exporting import built, exported, facts_of
 from tests.captures.reading import opened
 from tests.pipeline.batch_orders import ALONE, BODY, links_of, page, row
-from tests.pipeline.store_contents import build_store
 
 RECORDS = {"a": page("http://a.example/", 1), "b": page("http://b.example/", 2)}
 FILES = [f"{name}.wacz!/archive/data.warc" for name in RECORDS]

@@ -16,9 +16,10 @@ from arclink.progress import Silent
 from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.pipeline.cdx_of_files import cdx_of
-from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.extract.further_captures import further_pointers, places
+from arclink.extract.further_captures import further_pointers, pairs_of
 from arclink.mapreduce.runs import parts_of
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
 from arclink.pipeline import pointer_files
@@ -114,7 +114,7 @@ def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_
     assert not done.counts
     other = replace(revisit, kind=PointerKind.UNREAD, chunk=1)
     lines = [done.absent.read_bytes().rstrip(b"\n"), format_absent(other)]
-    values = [value for line in lines for _, value in places(line, recorded=False)]
+    values = [value for line in lines for _, value in pairs_of(line, recorded=False)]
     counts: Counter[Reason] = Counter()
     payload = Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")
     assert list(further_pointers(sorted(values), counts)) == [(PAYLOADS, format_payload(payload))]
@@ -142,7 +142,7 @@ def test_memory_does_not_grow_with_what_waits(tmp_path: Path) -> None:
     def values(absent: Path, first: bytes) -> Iterator[bytes]:
         with absent.open("rb") as lines:
             for line in lines:
-                pairs = places(line.rstrip(b"\n"), recorded=False)
+                pairs = pairs_of(line.rstrip(b"\n"), recorded=False)
                 yield from (value for _, value in pairs if value.startswith(first))
 
     def peak(payloads: int, chunks: int) -> int:

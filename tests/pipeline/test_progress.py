@@ -20,18 +20,18 @@ def test_lines_say_batch_stage_captures_links_rate_and_time_left(
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    told = ShownProgress(PlainLines(stream))
-    told.begin(2, 20_000_000)
+    progress = ShownProgress(PlainLines(stream))
+    progress.begin(2, 20_000_000)
     for batch in (1, 2):
         for name in SHARES:
-            told.stage(batch, 10_000_000, name)
-            told.tasks(1, 2)
+            progress.stage(batch, 10_000_000, name)
+            progress.tasks(1, 2)
             now[0] += 10
-            told.counts(
+            progress.counts(
                 Counter({Reason.ROW_KEPT: 500, Reason.LINK_KEPT: 4000} if name == "filter" else {})
             )
-        told.stored()
-    told.end()
+        progress.stored()
+    progress.end()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "batch 1/2 · index · 0:00 passed"
     assert lines[2] == (
@@ -48,12 +48,12 @@ def test_a_long_stage_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    told = ShownProgress(PlainLines(stream))
-    told.begin(1, 100)
-    told.stage(1, 100, "extract")
+    progress = ShownProgress(PlainLines(stream))
+    progress.begin(1, 100)
+    progress.stage(1, 100, "extract")
     for done in range(8):
         now[0] += 10
-        told.tasks(done, 8)
+        progress.tasks(done, 8)
     assert [line.split(" · ")[1] for line in stream.getvalue().splitlines()] == [
         "extract",
         "extract 3/8",

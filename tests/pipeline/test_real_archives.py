@@ -12,8 +12,9 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from benchmarks.built_stores import build_store
 from tests.demos import Demos
-from tests.pipeline.store_contents import build_store, graph_of
+from tests.pipeline.store_contents import graph_of
 
 Page = tuple[str, str]
 """Timestamp and original of a memento."""

@@ -73,10 +73,10 @@ def test_churn_is_that_of_the_links_another_program_found(
     for of_page in captures.values():
         for (_, before), (time, after) in pairwise(of_page):
             row = expected[f"{time[:4]}-{time[4:6]}", "flink.apache.org"]
-            for place, count in enumerate(
+            for index, count in enumerate(
                 (1, len(before), len(after - before), len(before - after))
             ):
-                row[place] += count
+                row[index] += count
     with open_store(str(store)) as graph:
         histories = page_histories(graph, graph.scan_mementos())
         found = churn_of_links(

@@ -11,6 +11,7 @@ from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import warc
 from tests.extract.wat_records import changed, write
 from tests.pipeline.batch_orders import (
@@ -22,7 +23,6 @@ from tests.pipeline.batch_orders import (
     row,
     same_in_all_batches,
 )
-from tests.pipeline.store_contents import build_store
 
 DIGESTED = f"WARC-Payload-Digest: {DIGEST}"
 HTML = "Content-Type: text/html"

@@ -17,8 +17,8 @@ from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.store_contents import build_store
 
 ALONE = BuildSettings(runner="inline", cores=1)
 HTML = "Content-Type: text/html"

@@ -17,7 +17,8 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx
 from arclink.store.location import open_store
-from tests.pipeline.store_contents import Link, build_store, outlinks_of
+from benchmarks.built_stores import build_store
+from tests.pipeline.store_contents import Link, outlinks_of
 
 NAMES = ("iana", "dupes", "example2")
 
@@ -227,8 +228,8 @@ def test_a_damaged_byte_in_a_stored_index_is_noticed(wacz: Path, tmp_path: Path)
         rows = first.read("indexes/index.cdxj")
     damaged = with_index(wacz, tmp_path / "damaged.wacz", "index.cdxj", rows)
     data = damaged.read_bytes()
-    place = data.index(rows) + 5000
-    damaged.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    offset = data.index(rows) + 5000
+    damaged.write_bytes(data[:offset] + bytes([data[offset] ^ 1]) + data[offset + 1 :])
     with pytest.raises(
         InputError, match=r"Bad CRC-32.*or leave it out: ArcLink indexes archive files without rows"
     ):

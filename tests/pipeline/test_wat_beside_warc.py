@@ -14,10 +14,11 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
+from benchmarks.built_stores import build_store
 from tests.demos import Demos
 from tests.extract.wat_records import changed, write
 from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, links_of, page, revisit, row
-from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import graph_of, outlinks_of
 
 NAMES = ("example.warc.gz", "example.warc.gz.wat.gz")
 

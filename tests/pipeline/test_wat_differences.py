@@ -73,7 +73,7 @@ def read(store: Path) -> tuple[dict[Memento, list[Link] | None], dict[str, int]]
 
 def shared_start(text: str, other: str) -> int:
     return next(
-        (place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
+        (index for index, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
         min(len(text), len(other)),
     )
 

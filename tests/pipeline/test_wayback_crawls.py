@@ -18,9 +18,10 @@ from arclink.pipeline.build import BuildReport
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.pipeline.cdx_of_files import cdx_of
-from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.pipeline.store_contents import outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 UNWRAPPING = replace(ALONE, extract=ExtractSettings(wayback=()))
@@ -78,7 +79,7 @@ def built(
     report = build_store(folder, path, settings, inputs=[str(folder / "a.warc.gz")], cdx=cdx)
     with open_store(str(path)) as store:
         links = outlinks_of(store, set(store.surts("")))  # type: ignore[arg-type]  # all
-    return {place: [target for target, *_ in of or ()] for place, of in links.items()}, report
+    return {page: [target for target, *_ in of or ()] for page, of in links.items()}, report
 
 
 @pytest.mark.parametrize("with_cdx", [False, True], ids=["indexed", "with CDX"])

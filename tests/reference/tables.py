@@ -49,7 +49,7 @@ from arclink.wayback.fetch import FetchSettings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DECLARED_LINK = re.compile(r"\]\(([\w-]+/[\w-]+\.md)")
-PLACE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED_TABLE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 DATACLASSES: Mapping[str, type] = {
     one.__name__: one
@@ -98,13 +98,13 @@ def rewritten(text: str, folder: str = "reference") -> str:
         folder: The folder of the page below ``docs``.
     """
 
-    def with_table(place: re.Match[str]) -> str:
+    def with_table(marked: re.Match[str]) -> str:
         made = DECLARED_LINK.sub(
-            lambda link: f"]({posixpath.relpath(link[1], folder)}", table_called(place[2])
+            lambda link: f"]({posixpath.relpath(link[1], folder)}", table_called(marked[2])
         )
-        return f"{place[1]}\n{made}\n{place[3]}"
+        return f"{marked[1]}\n{made}\n{marked[3]}"
 
-    return PLACE.sub(with_table, text)
+    return MARKED_TABLE.sub(with_table, text)
 
 
 def table_called(name: str) -> str:
@@ -401,7 +401,7 @@ def _list(words: Sequence[str], last: str = "and") -> str:
 def pages() -> Iterator[Path]:
     """Yield the pages that have tables."""
     for path in sorted(DOCS.rglob("*.md")):
-        if PLACE.search(path.read_text("utf-8")):
+        if MARKED_TABLE.search(path.read_text("utf-8")):
             yield path
 
 

@@ -222,9 +222,9 @@ def cdxj_rows(draw: st.DrawFn) -> str:
     """Rows of CDXJ in which up to two columns are odd, or missing."""
     odd = draw(st.sets(st.integers(0, len(JSON) - 1), max_size=2))
     values = {
-        name: draw(st.sampled_from([None, *unusual] if place in odd else usual))
-        for place, (name, usual, unusual) in enumerate(JSON)
-        if usual or place in odd
+        name: draw(st.sampled_from([None, *unusual] if index in odd else usual))
+        for index, (name, usual, unusual) in enumerate(JSON)
+        if usual or index in odd
     }
     json = ", ".join(f'"{name}": {value}' for name, value in values.items() if value is not None)
     timestamp = draw(

@@ -307,20 +307,20 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     index, seen = [], {}
     for number in range(0, len(KEYS), 2):
         name = f"part-{number // 4}" + (".gz" if request.param == "beside" else "")
-        place = folder / (name if name.endswith(".gz") or request.param == "loc" else name + ".gz")
+        part = folder / (name if name.endswith(".gz") or request.param == "loc" else name + ".gz")
         block = gzip.compress(b"".join(row_of(key) + b"\n" for key in KEYS[number : number + 2]))
-        offset = place.stat().st_size if place.exists() else 0
-        with place.open("ab") as file:
+        offset = part.stat().st_size if part.exists() else 0
+        with part.open("ab") as file:
             file.write(block)
         index.append(
             f"{KEYS[number]} 20140101000000\t{name}\t{offset}\t{len(block)}\t{number}".encode()
         )
-        seen[name] = place
+        seen[name] = part
     path = write(tmp_path / "cluster" / "cluster.idx", *index)
     if request.param == "loc":
         write(
             tmp_path / "cluster" / "cluster.loc",
-            *(f"{name}\t{place}\tother".encode() for name, place in seen.items()),
+            *(f"{name}\t{part}\tother".encode() for name, part in seen.items()),
         )
     return path
 

@@ -357,8 +357,8 @@ def test_a_redirect_never_leads_out(tmp_path: Path, location: bytes) -> None:
     head = (b"HTTP/1.1 302 Found", b"Location: " + location)
     path = store_of(tmp_path, [Record(A, T1, b"", head)])
     response = client_of(str(path)).get(f"/web/{T1}id_/{A}")
-    place = f"http://service.example/web/{T1}id_/"
-    assert ada_url.join_url(place, response.headers["Location"]).startswith(place)
+    url = f"http://service.example/web/{T1}id_/"
+    assert ada_url.join_url(url, response.headers["Location"]).startswith(url)
 
 
 def test_a_redirect_leads_where_a_browser_went(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_page_at_a_time_names_its_capture_and_its_replay(local: FlaskClient) -
 
 
 @pytest.mark.parametrize(
-    ("asked", "place"),
+    ("asked", "location"),
     [
         (f"/browse/2009-11-03/{A}", f"/browse/{THEN}/{A}"),
         (f"/browse/?uri={quote(A)}&at=20091103", f"/browse/{THEN}/{A}"),
@@ -44,12 +44,12 @@ def test_a_page_at_a_time_names_its_capture_and_its_replay(local: FlaskClient) -
         ("/browse/", "/"),
     ],
 )
-def test_other_addresses_lead_to_it(local: FlaskClient, asked: str, place: str) -> None:
+def test_other_addresses_lead_to_it(local: FlaskClient, asked: str, location: str) -> None:
     response = local.get(asked, headers=HERE)
-    if asked == place:
+    if asked == location:
         assert response.status_code == 200
     else:
-        assert (response.status_code, response.headers["Location"]) == (302, place)
+        assert (response.status_code, response.headers["Location"]) == (302, location)
 
 
 def test_links_keep_the_time_of_the_reader(local: FlaskClient) -> None:

@@ -131,9 +131,9 @@ def test_a_resource_answers_as_if_hidden_captures_had_never_been(
     hiding, never, *_ = clients
     answers = 0
     for uri in URIS:
-        place = path.format(uri if "timemap" in path else quote(uri, safe=":/"))
-        expected = never.get(place)
-        found = hiding.get(place)
+        address = path.format(uri if "timemap" in path else quote(uri, safe=":/"))
+        expected = never.get(address)
+        found = hiding.get(address)
         if "limit=0" in path:  # in store order, which follows from what was loaded first
             assert sorted(found.data.splitlines()) == sorted(expected.data.splitlines()), uri
         elif "limit=1" in path:  # a cursor names the state of its own store
@@ -156,7 +156,7 @@ def test_a_cursor_passes_over_what_is_hidden(
     clients: tuple[FlaskClient, FlaskClient, Scans, Scans], asked: str
 ) -> None:
     hiding, never, *_ = clients
-    told = []
+    answers = []
     for client in (hiding, never):
         texts, cursor = [], ""
         while True:
@@ -170,10 +170,10 @@ def test_a_cursor_passes_over_what_is_hidden(
             if page["next"] is None:
                 break
             cursor = page["next"]
-        told.append(
+        answers.append(
             sorted(texts) if "matchType" in asked else texts
         )  # in store order, which follows from what was loaded first
-    assert told[0] == told[1] != []
+    assert answers[0] == answers[1] != []
 
 
 @pytest.mark.parametrize("prefix", ["example,secret)/", "example,secret"])
@@ -241,9 +241,9 @@ def test_counts_are_those_of_what_is_shown(
 
 def all_contents(store: Scans) -> dict[str, list[Outlink]]:
     return {
-        content: [block.links[place] for place in places]
+        content: [block.links[number] for number in numbers]
         for block in store.scan_contents()
-        for content, places in zip(block.contents, block.lists, strict=True)
+        for content, numbers in zip(block.contents, block.lists, strict=True)
     }
 
 
@@ -270,8 +270,8 @@ def test_a_revisit_of_a_hidden_payload_does_not_show_how_that_was_read() -> None
     hiding = client_of(
         lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))
     )
-    (told,) = hiding.get(f"/explain?uri={A}").get_json()["mementos"]
-    assert (told["reason"], told["read_from"]) == ("PAYLOAD_NOT_AT_HAND", None)
+    (answer,) = hiding.get(f"/explain?uri={A}").get_json()["mementos"]
+    assert (answer["reason"], answer["read_from"]) == ("PAYLOAD_NOT_AT_HAND", None)
 
 
 class Counting(MemoryStore):

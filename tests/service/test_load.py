@@ -80,14 +80,18 @@ def log_of(where: Path) -> int:
 
 
 def of_json(body: bytes) -> set[float]:
-    told = json.loads(body)
-    return {told["mementos"]["count"], len(told["outlinks"]), len(told["inlinks"]) / PAGES}
+    document = json.loads(body)
+    return {
+        document["mementos"]["count"],
+        len(document["outlinks"]),
+        len(document["inlinks"]) / PAGES,
+    }
 
 
 def of_anchors(body: bytes) -> set[float]:
-    told = json.loads(body)
-    (anchor,) = told["anchors"]
-    return {told["mementos"]["count"], anchor["mementos"] / PAGES, anchor["hosts"] / PAGES}
+    document = json.loads(body)
+    (anchor,) = document["anchors"]
+    return {document["mementos"]["count"], anchor["mementos"] / PAGES, anchor["hosts"] / PAGES}
 
 
 def of_csv(body: bytes) -> set[float]:
@@ -97,8 +101,8 @@ def of_csv(body: bytes) -> set[float]:
 
 
 def of_explanations(body: bytes) -> set[float]:
-    told = json.loads(body)["mementos"]
-    return {len(told), max(one["links"].get("LINK_KEPT", 0) for one in told)}
+    mementos = json.loads(body)["mementos"]
+    return {len(mementos), max(one["links"].get("LINK_KEPT", 0) for one in mementos)}
 
 
 def of_stream(body: bytes) -> set[float]:
@@ -146,12 +150,12 @@ class Asking(threading.Thread):
                 response = connection.getresponse()
                 body = response.read()
                 assert response.status == 200, body[:200]
-                told = QUESTIONS[path](body)
-                assert len(told) == 1, f"one answer of {sorted(told)} batches"
-                assert min(told) >= max(self.states, default=1), (
-                    f"{min(told)} batches after {max(self.states)}"
+                batches = QUESTIONS[path](body)
+                assert len(batches) == 1, f"one answer of {sorted(batches)} batches"
+                assert min(batches) >= max(self.states, default=1), (
+                    f"{min(batches)} batches after {max(self.states)}"
                 )
-                self.states += told
+                self.states += batches
             except Exception as error:  # the edge of a thread
                 self.wrong = f"{path}: {error!r}"
         connection.close()
@@ -243,12 +247,12 @@ def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothin
 ) -> None:
     store = overtaken(where, monkeypatch)
     client = client_of(lambda: store)
-    told = []
+    batches = []
     while next_batch(where) <= BATCHES:
         for path, count in QUESTIONS.items():
-            told.append(count(client.get(path).data))
-    assert {len(one) for one in told} == {1}
-    assert len({min(one) for one in told}) > 2
+            batches.append(count(client.get(path).data))
+    assert {len(one) for one in batches} == {1}
+    assert len({min(one) for one in batches}) > 2
 
 
 COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[bytes], set[float]]]] = {

@@ -111,7 +111,7 @@ def test_the_page_names_every_path_and_parameter_and_asks_nobody_else(client: Fl
 
 
 def test_the_page_has_the_look_of_the_others_and_the_front_leads_to_it(client: FlaskClient) -> None:
-    front, docs = (LexborHTMLParser(client.get(place).data) for place in ("/", "/docs"))
+    front, docs = (LexborHTMLParser(client.get(path).data) for path in ("/", "/docs"))
 
     def attributes(page: LexborHTMLParser, selector: str, name: str) -> list[str | None]:
         return [node.attributes[name] for node in page.css(selector)]
@@ -121,8 +121,8 @@ def test_the_page_has_the_look_of_the_others_and_the_front_leads_to_it(client: F
     assert len(docs.css("table")) == len(docs.css("details table")) > 0  # what is long is folded
     led = attributes(front, "section.answers a", "href")
     assert "docs" in led
-    places = {f"docs#{name}" for name in attributes(docs, ".docs section", "id")}
-    assert places > set(led) - {"docs"}
+    sections = {f"docs#{name}" for name in attributes(docs, ".docs section", "id")}
+    assert sections > set(led) - {"docs"}
     assert len(led) > 5
 
 

@@ -131,19 +131,19 @@ def headers_of(response: TestResponse) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", STORED)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("place", ["", "/olympics"])
-def test_a_304_changes_no_header_of_the_stored_answer(path: str, method: str, place: str) -> None:
+@pytest.mark.parametrize("prefix", ["", "/olympics"])
+def test_a_304_changes_no_header_of_the_stored_answer(path: str, method: str, prefix: str) -> None:
     """A browser puts the headers of a 304 in place of the stored ones (RFC 9111, section 3.2)."""
     app = create_collections({"olympics": lambda: MemoryStore(PAGES)})
     client = app.test_client()
-    if not place and not path.startswith("/static"):
+    if not prefix and not path.startswith("/static"):
         client = client_of(lambda: MemoryStore(PAGES))
-    stored = headers_of(client.get(place + path))
+    stored = headers_of(client.get(prefix + path))
     asked = {"If-None-Match": stored["ETag"]}
-    answer = client.open(place + path, method=method, headers=asked)
+    answer = client.open(prefix + path, method=method, headers=asked)
     assert (answer.status_code, answer.data) == (304, b"")
     assert stored | headers_of(answer) == stored
-    assert headers_of(client.head(place + path)) == stored
+    assert headers_of(client.head(prefix + path)) == stored
 
 
 def test_a_304_by_date_changes_no_header_either(tmp_path: Path) -> None:

@@ -943,10 +943,10 @@ def test_a_page_with_more_links_than_may_be_read_says_so(view: str) -> None:
         f"/?uri={A}&view={view}"
     )
     assert response.status_code == 200
-    told = words(LexborHTMLParser(response.data).css_first("main"))
-    assert "At least 5 links to it were seen, of all kinds." in told
+    shown = words(LexborHTMLParser(response.data).css_first("main"))
+    assert "At least 5 links to it were seen, of all kinds." in shown
     if view not in ("captures",):
-        assert re.search("nly the first|more links than|too long to group", told), told
+        assert re.search("nly the first|more links than|too long to group", shown), shown
 
 
 def test_many_captures_are_drawn_by_units_of_time() -> None:

@@ -63,7 +63,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             ),
             (
                 "http {",
-                "http {\n" + "".join(f"{name}_temp_path {folder}/{name};\n" for name in PLACES),
+                "http {\n" + "".join(f"{name}_temp_path {folder}/{name};\n" for name in TEMPORARY),
             ),
         ):
             assert old in text
@@ -87,7 +87,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             nginx.wait(30)
 
 
-PLACES = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 def trusting() -> ssl.SSLContext:

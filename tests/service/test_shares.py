@@ -121,7 +121,7 @@ def test_expensive_requests_of_one_client_leave_it_half_of_its_share(
         go.wait(60)
         return SeedList(query, (), 0)
 
-    monkeypatch.setattr("arclink.service.curating.seed_list", hold)
+    monkeypatch.setattr("arclink.service.query_resources.seed_list", hold)
     with served(lambda: MemoryStore(PAGES), threads=8) as port, opener(port) as connect:
         try:
             greedy = [connect("127.0.0.2") for _ in range(8)]
@@ -154,7 +154,7 @@ def test_a_client_that_leaves_ends_the_computation(monkeypatch: pytest.MonkeyPat
             raise
         return SeedList(query, (), 0)
 
-    monkeypatch.setattr("arclink.service.curating.seed_list", work)
+    monkeypatch.setattr("arclink.service.query_resources.seed_list", work)
     with served(lambda: MemoryStore(PAGES)) as port, opener(port) as connect:
         leaving = connect()
         leaving.sendall(b"GET /gaps HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -127,11 +127,11 @@ def test_an_answer_is_current_until_its_subset_is_defined_anew(
     path: Path, demo_client: FlaskClient
 ) -> None:
     put(path, "a", "host:aurora-daily.example")
-    place = f"/linkQuery?uri={PAGE}&format=json&subset=a"
-    tag = demo_client.get(place).headers["ETag"]
-    assert demo_client.get(place, headers={"If-None-Match": tag}).status_code == 304
+    url = f"/linkQuery?uri={PAGE}&format=json&subset=a"
+    tag = demo_client.get(url).headers["ETag"]
+    assert demo_client.get(url, headers={"If-None-Match": tag}).status_code == 304
     put(path, "a", "host:fjordpost.example")
-    assert demo_client.get(place, headers={"If-None-Match": tag}).status_code == 200
+    assert demo_client.get(url, headers={"If-None-Match": tag}).status_code == 200
 
 
 def test_an_embargo_holds_in_every_subset(path: Path) -> None:

@@ -142,8 +142,8 @@ def test_a_cursor_of_counted_rows_starts_again_after_a_batch(
         return Page(f"http://{host}/", time, [link(B, host)])
 
     def page(cursor: str) -> tuple[int, list[str], str | None]:
-        told = client.get(f"{path}&limit=1&cursor={cursor}").get_json()
-        return told["start"], [row[name] for row in told[rows]], told["next"]
+        answer = client.get(f"{path}&limit=1&cursor={cursor}").get_json()
+        return answer["start"], [row[name] for row in answer[rows]], answer["next"]
 
     store = MemoryStore([linking(host, T2) for host in ("b.example", "c.example", "d.example")])
     client = client_of(lambda: store)

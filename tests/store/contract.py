@@ -63,8 +63,8 @@ def load_next(store: Builds, graph: Graph, number: int, folder: Path, parts: int
 def all_links(store: Scans) -> Iterator[tuple[ContentId, list[Outlink]]]:
     """Yield each content that a whole scan tells, with its links."""
     for block in store.scan_contents():
-        for content, places in zip(block.contents, block.lists, strict=True):
-            yield content, [block.links[place] for place in places]
+        for content, numbers in zip(block.contents, block.lists, strict=True):
+            yield content, [block.links[index] for index in numbers]
 
 
 def canonical(store: Scans) -> dict[str, object]:
@@ -245,8 +245,8 @@ class AnswersContract(Contract):
                     before[surt] = inlinks
             for surt, inlinks in before.items():
                 assert len(set(inlinks)) == len(inlinks)
-                for place, inlink in enumerate(inlinks):
-                    assert list(store.inlinks(surt, inlink)) == inlinks[place + 1 :]
+                for index, inlink in enumerate(inlinks):
+                    assert list(store.inlinks(surt, inlink)) == inlinks[index + 1 :]
 
     @slowly
     @given(
@@ -264,13 +264,13 @@ class AnswersContract(Contract):
                 load_next(dictionary, graph, number, folder / "other")
             expected = list(dictionary.surts(prefix))
             assert list(store.surts(prefix)) == expected
-            for place, surt in enumerate(expected):
-                assert list(store.surts(prefix, surt)) == expected[place + 1 :]
+            for index, surt in enumerate(expected):
+                assert list(store.surts(prefix, surt)) == expected[index + 1 :]
             assert list(store.surts(prefix, Surt(""))) == expected
             captured = list(dictionary.captured_surts(prefix))
             assert list(store.captured_surts(prefix)) == captured
-            for place, surt in enumerate(captured):
-                assert list(store.captured_surts(prefix, surt)) == captured[place + 1 :]
+            for index, surt in enumerate(captured):
+                assert list(store.captured_surts(prefix, surt)) == captured[index + 1 :]
 
 
 class ScansContract(Contract):
@@ -350,7 +350,7 @@ class BuildsContract(Contract):
                 states.append(store.state())
             distinct = list({batch.number: batch for batch in batches}.values())
             assert len({state.version for state in states}) == len(
-                {state.places for state in states[1:]}
+                {state.order for state in states[1:]}
             ) + len(distinct)
             assert list(store.batches()) == distinct
             assert store.last_batch() == distinct[-1].number
@@ -396,7 +396,7 @@ class TakedownsContract(Contract):
                     state = store.state()
                     assert would == store.forget(takedown) == dictionary.forget(takedown)
                     assert store.state().version != state.version
-                    assert (store.state().places == state.places) is (
+                    assert (store.state().order == state.order) is (
                         would.contents == would.links == 0
                     )
                     state = store.state()

@@ -305,8 +305,8 @@ def write_batch(
 def link_rows(
     contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]],
 ) -> tuple[list[bytes], list[bytes]]:
-    """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by
-    place. A target has a row for each block, so its rows may be in several parts, as those of a hub
+    """Return the ``outlinks`` and ``inlinks`` rows of contents: (SURT, content, links), sorted by
+    SURT. A target has a row for each block, so its rows may be in several parts, as those of a hub
     are.
     """
     outlinks: list[bytes] = []
@@ -327,6 +327,6 @@ def link_rows(
                 by_head.setdefault((link.kind, link.text, link.rel), []).append(position)
     return outlinks, [
         f"{surt}\t{target}\t".encode()
-        + orjson.dumps([[*head, [(name, places)]] for head, places in by_head.items()])
+        + orjson.dumps([[*head, [(name, positions)]] for head, positions in by_head.items()])
         for (surt, target, name), by_head in sorted(inlinks.items())
     ]

@@ -103,12 +103,12 @@ class Page:
     @property
     def payload(self) -> Payload | None:
         """The outcome of the payload, if it was to be read."""
-        place = "crawl.warc.gz", self.memento.offset
+        address = "crawl.warc.gz", self.memento.offset
         if self.links is not None:
             counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))
-            return Payload(self.checksum, self.scope, "utf-8", *place, "PAYLOAD_READ", counts)
+            return Payload(self.checksum, self.scope, "utf-8", *address, "PAYLOAD_READ", counts)
         if self.reason.startswith("PAYLOAD_"):
-            return Payload(self.checksum, None, "-", *place, self.reason)
+            return Payload(self.checksum, None, "-", *address, self.reason)
         return None
 
     @property
@@ -268,10 +268,10 @@ class MemoryStore(WholeStore):
     def _add_mementos(self, mementos: Iterable[Memento]) -> None:
         for memento in mementos:
             known = self._mementos.get(memento.key, memento)
-            self._mementos[memento.key] = min(known, memento, key=_place_of)
+            self._mementos[memento.key] = min(known, memento, key=_preference)
             of_batch = len(self._batches), memento.key
             copy = self._copies.get(of_batch, memento)
-            self._copies[of_batch] = min(copy, memento, key=_place_of)
+            self._copies[of_batch] = min(copy, memento, key=_preference)
 
     def _add_payloads(self, payloads: Iterable[Payload]) -> None:
         for payload in payloads:
@@ -280,8 +280,8 @@ class MemoryStore(WholeStore):
                 self._payloads[payload.checksum] = payload
 
     def _end_batch(self, files: tuple[str, ...], manifest: str) -> Batch:
-        for place, (takedown, removed) in enumerate(self._takedowns):
-            self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
+        for index, (takedown, removed) in enumerate(self._takedowns):
+            self._takedowns[index] = takedown, _sum(removed, self._remove(takedown.what))
         self._batches.append(Batch(len(self._batches) + 1, files, manifest))
         return self._batches[-1]
 
@@ -295,7 +295,7 @@ class MemoryStore(WholeStore):
     def copies(self, surt: Surt) -> Iterator[Memento]:
         copies = [one for one in self._copies.values() if one.key in self._mementos]
         of_surt = (one for one in copies if one.surt == surt)
-        return iter(sorted(of_surt, key=lambda one: (one.key, _place_of(one))))
+        return iter(sorted(of_surt, key=lambda one: (one.key, _preference(one))))
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self._payloads.get(checksum)
@@ -474,9 +474,9 @@ class MemoryStore(WholeStore):
         if is_trial:
             return deepcopy(self)._remove(takedown.what)
         removed = self._remove(takedown.what)
-        for place, (known, before) in enumerate(self._takedowns):
+        for index, (known, before) in enumerate(self._takedowns):
             if known.what == takedown.what:
-                self._takedowns[place] = known, _sum(before, removed)
+                self._takedowns[index] = known, _sum(before, removed)
                 return removed
         self._takedowns.append((takedown, removed))
         return removed
@@ -567,7 +567,7 @@ def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
     )
 
 
-def _place_of(memento: Memento) -> tuple[bool, str, int, int]:
+def _preference(memento: Memento) -> tuple[bool, str, int, int]:
     return memento.reason != "-", memento.file, memento.offset, -memento.length
 
 

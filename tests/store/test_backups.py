@@ -436,7 +436,7 @@ def test_files_next_to_a_store_are_valid_after_a_restore(store: Path, backup: Pa
     with open_store(str(store)) as opened:
         after = opened.state()
     # A cursor, slice or kept answer of the lost store is not one of what is built after the backup.
-    assert (before.version != after.version, before.places != after.places) == (True, True)
+    assert (before.version != after.version, before.order != after.order) == (True, True)
 
 
 def test_a_service_finds_the_restored_store_by_itself(store: Path, backup: Path) -> None:

@@ -47,5 +47,5 @@ class TestEmbargoedStore(AnswersContract, ScansContract):
         return nullcontext(LoadedEmbargoedStore())
 
     def answers(self, store: Scans) -> dict[str, object]:
-        """The place of a payload is that of a capture that is shown."""
+        """The address of a payload is that of a capture that is shown."""
         return placeless(store)

@@ -178,7 +178,7 @@ def test_bytes_without_seal_are_refused(data: bytes) -> None:
         unseal(data, b"block 1", "links.db", "block 1")
 
 
-def test_a_block_of_another_place_is_refused() -> None:
+def test_a_block_of_another_address_is_refused() -> None:
     with pytest.raises(StoreError):
         unseal(seal(b"links", b"block 2"), b"block 1", "links.db", "block 1")
 

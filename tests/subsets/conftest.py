@@ -13,8 +13,8 @@ from arclink.filter.index import index_archive
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from benchmarks.built_stores import build_store
 from tests.demos import Demos
-from tests.pipeline.store_contents import build_store
 from tests.subsets.selections import CaptureTable
 
 LANGUAGES = ["null", '"und"', '"eng"', '"fra,eng"', '"nor"']

@@ -9,16 +9,16 @@ import orjson
 import pytest
 
 from arclink.access.captures import OUTPUTS
-from arclink.captures.tables import write_csv, write_places
+from arclink.captures.tables import write_cdxj, write_csv
 from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.subsets.counts import count_captures
+from arclink.subsets.capture_counts import count_captures
 from arclink.subsets.evaluation import Evaluation
 from arclink.subsets.language import parse_selection, text_of
+from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.store_contents import build_store
 
 HEADERS = {
     "a": ["Content-Language: en-GB"],
@@ -99,7 +99,7 @@ def test_languages_are_in_index_rows_only_if_they_are_known(folder: Path) -> Non
 def test_a_build_with_exported_rows_has_the_same_languages(folder: Path, tmp_path: Path) -> None:
     """The rows decide: the second build does not read the headers."""
     first = mementos(folder / "links.db")
-    rows = b"".join(write_places(first, tmp_path)).splitlines()
+    rows = b"".join(write_cdxj(first, tmp_path)).splitlines()
     changed = b"\n".join(row.replace(b'"languages":"en"', b'"lang":"fre"') for row in rows)
     (tmp_path / "index.cdxj").write_bytes(changed + b"\n")
     build_store(folder, tmp_path / "again.db", BuildSettings(), cdx=[tmp_path / "index.cdxj"])

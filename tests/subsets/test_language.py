@@ -1,4 +1,4 @@
-"""The language: canonical texts, JSON, and errors with their place."""
+"""The language: canonical texts, JSON, and errors with their position."""
 
 from typing import Any
 

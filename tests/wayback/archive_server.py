@@ -267,9 +267,9 @@ def rewritten(body: bytes, base: str, timestamp: str) -> bytes:
     """Return a page as a Wayback Machine shows it: absolute links lead into the archive, and there
     is a banner.
     """
-    place = f"{urlsplit(base).path}/{timestamp}".encode()
-    body = body.replace(b'href="http', b'href="' + place + b"/http").replace(
-        b'src="http', b'src="' + place + b"im_/http"
+    path = f"{urlsplit(base).path}/{timestamp}".encode()
+    body = body.replace(b'href="http', b'href="' + path + b"/http").replace(
+        b'src="http', b'src="' + path + b"im_/http"
     )
     toolbar = (
         b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/help">Help</a><!-- END WAYBACK '

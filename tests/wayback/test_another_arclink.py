@@ -10,8 +10,8 @@ from arclink.store.location import open_store
 from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
 from arclink.wayback.fetch import FetchSettings, fetch
+from benchmarks.built_stores import build_store
 from tests.demos import Demos
-from tests.pipeline.store_contents import build_store
 from tests.service.conftest import served
 
 

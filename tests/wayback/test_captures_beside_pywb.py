@@ -24,8 +24,8 @@ from arclink.service.application import create_app
 from arclink.store.location import open_store
 from arclink.uris.methods import method_of_key
 from arclink.uris.surts import surt_of
-from tests.pipeline.store_contents import build_store
-from tests.wayback.pywb_server import PYWB, serving_pywb
+from benchmarks.built_stores import build_store
+from benchmarks.peers.pywb_server import PYWB, serving_pywb
 
 pytestmark = pytest.mark.engine
 

@@ -21,8 +21,9 @@ from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.replay import MODIFIERS
+from benchmarks.built_stores import build_store
 from tests.durability.disks import killed_at, operations
-from tests.pipeline.store_contents import build_store, outlinks_of
+from tests.pipeline.store_contents import outlinks_of
 from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, say, serving
 
 SITE = "http://h.example/"
@@ -424,7 +425,7 @@ def test_a_header_that_is_not_ascii_is_written_as_it_came(
     """A build reads the bytes of a Location, and so gives the link that it would give from the
     file.
     """
-    place = "/caf\u00e9".encode().decode(
+    path = "/caf\u00e9".encode().decode(
         "latin-1"
     )  # as http.server sends it, and http.client reads it
     archive.pages = [
@@ -433,7 +434,7 @@ def test_a_header_that_is_not_ascii_is_written_as_it_came(
             "20100101000000",
             b"",
             status=301,
-            headers=(("Location", f"http://g.example{place}"),),
+            headers=(("Location", f"http://g.example{path}"),),
         )
     ]
     run(archive, client, tmp_path / "f")
@@ -560,12 +561,12 @@ def test_a_run_can_be_killed_at_any_moment(disk: Path, tmp_path: Path) -> None:
 def test_two_runs_do_not_share_a_folder(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
-    def told(line: str) -> None:
+    def run_again(line: str) -> None:
         with pytest.raises(WaybackError, match="another `arclink fetch` is running"):
             run(archive, client, tmp_path)
 
     archive.pages = PAGES
-    fetch(["*.h.example"], Archive(archive.base), tmp_path, client, FetchSettings(), told)
+    fetch(["*.h.example"], Archive(archive.base), tmp_path, client, FetchSettings(), run_again)
 
 
 def call(*words: str) -> subprocess.CompletedProcess[str]:

@@ -20,8 +20,9 @@ from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.indexes import parse_index
-from tests.pipeline.store_contents import Link, build_store, outlinks_of
-from tests.wayback.pywb_server import PYWB, serving_pywb
+from benchmarks.built_stores import build_store
+from benchmarks.peers.pywb_server import PYWB, serving_pywb
+from tests.pipeline.store_contents import Link, outlinks_of
 
 pytestmark = pytest.mark.engine
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.peers.pywb_server import PYWB, serving_pywb, write_config
 from tests.browser.past import DAY, GONE, HOME, MOVED, NEVER, PNG, serving
-from tests.wayback.pywb_server import PYWB, serving_pywb, write_config
 
 pytestmark = pytest.mark.engine
 
@@ -22,7 +22,7 @@ def pywb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(text)
     folder = tmp_path_factory.mktemp("over")
     with serving(folder) as past:
-        write_config(folder / "pywb", past.place)
+        write_config(folder / "pywb", past.base_url)
         with serving_pywb(folder / "pywb", {}) as (address, _):
             yield address
 

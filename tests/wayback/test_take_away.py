@@ -11,9 +11,9 @@ from arclink.captures.read import PageReader
 from arclink.model import Memento
 from arclink.store.location import open_store
 from arclink.subsets.catalog import SubsetCatalog, subset_of
+from benchmarks.peers.pywb_server import PYWB, serving_pywb
 from tests.captures.exporting import exported
 from tests.demos import Demos
-from tests.wayback.pywb_server import PYWB, serving_pywb
 
 pytestmark = pytest.mark.engine
 
@@ -42,11 +42,11 @@ def test_pywb_replays_exported_captures(demos: Demos, tmp_path: Path) -> None:
         for one in captures:
             expected[one.timestamp, one.surt].add(answer_of(reader, one))
         reader.close()
-    with serving_pywb(tmp_path / "pywb", {"part": [tmp_path / "part.warc.gz"]}) as (place, _):
+    with serving_pywb(tmp_path / "pywb", {"part": [tmp_path / "part.warc.gz"]}) as (base_url, _):
         differing = [
             one
             for one in captures
-            if fetched(f"{place}/part/{one.timestamp}id_/{one.original}")
+            if fetched(f"{base_url}/part/{one.timestamp}id_/{one.original}")
             not in expected[one.timestamp, one.surt]
         ]
     assert len(captures) > 50

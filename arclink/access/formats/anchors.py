@@ -33,7 +33,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         "next": answer.next,
     }
     texts = "text" if answer.total == 1 else "texts"
-    told = (
+    shown_of_all = (
         f"{len(rows):,} of {answer.total:,} {texts}"
         if len(rows) < answer.total
         else f"{len(rows):,} {texts}"
@@ -43,7 +43,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         known_line(asked.links, answer.mementos),
         f"Inlinks: {unknown_inlinks(asked.links)}"
         if answer.inlinks_known is False
-        else f"{told}, of {extent_line(answer.extent)}",
+        else f"{shown_of_all}, of {extent_line(answer.extent)}",
         *([""] if rows else []),
     ]
     names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]

@@ -42,8 +42,8 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
         *(VALIDITY if answer.query.with_validity else ()),
     )
     asked = {column for name in only for column in FIELDS.get(name, (name,))}
-    kept = [place for place, column in enumerate(head) if not only or column in asked]
-    rows.writerow(head[place] for place in kept)
+    columns = [index for index, column in enumerate(head) if not only or column in asked]
+    rows.writerow(head[index] for index in columns)
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
@@ -68,7 +68,7 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
                     *_archives(member, timestamp),
                     *last_columns_at(timestamp),
                 )
-                rows.writerow(row[place] for place in kept)
+                rows.writerow(row[index] for index in columns)
             yield _taken(buffer)
     if buffer.tell():
         yield _taken(buffer)

@@ -126,10 +126,10 @@ def _lines_of(time: Timestamp, found: tuple[InForceThen, ...]) -> Iterable[str]:
         yield f"At {date_and_time(time)}: not captured by then, so its outlinks are unknown."
     for one in found:
         memento = one.memento
-        told = f"status {printable(memento.status)}, {one.state.value}"
+        status_and_state = f"status {printable(memento.status)}, {one.state.value}"
         yield (
             f"At {date_and_time(time)}: in force since {date_and_time(memento.timestamp)}, "
-            f"{told}: {printable_uri(memento.original)}"
+            f"{status_and_state}: {printable_uri(memento.original)}"
         )
 
 

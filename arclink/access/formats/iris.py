@@ -50,8 +50,8 @@ def iri(uri: str) -> str:
     rest, question_mark, query = rest.partition("?")
     authority = ""
     if rest.startswith("//"):
-        place, slash, path = rest[2:].partition("/")
-        authority, rest = f"//{_authority(place)}", slash + path
+        written, slash, path = rest[2:].partition("/")
+        authority, rest = f"//{_authority(written)}", slash + path
     return "".join(
         (
             f"{scheme}:{authority}{_encoded(rest, _PATH)}",
@@ -62,17 +62,17 @@ def iri(uri: str) -> str:
 
 
 def _authority(authority: str) -> str:
-    userinfo, at, place = authority.rpartition("@")
-    host, port = _host_and_port(place)
+    userinfo, at, host_and_port = authority.rpartition("@")
+    host, port = _host_and_port(host_and_port)
     if not _is_ip_literal(host):
         host = _encoded(host, _HOST)
     return f"{_encoded(userinfo, _USERINFO)}{at}{host}{port}"
 
 
-def _host_and_port(place: str) -> tuple[str, str]:
+def _host_and_port(text: str) -> tuple[str, str]:
     """Return the host, and the port with its colon; a colon without a port belongs to the host."""
-    parts = _PORT.fullmatch(place)
-    return (place, "") if parts is None else (parts[1], parts[2] or "")
+    parts = _PORT.fullmatch(text)
+    return (text, "") if parts is None else (parts[1], parts[2] or "")
 
 
 def _is_ip_literal(host: str) -> bool:

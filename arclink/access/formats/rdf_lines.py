@@ -39,26 +39,30 @@ def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
 
 def ntriples_lines(descriptions: Iterable[Description]) -> Iterator[bytes]:
     """Yield the lines of each description; UTF-8."""
-    for subject, told in descriptions:
+    for subject, properties in descriptions:
         start = _term(subject)
-        lines = [f"{start} {_term(predicate)} {_term(value)} .\n" for predicate, value in told]
+        lines = [
+            f"{start} {_term(predicate)} {_term(value)} .\n" for predicate, value in properties
+        ]
         yield "".join(lines).encode()
 
 
 def write_turtle(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
     """Yield the prefixes, then one block per description; UTF-8."""
     yield f"@prefix rdf: <{RDF}> .\n@prefix twg: <{TWG}> .\n".encode()
-    for subject, told in describe(answer, profile):
-        lines = " ;\n    ".join(f"{_short(predicate)} {_short(value)}" for predicate, value in told)
+    for subject, properties in describe(answer, profile):
+        lines = " ;\n    ".join(
+            f"{_short(predicate)} {_short(value)}" for predicate, value in properties
+        )
         yield f"\n{_term(subject)} {lines} .\n".encode()
 
 
 def write_jsonld(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
     """Yield one array of node objects, one per line; a subject may be in several of them."""
     start = b"["
-    for subject, told in describe(answer, profile):
+    for subject, properties in describe(answer, profile):
         node: dict[str, object] = {"@id": _id(subject)}
-        for predicate, value in told:
+        for predicate, value in properties:
             values = node.setdefault(predicate.value, [])
             assert isinstance(values, list)
             values.append(_json_value(value))

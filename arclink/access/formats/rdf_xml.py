@@ -101,10 +101,10 @@ def _write_member(document: "_Document", member: Member) -> None:
 
 
 def _links(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
-    for subject, told in describe(answer, Profile.LINKS):
+    for subject, properties in describe(answer, Profile.LINKS):
         assert isinstance(subject, Iri)  # this profile has no blank nodes
         with document.element("rdf:Description", {"rdf:about": subject.value}):
-            for predicate, value in told:
+            for predicate, value in properties:
                 document.property(predicate, value)
         yield document.taken()
 

@@ -200,7 +200,10 @@ def _collection(
         linked = Iri(iri(member.uri))
         yield before, ((leads_on, cell),)
         yield cell, ((_FIRST, linked),)
-        yield linked, (*_original(member.uri), *_told(member), (_twg_iri("timestamp"), bag))
+        yield (
+            linked,
+            (*_original(member.uri), *_properties_of_member(member), (_twg_iri("timestamp"), bag)),
+        )
         yield (
             bag,
             (
@@ -215,7 +218,7 @@ def _collection(
     yield before, ((leads_on, _NIL),)
 
 
-def _told(member: Member) -> Iterator[tuple[Iri, Literal]]:
+def _properties_of_member(member: Member) -> Iterator[tuple[Iri, Literal]]:
     """Yield the properties of a linked resource in a listing, without its times."""
     yield _twg("type", TYPES.get(member.kind, member.kind))
     yield _twg("text", member.text)
@@ -264,31 +267,31 @@ def _link(
     sources, targets = (here, there) if is_out else (there, here)
     nodes = {uri: iri(uri) for uri in targets}
     nodes |= {uri: iri(serialised(uri)) for uri in sources}  # like targets, so that they join
-    told: list[tuple[Iri, Node | Literal]] = [(_TYPE, _twg_iri("Link"))]
-    told += [
+    properties: list[tuple[Iri, Node | Literal]] = [(_TYPE, _twg_iri("Link"))]
+    properties += [
         (_twg_iri("source"), Iri(node)) for node in dict.fromkeys(nodes[uri] for uri in sources)
     ]
-    told += [(_twg_iri("target"), Iri(nodes[uri])) for uri in targets]
-    told += [_twg("kind", member.kind), _twg("text", member.text)]
+    properties += [(_twg_iri("target"), Iri(nodes[uri])) for uri in targets]
+    properties += [_twg("kind", member.kind), _twg("text", member.text)]
     if member.rel is not None:
-        told.append(_twg("rel", member.rel))
-    told += _times(member.timestamps)
+        properties.append(_twg("rel", member.rel))
+    properties += _times(member.timestamps)
     sightings = (
         ()
         if member.archives is None
         else tuple((_ni(name, archive), archive) for archive in member.archives.names)
     )
-    told += [(_twg_iri("sighting"), Iri(sighting)) for sighting, _ in sightings]
+    properties += [(_twg_iri("sighting"), Iri(sighting)) for sighting, _ in sightings]
     mementos = [
         (address, timestamp)
         for original, timestamp in (sightings_of(member, direction) if replay else ())
         if (address := uri_m(replay, timestamp, original)) is not None
     ]
-    told += [(_twg_iri("memento"), Iri(iri(address))) for address, _ in mementos]
+    properties += [(_twg_iri("memento"), Iri(iri(address))) for address, _ in mementos]
     details = (*_evidence(member, replay), *_validity(name, member))
-    told += [(_twg_iri(how), node) for how, node, _ in details]
-    yield Iri(name), told
-    yield from ((node, told_of_node) for _, node, told_of_node in details)
+    properties += [(_twg_iri(how), node) for how, node, _ in details]
+    yield Iri(name), properties
+    yield from ((node, properties_of_node) for _, node, properties_of_node in details)
     for address, timestamp in mementos:
         yield Iri(iri(address)), (_twg("timestamp", timestamp), *_original(address))
     for uri in there:
@@ -314,7 +317,7 @@ def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
     """Yield the records of the mementos that show the link; a node is named after its record."""
     for one in member.evidence or ():
         memento = one.memento
-        told = {
+        properties = {
             "original": printable_uri(memento.original),
             "timestamp": memento.timestamp,
             "status": memento.status,
@@ -339,7 +342,7 @@ def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
         yield (
             "evidence",
             Iri(node),
-            [*(_twg(name, text) for name, text in told.items()), *of_memento],
+            [*(_twg(name, text) for name, text in properties.items()), *of_memento],
         )
 
 
@@ -352,9 +355,9 @@ def _validity(name: str, member: Member) -> Iterator[Detail]:
         ends = zip(
             ("lastWithout", "firstWith", "lastWith", "firstWithout"), member.validity, strict=True
         )
-        told = [_twg(end, time) for end, time in ends if time is not None]
+        properties = [_twg(end, time) for end, time in ends if time is not None]
         node = _ni(name, "validity", member.uri, member.rel or "", *member.variants)
-        yield "validity", Iri(node), [*told, _twg("of", printable_uri(member.uri))]
+        yield "validity", Iri(node), [*properties, _twg("of", printable_uri(member.uri))]
 
 
 def _known_subject(answer: LinkAnswer) -> Description:

@@ -63,16 +63,16 @@ def columns(
     head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = _TEXT_CELLS
 ) -> Iterator[str]:
     """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts the last column."""
-    kept = [head, *rows]
+    with_head = [head, *rows]
     widths = [
-        min(widest, max(cell_len(printable(row[column])) for row in kept))
+        min(widest, max(cell_len(printable(row[column])) for row in with_head))
         for column in range(len(head) - 1)
     ]
     room = None
     if (width := shown_width.get()) is not None:
-        longest = max(cell_len(printable(row[-1])) for row in kept)
+        longest = max(cell_len(printable(row[-1])) for row in with_head)
         room = _make_room(widths, min(longest, _LEAST_CELLS_OF_URI), width - 2 * len(widths))
-    for row in kept:
+    for row in with_head:
         cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
         last = _DIRECTION_MARKS.sub("", printable(row[-1]))
         last = last if room is None else _cut_in_the_middle(last, room)
@@ -155,7 +155,7 @@ def _range_line(query: LinkQuery) -> str:
 def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
     """Yield one line per archive of a merged answer: its number of links, or why it failed."""
     for report in reports:
-        told = (
+        count_of_links = (
             ""
             if report.outcome is Outcome.FAILED
             else f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
@@ -167,7 +167,7 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         over = f", refused: {refused}" if refused else ""
         why = f": {printable(report.detail)}" if report.detail else ""
         yield (
-            f"{printable(report.name)}: {report.outcome.value}{told}{over} "
+            f"{printable(report.name)}: {report.outcome.value}{count_of_links}{over} "
             f"({report.seconds:.1f} s){why}"
         )
 

@@ -45,35 +45,35 @@ def ascii_in_path(uri: str) -> str:
     return ascii_uri(uri) if part == uri else part
 
 
-def _timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
-    """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
+def _timemap_address(base_url: str, form: str, found: TimeMap, start: Timestamp) -> str:
+    """Return the URL of the TimeMap from ``start`` on; ``base_url`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
-    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_in_path(found.uri)
+    return ascii_uri(f"{base_url}timemap/{form}/{part}") + ascii_in_path(found.uri)
 
 
 def write_link_timemap(
-    found: TimeMap, uri_m_of: UriMs, place: str = "", *, has_timegate: bool = False
+    found: TimeMap, uri_m_of: UriMs, base_url: str = "", *, has_timegate: bool = False
 ) -> Iterator[bytes]:
     """Yield the TimeMap in link format, one link per line.
 
     Args:
         found: The TimeMap.
         uri_m_of: Returns the URI-M of each memento, which must have one.
-        place: URL of the service, ending with ``/``; if it is empty, there are no links to
+        base_url: URL of the service, ending with ``/``; if it is empty, there are no links to
             TimeMaps.
         has_timegate: Whether the service has a TimeGate.
     """
     links = [f'<{ascii_uri(found.uri)}>; rel="original"']
-    if place and has_timegate:
-        links.append(f'<{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}>; rel="timegate"')
-    if place:
+    if base_url and has_timegate:
+        links.append(f'<{ascii_uri(base_url)}timegate/{ascii_in_path(found.uri)}>; rel="timegate"')
+    if base_url:
         links.append(
-            _link(_timemap_address(place, "link", found, found.start), "self", *_range(found))
+            _link(_timemap_address(base_url, "link", found, found.start), "self", *_range(found))
         )
         if found.following is not None:
             links.append(
                 _link(
-                    _timemap_address(place, "link", found, found.following),
+                    _timemap_address(base_url, "link", found, found.following),
                     "timemap",
                     _attribute("from", found.following),
                 )
@@ -91,7 +91,7 @@ def write_link_timemap(
 
 
 def write_json_timemap(
-    found: TimeMap, uri_m_of: UriMs, place: str = "", *, has_timegate: bool = False
+    found: TimeMap, uri_m_of: UriMs, base_url: str = "", *, has_timegate: bool = False
 ) -> Iterator[bytes]:
     """Yield the TimeMap as JSON; mementos without an address have no ``uri``.
 
@@ -107,19 +107,20 @@ def write_json_timemap(
             "list": mementos,
         },
     }
-    if place:
-        document["self"] = _timemap_address(place, "json", found, found.start)
+    if base_url:
+        document["self"] = _timemap_address(base_url, "json", found, found.start)
         has_addresses = bool(mementos) and "uri" in mementos[0]
         forms = {"json_format": "json", **({"link_format": "link"} if has_addresses else {})}
         document["timemap_uri"] = {
-            name: _timemap_address(place, form, found, found.start) for name, form in forms.items()
+            name: _timemap_address(base_url, form, found, found.start)
+            for name, form in forms.items()
         }
         if has_timegate:
-            document["timegate_uri"] = f"{ascii_uri(place)}timegate/{ascii_in_path(found.uri)}"
+            document["timegate_uri"] = f"{ascii_uri(base_url)}timegate/{ascii_in_path(found.uri)}"
         document["next"] = (
             None
             if found.following is None
-            else _timemap_address(place, "json", found, found.following)
+            else _timemap_address(base_url, "json", found, found.following)
         )
     document["next_from"] = found.following
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

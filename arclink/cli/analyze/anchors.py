@@ -34,7 +34,7 @@ from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.analyze.options import CACHE, requested_cache
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, STORE, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
@@ -79,10 +79,12 @@ def command(given: Given) -> None:
     store = STORE.required(given)
     with open_requested_graph(given) as graph:
         requested_windows(graph, query.windows)
-        kept = FrequencyFile(
+        stored_frequencies = FrequencyFile(
             requested_cache(given) or cache_next_to(store), graph, target.level, query.term
         )
-        frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
+        frequencies = stored_frequencies.read_or_count(
+            lambda text: click.echo(f"arclink: {text}", err=True)
+        )
         terms, found = anchor_texts(graph, query, frequencies)
         others = [] if found.links or found.inner else other_kinds_to(graph, target, links)
         known = (
@@ -91,10 +93,8 @@ def command(given: Given) -> None:
             else None
         )
     limit = ROWS.required(given)
-    write_rows(
-        _as_rows(query, by, terms, found, frequencies, limit, known, others),
-        ROW_FORMAT.required(given),
-    )
+    rows = _as_rows(query, by, terms, found, frequencies, limit, known, others)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(

@@ -27,7 +27,7 @@ from arclink.cli.analyze.history_options import (
 from arclink.cli.analyze.options import BY
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 _COUNTS = (
     "pages",
@@ -76,7 +76,8 @@ def command(given: Given) -> None:
         is_empty = not any(churn.before or churn.added for churn in found.values())
         others = other_kinds_in(graph, links) if found and is_empty else []
     about = {"level": scope.level.value, "by": by, "per": per, "kinds": links.kinds.words}
-    write_rows(_as_rows(found, per, about, links, others), ROW_FORMAT.required(given))
+    rows = _as_rows(found, per, about, links, others)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(

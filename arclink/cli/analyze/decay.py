@@ -26,7 +26,7 @@ from arclink.cli.analyze.history_options import (
 from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
 
@@ -70,7 +70,8 @@ def command(given: Given) -> None:
         "kinds": links.kinds.words,
         "new": only_new,
     }
-    write_rows(_as_rows(lives, about, links, others), ROW_FORMAT.required(given))
+    rows = _as_rows(lives, about, links, others)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(

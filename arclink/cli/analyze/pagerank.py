@@ -6,7 +6,7 @@ from arclink.access.declarations import NUMBER, TEXT, Given, Parameter, switch, 
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.cli.analyze.options import SLICES, WEIGHT, open_requested_slices
 from arclink.cli.declared_options import takes
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 
 TOP = Parameter(
@@ -78,7 +78,5 @@ def command(given: Given) -> None:
     )
     slices = open_requested_slices(given)
     found = ranked(slices, options, TOP.required(given), uri)
-    write_rows(
-        history(found, uri) if uri else agreements(found) if compare else leaders(found),
-        ROW_FORMAT.required(given),
-    )
+    rows = history(found, uri) if uri else agreements(found) if compare else leaders(found)
+    write_answer(ROW_FORMAT.required(given).write(rows))

@@ -14,7 +14,7 @@ from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, fi
 from arclink.cli.analyze.history_options import requested_links
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
@@ -101,7 +101,8 @@ def command(given: Given) -> None:
         )
         answer = find_path(graph, query)
     unknown = "" if is_known else end
-    write_rows(_as_rows(query, answer, end, is_captured, unknown), ROW_FORMAT.required(given))
+    rows = _as_rows(query, answer, end, is_captured, unknown)
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(
@@ -129,7 +130,7 @@ def _as_rows(
         }
         for number, hop in enumerate(answer.hops, 1)
     ]
-    lines = [_told(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
+    lines = [_outcome(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
     if not rows and answer.others:
         lines.append(
             f"{answer.others:,} links of other kinds on these pages were not followed: "
@@ -139,7 +140,7 @@ def _as_rows(
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
 
 
-def _told(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
+def _outcome(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
     looked = "1 page was searched" if answer.pages == 1 else f"{answer.pages:,} pages were searched"
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"

@@ -6,7 +6,7 @@ import click
 
 from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.kinds import kinds_line, others_line
-from arclink.analysis.windows import some_of
+from arclink.analysis.windows import shorten
 from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_requested_slices
 from arclink.cli.declared_options import takes
 from arclink.errors import UsageError
@@ -43,7 +43,7 @@ def command(given: Given) -> None:
             f"the page: --output {page.stem}.html"
         )
     slices = open_requested_slices(given)
-    found = [properties_of(slices, place) for place in range(len(slices))]
+    found = [properties_of(slices, number) for number in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):
         new_page.write_text(as_html(slices, found, name), "utf-8")
@@ -65,5 +65,5 @@ def command(given: Given) -> None:
     click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
     click.echo(f"links of a node: {law_in_words(whole.outward.law)}")
     if empty := [one.window for one in found if not one.nodes]:
-        click.echo(f"nothing was captured in {some_of(empty)}")
+        click.echo(f"nothing was captured in {shorten(empty)}")
     click.echo(f"page: {page}\ntable: {table}\ndegrees: {degrees}")

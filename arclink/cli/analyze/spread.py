@@ -24,7 +24,7 @@ from arclink.cli.analyze.history_options import (
 )
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.row_options import write_rows
+from arclink.cli.output import write_answer
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
 _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
@@ -79,12 +79,12 @@ def command(given: Given) -> None:
         "total": len(found),
         "dated": dated,
     }
-    write_rows(
+    rows = (
         _adoption(found, windows, about, lines)
         if windows
-        else _sources(found, PAGES.required(given), about, lines),
-        ROW_FORMAT.required(given),
+        else _sources(found, PAGES.required(given), about, lines)
     )
+    write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _sources(

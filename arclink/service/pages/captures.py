@@ -1,4 +1,4 @@
-"""The captures of a page: outcome, place in the archive and replay address of each."""
+"""The captures of a page: outcome, address in the archive and replay address of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -81,7 +81,7 @@ def show_changes(
             (mark, about(query.links.uri, view=View.LINKS, at=mark.at))
             for mark in axis.marks(chronicle.captures)
         ],
-        "places": list(map(axis.x_of, ends)) if axis.units else [],
+        "positions": list(map(axis.x_of, ends)) if axis.units else [],
         "rows": {
             change.value: [_row(link, settings.replay) for link in answer.links[change]]
             for change in Change

@@ -35,7 +35,7 @@ class LinkRow:
     Attributes:
         href: Address of the page at the other end.
         others: The variants of the requested URI that the links use, if they differ from it.
-        places: Places on the axis where the link was seen, in percent.
+        positions: Positions on the axis where the link was seen, in percent.
         first_uri_m: Replay address of the first memento that shows it; None without a replay
             prefix.
         evidence: Time, address, archive file, offset and checksum of each memento.
@@ -51,7 +51,7 @@ class LinkRow:
     last: Timestamp
     times: int
     others: Sequence[str]
-    places: Sequence[float]
+    positions: Sequence[float]
     first_uri_m: str | None
     last_uri_m: str | None
     validity: Validity | None
@@ -87,7 +87,7 @@ def show_links(
         )
     )
     for_programs = [pair for pair in asked.given if pair[0] not in ("limit", "cursor")]
-    told_elsewhere = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
+    for_other_formats = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
     return {
         "answer": answer,
         "inlinks": [_row(member, Direction.IN, answer, axis) for member in answer.inlinks],
@@ -101,7 +101,10 @@ def show_links(
                 form,
                 download(
                     "linkQuery",
-                    [*(for_programs if form in FORMATS[:3] else told_elsewhere), ("format", form)],
+                    [
+                        *(for_programs if form in FORMATS[:3] else for_other_formats),
+                        ("format", form),
+                    ],
                 ),
             )
             for form in FORMATS
@@ -126,7 +129,7 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
         others=[]
         if member.variants == (answer.query.uri,)
         else [printable_uri(uri) for uri in member.variants],
-        places=_places(member.timestamps, axis),
+        positions=_positions(member.timestamps, axis),
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
         validity=member.validity,
@@ -135,14 +138,14 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
     )
 
 
-def _places(timestamps: Sequence[Timestamp], axis: Axis) -> list[float]:
-    """Return places of ``timestamps`` on the axis, without those too close to the one before."""
-    places: list[float] = []
+def _positions(timestamps: Sequence[Timestamp], axis: Axis) -> list[float]:
+    """Return positions of ``timestamps`` on the axis, without those too close to the one before."""
+    positions: list[float] = []
     for timestamp in timestamps:
         x = axis.x(moment_of(timestamp)) if axis.units else 0.0
-        if not places or x - places[-1] >= _NARROWEST:
-            places.append(x)
-    return places
+        if not positions or x - positions[-1] >= _NARROWEST:
+            positions.append(x)
+    return positions
 
 
 def _sighting(evidence: Evidence) -> Sighting:

@@ -18,7 +18,7 @@ class Moment:
     Attributes:
         at: The chosen time; None for all times together.
         words: The same in words.
-        x: Its place on the axis in percent; None for all times.
+        x: Its position on the axis in percent; None for all times.
         number: Index of the axis' unit that contains it.
         earlier: Address of the same view at the last earlier time at which something was captured
             or seen; None if there is no such time.

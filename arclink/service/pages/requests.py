@@ -103,8 +103,11 @@ class Asked:
 
         The cursor is removed, because it belongs to the old query.
         """
-        kept = {name for name, _ in self.given} - {"cursor", *changes}
-        pairs = [*self.only(*kept), *((name, value) for name, value in changes.items() if value)]
+        unchanged = {name for name, _ in self.given} - {"cursor", *changes}
+        pairs = [
+            *self.only(*unchanged),
+            *((name, value) for name, value in changes.items() if value),
+        ]
         return address(self.view, pairs)
 
 

@@ -95,15 +95,15 @@ class SelectionForm:
         remaining: list[Selection] = []
         for part in parts:
             name = part.field if isinstance(part, Condition) and not part.qualifiers else ""
-            place = _WHERE if name in PLACES else name
+            field_name = _WHERE if name in PLACES else name
             if part == ALL:
                 continue
-            if place not in (_WHERE, *_CONDITIONS) or place in values:
+            if field_name not in (_WHERE, *_CONDITIONS) or field_name in values:
                 remaining.append(part)
                 continue
             assert isinstance(part, Condition)
-            values[place] = part.value
-            if place == _WHERE:
+            values[field_name] = part.value
+            if field_name == _WHERE:
                 values[PLACE] = name
         if remaining:
             values[SUBSET.name] = text_of(all_of(remaining))

@@ -3,6 +3,5 @@
 Scripts of archived pages run in the reader's browser. They must not reach the link service, so they
 get an origin of their own: another listener (`origin`). It serves four things (`application`): the
 bytes of captures, a page that holds the replayed one in a frame (`static/shell.html`), the service
-worker of this project (`static/worker.js`), and wabac.js, which rewrites pages in the browser
-(`wabac`).
+worker of this project (`static/worker.js`), and wabac.js, which rewrites pages in the browser.
 """

@@ -11,10 +11,13 @@ Source: Content Security Policy Level 3; WICG, *Connection Allowlists*; Service 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication
 
+import brotli  # type: ignore[import-untyped]  # has no types
 import orjson
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import Forbidden, NotFound
@@ -22,16 +25,17 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
 from arclink.service.archived import archived, attach_pages
-from arclink.service.destinations import refuse_parts
+from arclink.service.fetch_metadata import refuse_parts
 from arclink.service.headers import register_headers
 from arclink.service.hosts import source_of
 from arclink.service.memento import Rest
 from arclink.service.problems import register_problems
-from arclink.service.replay.wabac import STATIC, wabac_compressed, wabac_plain
 from arclink.service.request_log import watch
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores, stores_of_app
 from arclink.store.protocols import Scans
+
+STATIC: Final = Path(__file__).parent / "static"
 
 _REPLAYED_POLICY: Final = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
@@ -109,12 +113,29 @@ def worker() -> Response:
 def wabac() -> Response:
     """Return wabac.js, in Brotli if the client takes that."""
     is_compressed = request.accept_encodings["br"] > 0
-    content = wabac_compressed() if is_compressed else wabac_plain()
+    content = _wabac_compressed() if is_compressed else wabac_plain()
     response = _own(content, "text/javascript", "default-src 'none'")
     if is_compressed:
         response.headers["Content-Encoding"] = "br"
     response.vary.add("Accept-Encoding")
     return response
+
+
+@cache
+def _wabac_compressed() -> bytes:
+    """Return wabac.js in Brotli, as it is stored.
+
+    ``static/wabac.json`` records its version, licence and checksums; CONTRIBUTING.md says how to
+    renew it.
+    """
+    return (STATIC / "wabac.js.br").read_bytes()
+
+
+@cache
+def wabac_plain() -> bytes:
+    """Return wabac.js, for the few browsers that do not accept Brotli."""
+    plain: bytes = brotli.decompress(_wabac_compressed())
+    return plain
 
 
 def _service() -> str:

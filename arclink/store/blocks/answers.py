@@ -44,10 +44,10 @@ from arclink.store.blocks.relations import (
     mementos_of,
     pack_head,
     pages_of,
-    scope_of_fate,
+    scope_of_outcome,
     sorted_copies,
-    unpack_fate,
     unpack_head,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.protocols import ContentBlock, Mark, WholeStore
@@ -125,19 +125,19 @@ class BlockAnswers(WholeStore):
         """Return the key of a payload by its checksum; b"" if the store lacks the payload."""
 
     @abstractmethod
-    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
-        """Return the packed fate of each payload; None if it was never to be read."""
+    def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+        """Return the packed outcome of each payload; None if it was never to be read."""
 
     @abstractmethod
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
-        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its fate.
+        """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its outcome.
 
         Only those that name a capture of another URI.
         """
 
     @abstractmethod
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
-        """Return the place of each content; None if the store has no such content."""
+        """Return the number of each content; None if the store has no such content."""
 
     @abstractmethod
     def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
@@ -145,7 +145,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def block(self, load: int, content: int) -> OutlinkBlock:
-        """Return the block with the links of a content, by its place."""
+        """Return the block with the links of a content, by its number."""
 
     def drop_caches(self) -> None:
         """Clear the caches, because the store has changed."""
@@ -157,7 +157,7 @@ class BlockAnswers(WholeStore):
 
     @abstractmethod
     def _number(self, content: ContentId) -> Content | None:
-        """Return the place of a content, perhaps from a cache."""
+        """Return the number of a content, perhaps from a cache."""
 
     @abstractmethod
     def _block_with(self, content: ContentId) -> tuple[OutlinkBlock, int] | None:
@@ -222,8 +222,8 @@ class BlockAnswers(WholeStore):
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with self._reading():
-            fate = self.fates([checksum])[0]
-            return None if fate is None else unpack_fate(checksum, fate, self.names)
+            outcome = self.outcomes([checksum])[0]
+            return None if outcome is None else unpack_outcome(checksum, outcome, self.names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
         with self._reading():
@@ -262,30 +262,32 @@ class BlockAnswers(WholeStore):
 
     def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
         for block, contents in self._blocks(mark):
-            kept = {
+            remaining = {
                 number: content
                 for number, content in enumerate(contents, block.first)
                 if content is not None
             }
-            if kept:
+            if remaining:
                 yield ContentBlock(
-                    list(kept.values()),
+                    list(remaining.values()),
                     block.all_links(),
-                    [block.numbers(number) for number in kept],
+                    [block.numbers(number) for number in remaining],
                 )
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with self._reading():
             begin = (0, None) if after is None else self._posting(target, after)
             for load, postings in self._postings(target, *begin):
-                while some := list(islice(postings, AT_ONCE)):
-                    contents = self.contents(load, [posting.content for posting in some])
+                while portion := list(islice(postings, AT_ONCE)):
+                    contents = self.contents(load, [posting.content for posting in portion])
                     uris = {
                         form: uri_of_form(target, form)
-                        for form in {posting.form for posting in some}
+                        for form in {posting.form for posting in portion}
                     }
-                    heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
-                    for (form, _, head), content in zip(some, contents, strict=True):
+                    heads = {
+                        head: unpack_head(head) for head in {posting.head for posting in portion}
+                    }
+                    for (form, _, head), content in zip(portion, contents, strict=True):
                         if content is not None:
                             yield _inlink((uris[form], *heads[head], content))
 
@@ -317,13 +319,13 @@ class BlockAnswers(WholeStore):
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
         rest = iter(contents)
-        while some := list(islice(rest, AT_ONCE)):
+        while portion := list(islice(rest, AT_ONCE)):
             with self._reading():
                 refers = self._refers()
-                checksums = [split_content(content)[0] for content in some]
+                checksums = [split_content(content)[0] for content in portion]
                 captures = self._captures(checksums)
                 for content, checksum, (scopes, rows) in zip(
-                    some, checksums, captures, strict=True
+                    portion, checksums, captures, strict=True
                 ):
                     if isinstance(rows, list) and _lines(rows) < FEW_CAPTURES:  # the usual case
                         pages = _pages_of_content(content, checksum, scopes, rows)
@@ -387,27 +389,27 @@ class BlockAnswers(WholeStore):
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
     ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         rest = iter(wanted)
-        while some := list(islice(rest, AT_ONCE)):
+        while portion := list(islice(rest, AT_ONCE)):
             with self.snapshot(), self._reading():
-                answers = self._known(some)
+                answers = self._known(portion)
             yield from answers
 
     def _known(
         self, wanted: Sequence[tuple[Checksum, Sequence[UriR]]]
     ) -> list[tuple[Payload | None, Sequence[UriR]]]:
-        fates = self.fates([checksum for checksum, _ in wanted])
+        outcomes = self.outcomes([checksum for checksum, _ in wanted])
         contents = [
             [content_id(checksum, original, scope) for original in originals]
-            if (scope := scope_of_fate(fate)) is not None
+            if (scope := scope_of_outcome(outcome)) is not None
             else []
-            for (checksum, originals), fate in zip(wanted, fates, strict=True)
+            for (checksum, originals), outcome in zip(wanted, outcomes, strict=True)
         ]
         distinct = list(dict.fromkeys(chain.from_iterable(contents)))
         numbers = zip(distinct, self.numbers(distinct), strict=True)
         known = {content for content, number in numbers if number is not None}
         return [
             (
-                None if fate is None else unpack_fate(checksum, fate, self.names),
+                None if outcome is None else unpack_outcome(checksum, outcome, self.names),
                 [
                     original
                     for original, content in zip(originals, ids, strict=True)
@@ -416,16 +418,16 @@ class BlockAnswers(WholeStore):
                 if ids
                 else originals,
             )
-            for (checksum, originals), fate, ids in zip(wanted, fates, contents, strict=True)
+            for (checksum, originals), outcome, ids in zip(wanted, outcomes, contents, strict=True)
         ]
 
     def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
         with self._reading():
-            for name, fate in self.named():
+            for name, outcome in self.named():
                 checksum, reference = parse_name(name)
                 if checksum != name:
-                    fate = self.fates([checksum])[0]
-                if scope_of_fate(fate) is None:
+                    outcome = self.outcomes([checksum])[0]
+                if scope_of_outcome(outcome) is None:
                     yield checksum, reference
 
 

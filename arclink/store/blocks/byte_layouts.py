@@ -159,9 +159,9 @@ class Strings:
     def __len__(self) -> int:
         return len(self._borders) - 1
 
-    def take(self, places: Numbers) -> list[str]:
+    def take(self, indexes: Numbers) -> list[str]:
         """Return the strings at these indexes, in their order."""
-        return strings_at(self._packed, self._borders, places)
+        return strings_at(self._packed, self._borders, indexes)
 
 
 @native("byte_layouts")
@@ -172,15 +172,15 @@ def borders_of(packed: bytes) -> Numbers:
 
 
 @native("byte_layouts")
-def strings_at(packed: bytes, borders: Numbers, places: Numbers) -> list[str]:
+def strings_at(packed: bytes, borders: Numbers, indexes: Numbers) -> list[str]:
     """Return the strings after the borders with these indexes, each up to the next border.
 
     Raises:
         IndexError: An index is out of range.
     """
-    if len(places) and places.min() < 0:
+    if len(indexes) and indexes.min() < 0:
         raise IndexError("a position is negative")
-    begins, ends = borders[places] + 1, borders[places + 1]
+    begins, ends = borders[indexes] + 1, borders[indexes + 1]
     return [
         packed[begin:end].decode()
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
@@ -209,10 +209,10 @@ def decompressed(data: bytes) -> bytes:
 
 def unpack_sections(packed: bytes, count: int) -> list[bytes]:
     """Return the sections; ``count`` must be the number of packed sections."""
-    sections, place = [], 4 * count
+    sections, position = [], 4 * count
     for size in struct.unpack_from(f"<{count}I", packed):
-        sections.append(packed[place : place + size])
-        place += size
+        sections.append(packed[position : position + size])
+        position += size
     return sections
 
 

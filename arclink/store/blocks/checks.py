@@ -41,8 +41,8 @@ Sums = npt.NDArray[np.uint64]
 def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
     """Yield a violation for each URI-ID that several SURTs share."""
     ids = Sorted[tuple[str, str]]()
-    while some := list(islice(surts, _IDS_AT_ONCE)):
-        ids.update(zip(uri_ids(some), some, strict=True))
+    while portion := list(islice(surts, _IDS_AT_ONCE)):
+        ids.update(zip(uri_ids(portion), portion, strict=True))
     for uri_id, same in groupby(ids, itemgetter(0)):
         _, first = next(same)
         for _, last in deque(same, 1):

@@ -60,10 +60,10 @@ class InlinkGrouping:
             counts: list[int] = []
             numbers: list[Numbers] = []
             for row in rows:  # a hub has many rows: convert one at a time to save memory
-                some = self._groups_of(row)
-                heads += some.heads
-                counts += some.counts
-                numbers.append(np.array(some.numbers, np.int64))
+                of_row = self._groups_of(row)
+                heads += of_row.heads
+                counts += of_row.counts
+                numbers.append(np.array(of_row.numbers, np.int64))
             groups = Groups(heads, counts, np.concatenate(numbers))
         if len(groups.heads) > 1 and any(map(ge, groups.heads, islice(groups.heads, 1, None))):
             return _united(groups)

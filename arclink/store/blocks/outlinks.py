@@ -95,8 +95,8 @@ class OutlinkBlock:
 
     def numbers(self, content: int) -> Numbers:
         """Return the numbers of the links of a content, in page order."""
-        place = content - self.first
-        return unpack_steps(self._lists[self._ends[place] : self._ends[place + 1]])
+        index = content - self.first
+        return unpack_steps(self._lists[self._ends[index] : self._ends[index + 1]])
 
     def links(self, content: int) -> list[Outlink]:
         """Return the links of a content, in page order."""
@@ -117,7 +117,7 @@ def without(
 ) -> bytes:
     """Return a compressed block without all links of some contents, and without some links.
 
-    The contents keep their places.
+    The contents keep their positions.
 
     Args:
         block: The block to copy.
@@ -133,7 +133,7 @@ def without(
     lists = [numbers[np.isin(numbers, gone, invert=True)] for numbers in lists]
     used, flat = np.unique(np.concatenate(lists), return_inverse=True)
     distinct = block.distinct_links
-    columns = _columns([list(distinct[place]) for place in used.tolist()])
+    columns = _columns([list(distinct[index]) for index in used.tolist()])
     assert columns is not None  # a decoded block has valid links
     return zstandard.ZstdCompressor(level=LEVEL).compress(
         pack_outlinks(columns, flat, [len(numbers) for numbers in lists])
@@ -166,7 +166,7 @@ def packed_block(
         raise StoreError(_refusal(lists))
     if not all(wanted):
         used, flat = np.unique(flat, return_inverse=True)
-        columns = _columns([[column[place] for column in columns] for place in used.tolist()])
+        columns = _columns([[column[index] for column in columns] for index in used.tolist()])
         assert columns is not None  # each was checked before
     return compressed(pack_outlinks(columns, flat, counts)), len(flat)
 

@@ -1,4 +1,4 @@
-"""The rows of the sorted runs, and the fate of a payload: values of the model as bytes, and back.
+"""The rows of the sorted runs and the outcomes of payloads: values of the model as bytes, and back.
 
 ========= ======================================================= ==============================
 relation  key, fields separated by NUL                            values
@@ -25,7 +25,7 @@ hub has many rows of about `CHUNK` items.
 - checksums: packed, one after the other
 - captures: lines of an original, TAB, and its timestamps separated by spaces
 
-The *fate* of a payload is everything in its `Payload` except the checksum.
+The *outcome* of a payload (column ``fate``) is everything in its `Payload` but the checksum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -279,9 +279,9 @@ def _chunks_of(groups: Groups) -> Iterator[Groups]:
             end = int(np.searchsorted(numbers, numbers[end - 1], side="right"))
         by_head = np.lexsort((numbers[begin:end], heads[begin:end]))
         chunk_numbers, chunk_heads = numbers[begin:end][by_head], heads[begin:end][by_head]
-        places, counts = np.unique(chunk_heads, return_counts=True)
+        indexes, counts = np.unique(chunk_heads, return_counts=True)
         yield Groups(
-            [groups.heads[place] for place in places.tolist()],
+            [groups.heads[index] for index in indexes.tolist()],
             counts.tolist(),
             chunk_numbers.tolist(),
         )
@@ -298,7 +298,7 @@ def postings_of(row: Row) -> Iterator[Posting]:
     packed_heads, counts, steps = row.values
     heads = packed_heads.decode().split("\n")
     postings = unpack_postings(counts, steps, int(row.key[-10:], 16), len(heads))
-    return (_posting((name, number, heads[place])) for number, place in postings)
+    return (_posting((name, number, heads[index])) for number, index in postings)
 
 
 def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
@@ -643,16 +643,16 @@ def in_order(rows: Iterable[Row], items_of: Callable[[Row], Sequence[Sorted]]) -
         heappush(opened, (items[0], number, 0, items))
     while opened:
         if len(opened) == 1:
-            _, _, place, items = opened.pop()
-            yield from items[place:]
+            _, _, index, items = opened.pop()
+            yield from items[index:]
         else:
             yield _next(opened)
 
 
 def _next(opened: list[tuple[Sorted, int, int, Sequence[Sorted]]]) -> Sorted:
-    item, number, place, items = heappop(opened)
-    if place + 1 < len(items):
-        heappush(opened, (items[place + 1], number, place + 1, items))
+    item, number, index, items = heappop(opened)
+    if index + 1 < len(items):
+        heappush(opened, (items[index + 1], number, index + 1, items))
     return item
 
 
@@ -664,8 +664,8 @@ def _without_first(key: bytes, first: str) -> bytes:
 
     Its middle field becomes ``first``, unless it is empty.
     """
-    owner, middle, place = key.split(NUL)
-    return NUL.join((owner, first.encode() if middle else b"", place))
+    owner, middle, chunk = key.split(NUL)
+    return NUL.join((owner, first.encode() if middle else b"", chunk))
 
 
 def kept_mementos(row: Row, items: Sequence[MementoItem], is_kept: Sequence[bool]) -> Row | None:
@@ -721,7 +721,7 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
     if not is_kept.any():
         return None
     group = np.repeat(np.arange(len(heads)), counts)[is_kept]
-    places, left = np.unique(group, return_counts=True)
+    indexes, left = np.unique(group, return_counts=True)
     numbers = numbers[is_kept]
     differences = np.diff(numbers, prepend=0)
     starts = np.cumsum(left) - left
@@ -729,7 +729,7 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
     return Row(
         row.key,
         (
-            "\n".join(heads[place] for place in places.tolist()).encode(),
+            "\n".join(heads[index] for index in indexes.tolist()).encode(),
             pack_numbers(left),
             pack_numbers(differences),
         ),
@@ -739,7 +739,7 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
 # Payloads
 
 
-def pack_fate(payload: Payload, names: Names) -> bytes:
+def pack_outcome(payload: Payload, names: Names) -> bytes:
     """Return all fields of a payload except its checksum, packed."""
     scope = 0 if payload.scope is None else payload.scope + 1
     numbers = [
@@ -754,17 +754,17 @@ def pack_fate(payload: Payload, names: Names) -> bytes:
     return pack_few(numbers)
 
 
-def scope_of_fate(fate: bytes | None) -> Scope | None:
+def scope_of_outcome(outcome: bytes | None) -> Scope | None:
     """Return the scope of a payload; None if it was not read.
 
     The scope is in the first byte, and most queries need no more.
     """
-    return Scope(fate[0] - 1) if fate and fate[0] else None
+    return Scope(outcome[0] - 1) if outcome and outcome[0] else None
 
 
-def unpack_fate(checksum: Checksum, fate: bytes, names: Names) -> Payload:
-    """Return the payload whose `pack_fate` is ``fate``."""
-    scope, charset, file, offset, reason, *rest = unpack_few(fate)
+def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
+    """Return the payload whose `pack_outcome` is ``outcome``."""
+    scope, charset, file, offset, reason, *rest = unpack_few(outcome)
     counts = tuple(
         (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
     )

@@ -49,7 +49,7 @@ from arclink.uris.surts import surt_of
 Times = tuple[str, str]
 """The earliest and the latest timestamp of some mementos."""
 
-_Place = tuple[bytes, Checksum, str, int, UriR]
+_RemovedCopy = tuple[bytes, Checksum, str, int, UriR]
 """Key and checksum of a payload that a removed capture shows; the capture's file, offset, URI."""
 
 Change = Callable[[int, Row], Row | None]
@@ -93,7 +93,7 @@ class RewrittenRows(Protocol):
         """Remove a payload."""
 
     def remove_contents(self, contents: Mapping[ContentId, Content]) -> None:
-        """Remove contents by their places."""
+        """Remove contents by their numbers."""
 
     def write_block(
         self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
@@ -125,7 +125,7 @@ class Removal:
         self._payloads = self._links = self._inlinks = self.checksums = 0
         self._mementos = Sorted[tuple[str, str, str, str]]()
         """Keys of removed captures."""
-        self._places = Sorted[_Place]()
+        self._copies = Sorted[_RemovedCopy]()
         self._contents = Sorted[tuple[int, int, bool]]()
         """Load and number of contents whose outlinks change, and whether the content is gone."""
         self._targets = Sorted[bytes]()
@@ -143,8 +143,8 @@ class Removal:
             lambda _, row: kept_sightings(row, self._is_kept),
         )
         self._rows.flush()
-        for (_, checksum), places in self._by_payload():
-            self._remove_what_is_not_shown(checksum, places)
+        for (_, checksum), copies in self._by_payload():
+            self._remove_what_is_not_shown(checksum, copies)
         self._rows.flush()
         self._remove_names()
         if self._what.has_targets:
@@ -163,9 +163,9 @@ class Removal:
             self._inlinks,
         )
 
-    def _by_payload(self) -> Iterator[tuple[tuple[bytes, Checksum], Iterator[_Place]]]:
-        """Yield keys and checksums of payloads that removed captures show, each with the places."""
-        return groupby(self._places, itemgetter(0, 1))
+    def _by_payload(self) -> Iterator[tuple[tuple[bytes, Checksum], Iterator[_RemovedCopy]]]:
+        """Yield keys and checksums of payloads that removed captures show, each with the copies."""
+        return groupby(self._copies, itemgetter(0, 1))
 
     def _gone_by_load(self) -> dict[int, Numbers]:
         gone = (content for content in self._contents if content[2])
@@ -215,8 +215,8 @@ class Removal:
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
                     shown = Checksum(checksum)
-                    place = self._store.key_of(shown), shown, file, offset, UriR(original)
-                    self._places.add(place)
+                    copy = self._store.key_of(shown), shown, file, offset, UriR(original)
+                    self._copies.add(copy)
             return kept_mementos(row, items, is_kept)
 
         self._rows.rewrite_within(Relation.MEMENTOS, self._what, change)
@@ -242,16 +242,16 @@ class Removal:
 
     # Payloads and contents
 
-    def _remove_what_is_not_shown(self, checksum: Checksum, places: Iterator[_Place]) -> None:
+    def _remove_what_is_not_shown(self, checksum: Checksum, copies: Iterator[_RemovedCopy]) -> None:
         """Remove a payload without sightings, and the contents that no remaining original shows.
 
         The numbers of these contents are noted for the next steps.
         """
         known = self._store.payload(checksum)
-        has_place = True
+        has_address = True
         removed = Sorted[UriR]()
-        for *_, file, offset, original in places:
-            has_place &= known is None or (known.file, known.offset) != (file, offset)
+        for *_, file, offset, original in copies:
+            has_address &= known is None or (known.file, known.offset) != (file, offset)
             removed.add(original)
         is_shown = False
         cuts: set[bytes] = set()
@@ -259,10 +259,10 @@ class Removal:
             is_shown = True
             if (
                 known is not None
-                and not has_place
-                and (place := self._place_of(checksum, original, timestamps))
+                and not has_address
+                and (address := self._address_of(checksum, original, timestamps))
             ):
-                known, has_place = replace(known, file=place[0], offset=place[1]), True
+                known, has_address = replace(known, file=address[0], offset=address[1]), True
             if known is not None and known.scope is not None:
                 cuts.add(split_content(content_id(checksum, original, known.scope))[1])
         left: list[Content] = []
@@ -293,22 +293,22 @@ class Removal:
             originals: Distinct originals of removed captures of the payload.
 
         Returns:
-            The places of the contents that are left; empty if none was removed.
+            The numbers of the contents that are left; empty if none was removed.
         """
         left = {join_content(checksum, cut) for cut in cuts}
         gone = {content_id(checksum, original, scope) for original in originals} - left
-        places = self._places_of(gone)
-        self._rows.remove_contents(places)
-        self._contents.update((*place, True) for place in places.values())
-        return list(self._places_of(left).values()) if places else []
+        numbers = self._numbers_of(gone)
+        self._rows.remove_contents(numbers)
+        self._contents.update((*number, True) for number in numbers.values())
+        return list(self._numbers_of(left).values()) if numbers else []
 
-    def _places_of(self, contents: Iterable[ContentId]) -> dict[ContentId, Content]:
-        """Return the places of those contents that the store has."""
+    def _numbers_of(self, contents: Iterable[ContentId]) -> dict[ContentId, Content]:
+        """Return the numbers of those contents that the store has."""
         wanted = sorted(contents)
         found = zip(wanted, self._store.numbers(wanted), strict=True)
-        return {content: place for content, place in found if place is not None}
+        return {content: number for content, number in found if number is not None}
 
-    def _place_of(
+    def _address_of(
         self, checksum: str, original: UriR, timestamps: Sequence[Timestamp]
     ) -> tuple[str, int] | None:
         """Return file and offset of the first capture of ``original`` that holds a payload.
@@ -395,9 +395,9 @@ class Removal:
             self._rows.flush()
 
     def _first_content_of(self, checksum: Checksum, scope: Scope) -> Content | None:
-        """Return the place of the first content of a payload."""
+        """Return the number of the first content of a payload."""
         contents = {content_id(checksum, original, scope) for original, _ in self._pages(checksum)}
-        return min(self._places_of(contents).values(), default=None)
+        return min(self._numbers_of(contents).values(), default=None)
 
     def _remove_inlinks(self, gone: Mapping[int, Numbers]) -> None:
         def change(load: int, row: Row) -> Row | None:

@@ -36,7 +36,7 @@ def order_of_copy(
     """Return the sort key of the copies of one memento: rows with its key. A store shows the first.
 
     A copy that a rule left out comes last: the payload of the others is read, and is shown at this
-    place. A WAT comes after an archive file, which has more data. Of two copies at one place, the
-    longer comes first: the other was read while the file was cut short.
+    address. A WAT comes after an archive file, which has more data. Of two copies at one address,
+    the longer comes first: the other was read while the file was cut short.
     """
     return reason != "-", is_wat(file), file, offset, -length

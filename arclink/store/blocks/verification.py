@@ -167,10 +167,10 @@ class RowChecks:
         """Check that mementos are in place, and that sightings are the mementos of a payload."""
         taken, shown = BucketSums(), BucketSums()
         rest = self._rows.mementos()
-        while some := list(islice(rest, AT_ONCE)):
-            for surt, item in some:
+        while portion := list(islice(rest, AT_ONCE)):
+            for surt, item in portion:
                 yield from _misplaced(surt, item[1])
-            items = [item for _, item in some if shows_payload(item[2], item[9])]
+            items = [item for _, item in portion if shows_payload(item[2], item[9])]
             yield from self._check_payloads(items, taken)
         sightings = self._rows.sightings()
         while seen := list(islice(sightings, AT_ONCE)):
@@ -207,9 +207,9 @@ class RowChecks:
                 content = content_id(checksum, UriR(original), payload.scope)
                 contents.append((timestamp, original, content))
         _add_sightings(taken, sightings)
-        places = self._rows.answers.numbers([content for *_, content in contents])
-        for (timestamp, original, content), place in zip(contents, places, strict=True):
-            if place is None:
+        numbers = self._rows.answers.numbers([content for *_, content in contents])
+        for (timestamp, original, content), number in zip(contents, numbers, strict=True):
+            if number is None:
                 yield Violation(
                     "each memento has its content", f"{timestamp} {original}: {content}"
                 )
@@ -222,8 +222,8 @@ class RowChecks:
         }
         taken = set()
         rest = self._rows.mementos()
-        while some := list(islice(rest, AT_ONCE)):
-            items = [item for _, item in some if shows_payload(item[2], item[9])]
+        while portion := list(islice(rest, AT_ONCE)):
+            items = [item for _, item in portion if shows_payload(item[2], item[9])]
             payloads = self._rows.payloads([Checksum(item[2]) for item in items])
             taken |= {
                 (payload.key, item[1], item[0])
@@ -256,10 +256,10 @@ class RowChecks:
             hashes = hashes_of([link_key(*link) for link in block.distinct_links])
             counts = []
             sums: Sums = np.zeros((len(contents), 2), np.uint64)
-            for place, content in enumerate(contents):
+            for index, content in enumerate(contents):
                 numbers = block.numbers(content)
                 counts.append(len(numbers))
-                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[place])
+                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[index])
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
             out.add(load, all_contents, hashes_of_pairs(all_contents, sums))
@@ -298,10 +298,10 @@ class RowChecks:
         }
         back = set()
         for load, _, target, heads, counts, numbers in self._rows.inlinks():
-            places = np.repeat(np.arange(len(heads)), counts).tolist()
-            for content, place in zip(numbers.tolist(), places, strict=True):
+            indexes = np.repeat(np.arange(len(heads)), counts).tolist()
+            for content, index in zip(numbers.tolist(), indexes, strict=True):
                 if (load, content >> _BUCKET_BITS) in buckets:
-                    posting = load, content, f"{target}\0{heads[place]}"
+                    posting = load, content, f"{target}\0{heads[index]}"
                     if posting in back:
                         yield Violation(
                             "each inlink is stored once",

@@ -95,8 +95,8 @@ def parse_address(where: str, patience: float = PATIENCE) -> Address:
 
 def _parsed(where: str, patience: float) -> Address:
     parts = urlsplit(where)
-    place, separator, hosts = parts.netloc.rpartition("@")
-    user, colon, _ = place.partition(":")
+    userinfo, separator, hosts = parts.netloc.rpartition("@")
+    user, colon, _ = userinfo.partition(":")
     if colon or "@" in parts.path:  # a password may have a slash
         raise ValueError(
             "a password in the URL would appear in logs; set ARCLINK_CASSANDRA_PASSWORD"

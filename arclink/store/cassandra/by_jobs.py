@@ -41,7 +41,7 @@ def by_manifests(
         manifests: list[Path] = []
         for number, share in enumerate(shares(sizes, 2 * cores)):
             lines = [
-                f"{task.what}\t{task.part}\t{cluster.place(file.path) if file else ''}\n"
+                f"{task.what}\t{task.part}\t{cluster.task_address(file.path) if file else ''}\n"
                 for task in share
                 for file in [files[task]]
             ]

@@ -369,25 +369,27 @@ class Database:
         return answers
 
     def ask_partitions(
-        self, statement: str, of_one: str, places: Sequence[Values]
+        self, statement: str, of_one: str, primary_keys: Sequence[Values]
     ) -> list[list[Found]]:
         """Return the rows of many partitions, in the order given; few requests ask for them.
 
         Each request goes to a node that has all its partitions.
 
         Args:
-            statement: Query whose last value is a list (``IN ?``); its first columns are the place.
-            of_one: The same query for one place (``= ?``), which tells the node.
-            places: Values of the columns of each place, in the order of the statement.
+            statement: Query whose last value is a list (``IN ?``); the primary key comes first.
+            of_one: The same query for one primary key (``= ?``), which says the node.
+            primary_keys: Values of the columns of each primary key, in the order of the statement.
         """
-        distinct = list(dict.fromkeys(map(tuple, places)))
+        distinct = list(dict.fromkeys(map(tuple, primary_keys)))
         groups: defaultdict[tuple[object, Values], list[tuple[object, ...]]] = defaultdict(list)
         keys: list[bytes | None] = [None] * len(distinct)
         if len(self._cluster.metadata._hosts) > 1:
             with self._translated():
-                keys = [self._prepare(of_one).bind(place).routing_key for place in distinct]
-        for place, key in zip(distinct, keys, strict=True):
-            groups[self.node_of(key), place[:-1]].append(place)
+                keys = [
+                    self._prepare(of_one).bind(primary_key).routing_key for primary_key in distinct
+                ]
+        for primary_key, key in zip(distinct, keys, strict=True):
+            groups[self.node_of(key), primary_key[:-1]].append(primary_key)
         routes = dict(zip(distinct, keys, strict=True))
         batches = [
             members[begin : begin + TOGETHER]
@@ -396,13 +398,13 @@ class Database:
         ]
         answers = self.ask_each(
             statement,
-            ((*batch[0][:-1], [place[-1] for place in batch]) for batch in batches),
+            ((*batch[0][:-1], [primary_key[-1] for primary_key in batch]) for batch in batches),
             [routes[batch[0]] for batch in batches],
         )
         rows_of: defaultdict[tuple[object, ...], list[Found]] = defaultdict(list)
         for row in chain.from_iterable(answers):
-            rows_of[tuple(row[: len(places[0])])].append(row)
-        return [rows_of[tuple(place)] for place in places]
+            rows_of[tuple(row[: len(primary_keys[0])])].append(row)
+        return [rows_of[tuple(primary_key)] for primary_key in primary_keys]
 
     def node_of(self, routing_key: bytes | None) -> object:
         """Return the first node that has a partition; None if there is no choice."""

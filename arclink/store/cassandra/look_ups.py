@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from arclink.checksums import is_reference
 from arclink.model import Checksum, ContentId, Memento
-from arclink.store.blocks.relations import scope_of_fate
+from arclink.store.blocks.relations import scope_of_outcome
 from arclink.store.blocks.rows import Content, shows_payload
 from arclink.uris.resolution import content_id
 
@@ -29,8 +29,8 @@ class LookUps:
     """Answers about single payloads and contents.
 
     Args:
-        fates: Returns the packed fate of each payload.
-        numbers: Returns the place of each content; None if the store has no such content.
+        outcomes: Returns the packed outcome of each payload.
+        numbers: Returns the number of each content; None if the store has no such content.
 
     Attributes:
         mementos: The mementos that a caller reads, in order.
@@ -38,37 +38,37 @@ class LookUps:
 
     def __init__(
         self,
-        fates: Callable[[Sequence[Checksum]], list[bytes | None]],
+        outcomes: Callable[[Sequence[Checksum]], list[bytes | None]],
         numbers: Callable[[Sequence[ContentId]], list[Content | None]],
     ) -> None:
-        self._ask_fates, self._ask_numbers = fates, numbers
+        self._ask_outcomes, self._ask_numbers = outcomes, numbers
         self.mementos: Sequence[Memento] = ()
         self._contents: list[ContentId] = []  # of mementos, in order
-        self._fates: OrderedDict[Checksum, bytes | None] = OrderedDict()
+        self._outcomes: OrderedDict[Checksum, bytes | None] = OrderedDict()
         self._numbers: OrderedDict[ContentId, Content | None] = OrderedDict()
 
     def clear(self) -> None:
         """Forget all answers."""
         self.mementos = ()
         self._contents.clear()
-        self._fates.clear()
+        self._outcomes.clear()
         self._numbers.clear()
 
-    def fate(self, checksum: Checksum, memento: Memento) -> bytes | None:
-        """Return the packed fate of the payload that a memento shows.
+    def outcome(self, checksum: Checksum, memento: Memento) -> bytes | None:
+        """Return the packed outcome of the payload that a memento shows.
 
         Contents of the memento and of those after it are looked up, too.
         """
-        if checksum not in self._fates:
+        if checksum not in self._outcomes:
             shown = {checksum: [memento.original]}
             for following in self._from(memento):
                 if shows_payload(following.checksum, following.reason) and not is_reference(
                     following.checksum
                 ):
                     shown.setdefault(following.checksum, []).append(following.original)
-            _fill(self._fates, list(shown), self._ask_fates)
+            _fill(self._outcomes, list(shown), self._ask_outcomes)
             scopes = {
-                shown_checksum: scope_of_fate(self._fates[shown_checksum])
+                shown_checksum: scope_of_outcome(self._outcomes[shown_checksum])
                 for shown_checksum in shown
             }
             contents = [
@@ -79,30 +79,30 @@ class LookUps:
             ]
             _fill(self._numbers, contents, self._ask_numbers)
             self._contents = contents
-        return self._fates[checksum]
+        return self._outcomes[checksum]
 
     def _from(self, memento: Memento) -> Sequence[Memento]:
         """Return the mementos that were read together, from one on."""
-        for place, other in enumerate(self.mementos):
+        for index, other in enumerate(self.mementos):
             if other is memento or other == memento:
-                return self.mementos[place:]
+                return self.mementos[index:]
         return ()
 
     def number(self, content: ContentId) -> Content | None:
-        """Return the place of a content."""
+        """Return the number of a content."""
         _fill(self._numbers, [content], self._ask_numbers)
         return self._numbers[content]
 
     def numbers_from(self, content: ContentId) -> list[Content]:
-        """Return the place of a content, and of those that mementos after it show.
+        """Return the number of a content, and of those that mementos after it show.
 
         Only contents that were looked up, at most `BLOCKS_AHEAD`; none if the store lacks it.
         """
         number = self.number(content)
         if number is None:
             return []
-        place = self._contents.index(content) + 1 if content in self._contents else 0
-        soon = self._contents[place : place + BLOCKS_AHEAD - 1] if place else []
+        index = self._contents.index(content) + 1 if content in self._contents else 0
+        soon = self._contents[index : index + BLOCKS_AHEAD - 1] if index else []
         return [number, *filter(None, (self._numbers.get(following) for following in soon))]
 
 

@@ -49,7 +49,7 @@ class MergePlan:
         level: Level of the new lists.
         borders: First SURTs of the new lists except the first list: of those with captured SURTs,
             and of those with targets.
-        old: Place (load, part) and number of rows of each list that an earlier merge replaced.
+        old: Key (load, part) and number of rows of each list that an earlier merge replaced.
     """
 
     steps: Sequence[int]

@@ -35,7 +35,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     Posting,
     postings_of,
-    scope_of_fate,
+    scope_of_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.addresses import Address
@@ -43,8 +43,8 @@ from arclink.store.cassandra.look_ups import LookUps
 from arclink.store.cassandra.rows import (
     NamesByHash,
     content_number,
-    place_of,
     start_of_inlinks,
+    unpack_content_number,
     unpack_inlinks,
     unpack_row,
 )
@@ -101,7 +101,7 @@ class CassandraReader(BlockAnswers):
         self._history = history or History({}, {}, StoreView())
         self._block_names: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
-        self._ahead = LookUps(self.fates, self.numbers)
+        self._ahead = LookUps(self.outcomes, self.numbers)
         self._last_target: tuple[StoreView, bytes, HomeRows] | None = None
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
@@ -209,47 +209,47 @@ class CassandraReader(BlockAnswers):
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
 
-    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+    def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
         keys = list(map(pack_checksum, checksums))
-        return list(map(_fate_in, self.tables.payloads.streams_of_each(keys, self.view)))
+        return list(map(_outcome_in, self.tables.payloads.streams_of_each(keys, self.view)))
 
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         if self._history.refers:
             for key, streams in self.tables.payloads.scan(self.view):
                 name = unpack_checksum(key)
                 if is_reference(parse_name(name)[1]):
-                    yield name, _fate_in(streams)
+                    yield name, _outcome_in(streams)
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         keys = [content.encode() for content in contents]
         return list(map(_number_in, self.tables.contents.streams_of_each(keys, self.view)))
 
     def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
-        places = [(load, *place_of(number)) for number in numbers]
-        names = self._names_of({place[:3] for place in places})
-        return [ContentId(names[place[:3]][place[3]]) or None for place in places]
+        positions = [(load, *unpack_content_number(number)) for number in numbers]
+        names = self._names_of({position[:3] for position in positions})
+        return [ContentId(names[position[:3]][position[3]]) or None for position in positions]
 
     def _names_of(
         self, wanted: Iterable[tuple[int, int, int]]
     ) -> dict[tuple[int, int, int], list[str]]:
-        """Return the contents of blocks, by place; an empty text for a removed content."""
-        places, known = sorted(wanted), self._block_names
-        missing = [place for place in places if place not in known]
-        names = {place: known[place] for place in places if place in known}
+        """Return the contents of blocks, by block key; an empty text for a removed content."""
+        block_keys, known = sorted(wanted), self._block_names
+        missing = [block_key for block_key in block_keys if block_key not in known]
+        names = {block_key: known[block_key] for block_key in block_keys if block_key in known}
         blocks = self.tables.blocks.get_each(missing, self.view)
-        for place, data in zip(missing, blocks, strict=True):
+        for block_key, data in zip(missing, blocks, strict=True):
             if not data:
                 raise StoreError(
-                    f"{self.address.name} is damaged: block {place} is missing. Run arclink "
+                    f"{self.address.name} is damaged: block {block_key} is missing. Run arclink "
                     f"verify --store {self.address.name}."
                 )
-            names[place] = known[place] = data.decode().split("\n")
+            names[block_key] = known[block_key] = data.decode().split("\n")
         while len(known) > CACHED_BLOCKS:
             known.popitem(last=False)
         return names
 
     def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
-        return scope_of_fate(self._ahead.fate(checksum, memento))
+        return scope_of_outcome(self._ahead.outcome(checksum, memento))
 
     def _number(self, content: ContentId) -> Content | None:
         return self._ahead.number(content)
@@ -263,15 +263,15 @@ class CassandraReader(BlockAnswers):
 
     def _outlink_blocks_of(self, numbers: Sequence[Content]) -> list[OutlinkBlock]:
         """Return the blocks with the links of contents; if the first is known, only that one."""
-        places = [(load, *place_of(number)[:2]) for load, number in numbers]
+        block_keys = [(load, *unpack_content_number(number)[:2]) for load, number in numbers]
         cached = self._outlink_blocks
-        if places[0] in cached:
-            return [cached[places[0]]]
-        missing = [place for place in dict.fromkeys(places) if place not in cached]
+        if block_keys[0] in cached:
+            return [cached[block_keys[0]]]
+        missing = [block_key for block_key in dict.fromkeys(block_keys) if block_key not in cached]
         data_of_each = self.tables.outlinks.get_each(missing, self.view)
-        for place, data in zip(missing, data_of_each, strict=True):
-            cached[place] = OutlinkBlock(data, content_number(*place[1:]))
-        blocks = [cached[place] for place in places]
+        for block_key, data in zip(missing, data_of_each, strict=True):
+            cached[block_key] = OutlinkBlock(data, content_number(*block_key[1:]))
+        blocks = [cached[block_key] for block_key in block_keys]
         while len(cached) > CACHED_OUTLINK_BLOCKS:
             cached.popitem(last=False)
         return blocks
@@ -302,14 +302,14 @@ class CassandraReader(BlockAnswers):
             zip(distinct, self.tables.sightings.streams_of_each(keys, self.view), strict=True)
         )
         several = [checksum for checksum in distinct if not _is_one_page(streams[checksum])]
-        fates = dict(zip(several, self.fates(several), strict=True))
+        outcomes = dict(zip(several, self.outcomes(several), strict=True))
         refers = self._refers()
         for checksum in checksums:
             # The scope of a payload with one page need not be known: a stored content has the cut
             # of a page with it.
             scopes: Sequence[Scope] = tuple(Scope)
-            if checksum in fates:
-                scope = scope_of_fate(fates[checksum])
+            if checksum in outcomes:
+                scope = scope_of_outcome(outcomes[checksum])
                 scopes = () if scope is None else (scope,)
             rows = rows_in(Relation.SIGHTINGS, b"", streams[checksum])
             # Revisits are looked up for the pages that the caller reads, and for no others.
@@ -403,13 +403,13 @@ class CassandraReader(BlockAnswers):
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""
 
 
-def _fate_in(streams: Sequence[Stream]) -> bytes | None:
-    """Return the packed fate of a payload.
+def _outcome_in(streams: Sequence[Stream]) -> bytes | None:
+    """Return the packed outcome of a payload.
 
     It is that of the first batch that read the payload, else that of the first batch.
     """
-    fates = [chunk.data for stream in streams for chunk in stream.home if chunk.data]
-    return next((fate for fate in fates if fate[0]), fates[0] if fates else None)
+    outcomes = [chunk.data for stream in streams for chunk in stream.home if chunk.data]
+    return next((outcome for outcome in outcomes if outcome[0]), outcomes[0] if outcomes else None)
 
 
 def _is_one_page(captures: Iterable[Stream]) -> bool:
@@ -427,8 +427,8 @@ def _number_in(streams: Sequence[Stream]) -> tuple[int, int] | None:
     if not streams:
         return None
     first = streams[0].home[0]
-    place = unpack_few(first.data)[0]
-    return first.load, content_number(first.part, 0) + place
+    number = unpack_few(first.data)[0]
+    return first.load, content_number(first.part, 0) + number
 
 
 def _postings_of(stream: Stream, last: Posting | None) -> Iterator[Posting]:

@@ -27,11 +27,16 @@ from arclink.store.blocks.byte_layouts import (
     pack_checksum,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.relations import pack_fate
+from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.removal import Change, Removal
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.rows import place_of, repack_row, unpack_mementos, unpack_row
+from arclink.store.cassandra.rows import (
+    repack_row,
+    unpack_content_number,
+    unpack_mementos,
+    unpack_row,
+)
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
 from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
@@ -145,9 +150,9 @@ class _CassandraRows:
                 self._surts.add(key.decode())
             for chunk in list(table.chunks(key, self._view)):
                 row = unpack_row(relation, key, chunk.data)
-                kept = change(chunk.load, row)
-                if kept is not row:
-                    data = b"" if kept is None else repack_row(relation, kept)
+                changed = change(chunk.load, row)
+                if changed is not row:
+                    data = b"" if changed is None else repack_row(relation, changed)
                     self._put(table, key, chunk, data)
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
@@ -169,8 +174,8 @@ class _CassandraRows:
     def set_payload(self, payload: Payload) -> None:
         """Write the state of a payload to its first row, and empty its other rows."""
         if payload != self.answers.payload(payload.checksum):
-            fate = pack_fate(payload, self.answers.names)
-            self._write(self._tables.payloads, pack_checksum(payload.checksum), fate)
+            outcome = pack_outcome(payload, self.answers.names)
+            self._write(self._tables.payloads, pack_checksum(payload.checksum), outcome)
 
     def remove_payload(self, checksum: Checksum) -> None:
         self._write(self._tables.payloads, pack_checksum(checksum), b"")
@@ -181,8 +186,8 @@ class _CassandraRows:
 
     def _write(self, table: KeyedTable, key: bytes, data: bytes) -> None:
         """Write data to the first row of a key, and empty its other rows."""
-        for place, chunk in enumerate(list(table.chunks(key, self._view))):
-            self._put(table, key, chunk, b"" if place else data)
+        for index, chunk in enumerate(list(table.chunks(key, self._view))):
+            self._put(table, key, chunk, b"" if index else data)
 
     # Links
 
@@ -191,9 +196,9 @@ class _CassandraRows:
     ) -> None:
         if self._version is None:
             return
-        place = load, *place_of(block.first)[:2]
+        block_key = load, *unpack_content_number(block.first)[:2]
         self._tables.outlinks.put(
-            self._writer, *place, without(block, gone, forgotten), self._version
+            self._writer, *block_key, without(block, gone, forgotten), self._version
         )
         if gone:
             numbers = range(block.first, block.first + len(block))
@@ -204,7 +209,7 @@ class _CassandraRows:
                 )
             ]
             self._tables.blocks.put(
-                self._writer, *place, "\n".join(names).encode() or b"\n", self._version
+                self._writer, *block_key, "\n".join(names).encode() or b"\n", self._version
             )
 
     # SURTs
@@ -226,19 +231,19 @@ class _CassandraRows:
 
     def _remove_from(self, one: SurtRange, fences: Sequence[str], gone: Sequence[str]) -> None:
         """Remove SURTs from a list."""
-        table, place = self._tables.surts, (one.load, one.part)
+        table, list_key = self._tables.surts, (one.load, one.part)
         borders = list(fences or [one.first])
         rows = sorted({max(0, bisect_right(borders, surt) - 1) for surt in gone}, reverse=True)
         for row in rows:
-            surts = unpack_surts(table.get((*place, row), self._view))
-            kept = sorted({*surts}.difference(gone))
-            if len(kept) < len(surts):
-                data = pack_surts(kept) if kept else b""
-                table.put(self._writer, *place, row, data, self._version or 0)
+            surts = unpack_surts(table.get((*list_key, row), self._view))
+            remaining = sorted({*surts}.difference(gone))
+            if len(remaining) < len(surts):
+                data = pack_surts(remaining) if remaining else b""
+                table.put(self._writer, *list_key, row, data, self._version or 0)
                 # An empty row gets the first SURT of the next one, so readers skip it.
-                borders[row] = kept[0] if kept else (*borders, LAST)[row + 1]
+                borders[row] = remaining[0] if remaining else (*borders, LAST)[row + 1]
         if borders != list(fences or [one.first]):
-            table.put(self._writer, *place, FENCES, pack_surts(borders), self._version or 0)
+            table.put(self._writer, *list_key, FENCES, pack_surts(borders), self._version or 0)
 
     def _has(self, table: KeyedTable, surt: str) -> bool:
         return next(table.chunks(surt.encode(), self._view), None) is not None
@@ -247,7 +252,7 @@ class _CassandraRows:
 def clean(store: CassandraReader) -> None:
     """Delete versions that no reader uses, rows of abandoned loads, and rows of emptied keys.
 
-    Memory holds the places of rows that were emptied since the last call.
+    Memory holds the keys of rows that were emptied since the last call.
     """
     tables = store.tables
     with store.steps.held():
@@ -274,14 +279,14 @@ def clean(store: CassandraReader) -> None:
                     del data[version]
                 for version in (version for version, has_data in data.items() if not has_data):
                     emptied[keyed, key].append((row, version))
-        for placed in (tables.outlinks, tables.blocks, tables.surts):
-            for _, of_place in groupby(placed.raw(), lambda row: row[0][:3]):
-                found = list(of_place)
-                shown = view.lists if placed is tables.surts else view.loads
+        for numbered in (tables.outlinks, tables.blocks, tables.surts):
+            for _, of_row in groupby(numbered.raw(), lambda row: row[0][:3]):
+                found = list(of_row)
+                shown = view.lists if numbered is tables.surts else view.loads
                 for version in _superseded(
                     found[0][0].load in shown, [version for _, version in found], view
                 ):
-                    placed.delete(writer, found[0][0], version)
+                    numbered.delete(writer, found[0][0], version)
         # Delete old versions before the empty ones that hide them.
         writer.flush()
         for load in sorted(view.lists):

@@ -7,7 +7,7 @@ inlinks     sizes of form, heads and counts, LEB128; then form, first content (5
             counts, steps
 mementos    size of fields, LEB128; then fields, checksums
 sightings   lines
-payloads    fate
+payloads    outcome
 contents    block << 12 | position, LEB128
 =========== ======================================================================================
 """
@@ -31,14 +31,14 @@ PART_BITS = 11
 
 
 def content_number(part: int, block: int, position: int = 0) -> int:
-    """Return the number of a content in its load, which encodes its place."""
+    """Return the number of a content in its load, which encodes its part, block and position."""
     return ((part << BLOCK_BITS) | block) << POSITION_BITS | position
 
 
-def place_of(number: int) -> tuple[int, int, int]:
+def unpack_content_number(number: int) -> tuple[int, int, int]:
     """Return part, block and position of a content.
 
-    >>> place_of(content_number(3, 70000, 4095))
+    >>> unpack_content_number(content_number(3, 70000, 4095))
     (3, 70000, 4095)
     """
     position = number & ((1 << POSITION_BITS) - 1)

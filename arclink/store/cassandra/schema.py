@@ -1,4 +1,4 @@
-"""Creates the tables of a store from ``cql/``, and checks the version of a store."""
+"""Creates the tables of a store from ``cassandra_schema/``, and checks the version of a store."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,8 @@ _PARTITION = 0
 
 def statements() -> Iterator[str]:
     """Yield the statements of the CQL files, in order, without comments."""
-    for file in sorted(files("arclink.store.cassandra.cql").iterdir(), key=lambda path: path.name):
+    folder = files("arclink.store.cassandra") / "cql"
+    for file in sorted(folder.iterdir(), key=lambda path: path.name):
         if file.name.endswith(".cql"):
             text = re.sub(r"--[^\n]*", "", file.read_text("utf-8"))
             yield from (statement.strip() for statement in text.split(";") if statement.strip())

@@ -35,7 +35,7 @@ class Facts:
     Attributes:
         kind: ``load``, ``takedown`` or ``merge``.
         number: Number of the batch: 1, 2, …
-        payloads: Number of payloads whose fate was not known before.
+        payloads: Number of payloads whose outcome was not known before.
         contents: Number of contents that were not known before.
         links: Number of their outlinks, repeated ones included.
         first: Timestamp of the earliest memento of the batch; empty if it has no memento.
@@ -118,8 +118,8 @@ class History:
         """The counts of `Removed`, over all takedowns."""
         steps = [*self.loads.values(), *self.takedowns.values()]
         return [
-            sum(counts[place] for facts in steps for counts in facts.removed.values())
-            for place in range(5)
+            sum(counts[index] for facts in steps for counts in facts.removed.values())
+            for index in range(5)
         ]
 
     @property
@@ -139,7 +139,7 @@ class History:
         They cover its first and last load, the takedowns, and the numbers of removed items.
         """
         loads = sorted(self.loads.items())
-        first, last = (str(loads[place]) if loads else "" for place in (0, -1))
+        first, last = (str(loads[index]) if loads else "" for index in (0, -1))
         # A repeated takedown does not change the state.
         forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}
         removed = self.removed

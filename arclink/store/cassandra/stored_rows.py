@@ -15,7 +15,7 @@ from arclink.store.blocks.relations import (
     distinct_mementos,
     groups_of,
     pages_of,
-    scope_of_fate,
+    scope_of_outcome,
 )
 from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.stored_rows import (
@@ -30,7 +30,12 @@ from arclink.store.cassandra.reader import (
     rows_in,
 )
 from arclink.store.cassandra.removal import records
-from arclink.store.cassandra.rows import content_number, place_of, start_of_inlinks, unpack_inlinks
+from arclink.store.cassandra.rows import (
+    content_number,
+    start_of_inlinks,
+    unpack_content_number,
+    unpack_inlinks,
+)
 from arclink.store.cassandra.tables import KeyedTable, Stream
 from arclink.store.protocols import Violation
 
@@ -128,8 +133,8 @@ class CassandraRows:
 
     def outlinks(self) -> Iterator[ContentLinks]:
         for chunk in self._tables.outlinks.scan(self._view):
-            place = chunk.load, chunk.part, chunk.chunk
-            with self.reading(f"outlinks of block {place}"):
+            block_key = chunk.load, chunk.part, chunk.chunk
+            with self.reading(f"outlinks of block {block_key}"):
                 block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
                 numbers = range(block.first, block.first + len(block))
                 names = self.answers.contents(chunk.load, numbers)
@@ -148,25 +153,27 @@ class CassandraRows:
     # Look-ups
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
-        fates = self.answers.fates(checksums)
+        outcomes = self.answers.outcomes(checksums)
         return [
             StoredPayload(
-                checksum, crc32(pack_checksum(checksum)) % _BUCKETS, self.scope_of(checksum, fate)
+                checksum,
+                crc32(pack_checksum(checksum)) % _BUCKETS,
+                self.scope_of(checksum, outcome),
             )
-            for checksum, fate in zip(checksums, fates, strict=True)
+            for checksum, outcome in zip(checksums, outcomes, strict=True)
         ]
 
-    def scope_of(self, checksum: Checksum, fate: bytes | None) -> Scope | None:
+    def scope_of(self, checksum: Checksum, outcome: bytes | None) -> Scope | None:
         """Return the scope of a payload; None if it was not read, or cannot be read."""
         with self.reading(f"payload {checksum}"):
-            return scope_of_fate(fate)
+            return scope_of_outcome(outcome)
         return None
 
     def greatest_content(self) -> None:
         return None
 
     def name_of(self, load: int, content: int) -> str:
-        part, block, _ = place_of(content)
+        part, block, _ = unpack_content_number(content)
         return f"{content} of block {(load, part, block)}"
 
     def takedowns(self) -> Iterator[Forgotten]:

@@ -46,7 +46,7 @@ _CACHED_FENCES = 8192
 
 
 class SurtRange(NamedTuple):
-    """A list of SURTs: its place, the number of its rows, and the first and last SURT."""
+    """A list of SURTs: its key, the number of its rows, and the first and last SURT."""
 
     load: int
     part: int
@@ -165,27 +165,27 @@ class SurtLists:
         starts = [max(0, bisect_right(borders, low) - 1) for borders in fences]
         for begin in range(0, len(chains), AT_ONCE):
             remaining = [
-                _places(of_chain, start)
+                _row_keys(of_chain, start)
                 for of_chain, start in zip(
                     chains[begin : begin + AT_ONCE], starts[begin : begin + AT_ONCE], strict=True
                 )
             ]
-            first = self._rows(view, [next(places) for places in remaining])
-            for surts, places in zip(first, remaining, strict=True):
+            first = self._rows(view, [next(row_keys) for row_keys in remaining])
+            for surts, row_keys in zip(first, remaining, strict=True):
                 wanted = [surt for surt in surts if low <= surt < high]
                 if surts and surts[-1] >= high:
                     streams.append(iter(wanted))
                 else:
-                    streams.append(chain(wanted, self._further(view, places, high)))
+                    streams.append(chain(wanted, self._further(view, row_keys, high)))
         merged = streams[0] if len(streams) == 1 else merge(*streams)
         yield from (surt for surt, _ in groupby(merged))
 
     def _further(
-        self, view: StoreView, places: Iterator[tuple[int, int, int]], high: str
+        self, view: StoreView, row_keys: Iterator[tuple[int, int, int]], high: str
     ) -> Iterator[str]:
-        """Yield the SURTs at places up to ``high``; more and more rows are requested together."""
+        """Yield the SURTs of rows up to ``high``; more and more rows are requested together."""
         count = 1
-        while chunk := list(islice(places, count)):
+        while chunk := list(islice(row_keys, count)):
             for surts in self._rows(view, chunk):
                 for surt in surts:
                     if surt >= high:
@@ -193,11 +193,11 @@ class SurtLists:
                     yield surt
             count = min(2 * count, _ROWS_AHEAD)
 
-    def _rows(self, view: StoreView, places: Sequence[tuple[int, int, int]]) -> list[list[str]]:
+    def _rows(self, view: StoreView, row_keys: Sequence[tuple[int, int, int]]) -> list[list[str]]:
         """Return the SURTs of rows; while damage is noted, a lost row has none."""
         table = self._tables.surts
-        rows = table.get_each(places, view)
-        if table.on_damage is None and not all(rows) and (lost := table.missing(places, view)):
+        rows = table.get_each(row_keys, view)
+        if table.on_damage is None and not all(rows) and (lost := table.missing(row_keys, view)):
             raise self._gone(f"row {lost[0]} of the lists of SURTs is missing")
         return [unpack_surts(data) for data in rows]
 
@@ -216,8 +216,8 @@ class SurtLists:
             surt_range: self._fences[key] for surt_range, key in keys.items() if key in self._fences
         }
         missing = [surt_range for surt_range in keys if surt_range not in known]
-        places = [(surt_range.load, surt_range.part, FENCES) for surt_range in missing]
-        for surt_range, surts in zip(missing, self._rows(view, places), strict=True):
+        row_keys = [(surt_range.load, surt_range.part, FENCES) for surt_range in missing]
+        for surt_range, surts in zip(missing, self._rows(view, row_keys), strict=True):
             known[surt_range] = self._fences[keys[surt_range]] = surts
         while len(self._fences) > _CACHED_FENCES:
             self._fences.popitem(last=False)
@@ -247,8 +247,8 @@ def chains_of(lists: Iterable[SurtRange]) -> list[list[SurtRange]]:
     return chains
 
 
-def _places(lists: Sequence[SurtRange], row: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the places of the rows of a chain, from a row of its first list on."""
+def _row_keys(lists: Sequence[SurtRange], row: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the keys of the rows of a chain, from a row of its first list on."""
     for number, surt_range in enumerate(lists):
         for chunk in range(0 if number else row, surt_range.rows):
             yield surt_range.load, surt_range.part, chunk
@@ -258,7 +258,7 @@ class SurtWriter:
     """Writes a sorted list of SURTs, each once."""
 
     def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
-        self._tables, self._writer, self._place = tables, writer, (load, part)
+        self._tables, self._writer, self._list_key = tables, writer, (load, part)
         self._surts: list[str] = []
         self._size = 0
         self._last: str | None = None
@@ -276,7 +276,7 @@ class SurtWriter:
 
     def _flush(self) -> None:
         data = pack_surts(self._surts)
-        self._tables.surts.put(self._writer, *self._place, len(self._fences), data)
+        self._tables.surts.put(self._writer, *self._list_key, len(self._fences), data)
         self._fences.append(self._surts[0])
         self._surts, self._size = [], 0
 
@@ -290,8 +290,8 @@ class SurtWriter:
             self._flush()
         if not self._fences:
             return []
-        self._tables.surts.put(self._writer, *self._place, FENCES, pack_surts(self._fences))
-        return [self._place[1], len(self._fences), self._fences[0], self._last]
+        self._tables.surts.put(self._writer, *self._list_key, FENCES, pack_surts(self._fences))
+        return [self._list_key[1], len(self._fences), self._fences[0], self._last]
 
 
 def pack_surts(surts: Iterable[str]) -> bytes:

@@ -1,13 +1,13 @@
-"""Reads and writes rows of the tables: their places, their visible versions, and hubs.
+"""Reads and writes rows of the tables: their keys, their visible versions, and hubs.
 
 There are two kinds of tables, each with the same columns (``cql/003_mementos.cql``).
-*Keyed* tables are read by SURT, checksum or content; *placed* ones by the place of their rows,
+*Keyed* tables are read by SURT, checksum or content; *numbered* ones by the numbers of their rows,
 ``(load, part, chunk)``.
 
 ::
 
-    keyed   (key, bucket) │ load, part, chunk, version, piece │ data
-    placed  (load, part, chunk) │ version, piece │ data
+    keyed     (key, bucket) │ load, part, chunk, version, piece │ data
+    numbered  (load, part, chunk) │ version, piece │ data
 
 The chunks of one key from one part of a load are a *stream*, in order. Its first `HOME` chunks are
 in bucket 0, the others in buckets of `BUCKET_ROWS`. After a full bucket, a reader continues with
@@ -36,7 +36,7 @@ KEYED = {
 }
 """Keyed tables, each with the name of its key."""
 
-PLACED = ("outlinks", "blocks", "surts")
+NUMBERED = ("outlinks", "blocks", "surts")
 
 HOME = 16
 """Number of chunks of a stream in bucket 0."""
@@ -106,8 +106,8 @@ def believed(
     Raises:
         StoreError: A visible row is damaged.
     """
-    for place, versions in groupby(rows, itemgetter(0, 1, 2)):
-        load, part, chunk = place
+    for row_key, versions in groupby(rows, itemgetter(0, 1, 2)):
+        load, part, chunk = row_key
         if not view.has(load):
             continue
         newest = -1
@@ -129,18 +129,18 @@ def bucket_of(load: int, part: int, chunk: int) -> int:
     return 0 if chunk < HOME else (load << 40) | (part << 20) | (chunk // BUCKET_ROWS + 1)
 
 
-def _place(table: str, numbers: tuple[int, int, int, int], key: bytes = b"") -> bytes:
-    """Return the place of a row, for its seal."""
+def _seal_address(table: str, numbers: tuple[int, int, int, int], key: bytes = b"") -> bytes:
+    """Return the address of a row, for its seal."""
     return b"%b/%d/%d/%d/%d/%b" % (table.encode(), *numbers, key)
 
 
-def _sealed(database: Database, data: bytes, place: bytes) -> bytes:
+def _sealed(database: Database, data: bytes, address: bytes) -> bytes:
     """Return the data of a row in its stored form; a row that a takedown emptied has no seal."""
-    return seal(data, place) if data and database.is_sealed else data
+    return seal(data, address) if data and database.is_sealed else data
 
 
 def _opened(
-    table: "KeyedTable | PlacedTable", data: bytes, place: bytes, shown: Callable[[], str]
+    table: "KeyedTable | NumberedTable", data: bytes, address: bytes, shown: Callable[[], str]
 ) -> bytes:
     """Return the data of a row without its seal.
 
@@ -148,7 +148,7 @@ def _opened(
     """
     if not table.database.is_sealed:
         return data
-    content = unsealed(data, place)
+    content = unsealed(data, address)
     if content is not None:
         return content
     error = damaged(table.database.address.name, f"{shown()} fails its checksum")
@@ -200,17 +200,17 @@ class Stream:
             first = border
 
     def chunks_after(self, is_before: Callable[[Chunk], bool]) -> Iterator[Chunk]:
-        """Yield the chunks from the last one that is before a place on.
+        """Yield the chunks from the last one that is before a position on.
 
         That chunk is found without reading all chunks before it.
 
         Args:
-            is_before: Returns whether a chunk begins before or at the place; true for the first
+            is_before: Returns whether a chunk begins before or at the position; true for the first
                 chunks, false for those after them.
         """
-        places = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
-        if not self.is_full or not places or places[-1] < len(self.home) - 1:
-            yield from self.home[places[-1] if places else 0 :]
+        before = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
+        if not self.is_full or not before or before[-1] < len(self.home) - 1:
+            yield from self.home[before[-1] if before else 0 :]
             if self.is_full:
                 yield from self._chunks_from(HOME)
             return
@@ -301,8 +301,8 @@ class KeyedTable:
     ) -> None:
         """Write a row."""
         bucket = bucket_of(load, part, chunk)
-        place = _place(self.name, (load, part, chunk, version), key)
-        for piece, content in _pieces(_sealed(self.database, data, place)):
+        address = _seal_address(self.name, (load, part, chunk, version), key)
+        for piece, content in _pieces(_sealed(self.database, data, address)):
             writer.put(
                 self._insert,
                 (key, bucket, load, part, chunk, version, piece, content),
@@ -314,7 +314,7 @@ class KeyedTable:
         return lambda data, numbers: _opened(
             self,
             data,
-            _place(self.name, numbers, key),
+            _seal_address(self.name, numbers, key),
             lambda: f"{self.name} of {_shown(self.name, key)}, {numbers[:3]}, version {numbers[3]}",
         )
 
@@ -389,8 +389,8 @@ class KeyedTable:
             yield bytes(key), Chunk(load, part, chunk, data), version
 
 
-class PlacedTable:
-    """A table that is read by place.
+class NumberedTable:
+    """A table that is read by the numbers of its rows: load, part and chunk.
 
     Attributes:
         on_damage: As in `KeyedTable`.
@@ -418,8 +418,8 @@ class PlacedTable:
         self, writer: Writer, load: int, part: int, chunk: int, data: bytes, version: int = 0
     ) -> None:
         """Write a row."""
-        place = _place(self.name, (load, part, chunk, version))
-        for piece, content in _pieces(_sealed(self.database, data, place)):
+        address = _seal_address(self.name, (load, part, chunk, version))
+        for piece, content in _pieces(_sealed(self.database, data, address)):
             writer.put(self._insert, (load, part, chunk, version, piece, content), len(content))
 
     def _opened(self, data: bytes, numbers: tuple[int, int, int, int]) -> bytes:
@@ -427,7 +427,7 @@ class PlacedTable:
         return _opened(
             self,
             data,
-            _place(self.name, numbers),
+            _seal_address(self.name, numbers),
             lambda: f"{self.name} of block {numbers[:3]}, version {numbers[3]}",
         )
 
@@ -435,39 +435,39 @@ class PlacedTable:
         """Delete a version of a row permanently."""
         writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
 
-    def drop(self, writer: Writer, place: tuple[int, int, int]) -> None:
+    def drop(self, writer: Writer, row_key: tuple[int, int, int]) -> None:
         """Delete all versions of a row permanently."""
-        writer.put(self._drop, place, 12)
+        writer.put(self._drop, row_key, 12)
 
-    def get(self, place: tuple[int, int, int], view: StoreView) -> bytes:
-        """Return the data at a place; empty if there is no row."""
-        return self.get_each([place], view)[0]
+    def get(self, row_key: tuple[int, int, int], view: StoreView) -> bytes:
+        """Return the data of a row; empty if there is no row."""
+        return self.get_each([row_key], view)[0]
 
-    def get_each(self, places: Sequence[tuple[int, int, int]], view: StoreView) -> list[bytes]:
-        """Return the data at each place, in the order given."""
-        answers = self.database.ask_partitions(self._several, self._one, places)
+    def get_each(self, row_keys: Sequence[tuple[int, int, int]], view: StoreView) -> list[bytes]:
+        """Return the data of each row, in the order given."""
+        answers = self.database.ask_partitions(self._several, self._one, row_keys)
         return [
             next((chunk.data for chunk in believed(rows, view, self._opened)), b"")
             for rows in answers
         ]
 
     def missing(
-        self, places: Sequence[tuple[int, int, int]], view: StoreView
+        self, row_keys: Sequence[tuple[int, int, int]], view: StoreView
     ) -> list[tuple[int, int, int]]:
-        """Return the places without any row, not even one that a takedown emptied."""
-        answers = self.database.ask_partitions(self._several, self._one, places)
+        """Return the keys without any row, not even one that a takedown emptied."""
+        answers = self.database.ask_partitions(self._several, self._one, row_keys)
         believed_in = {0, *view.versions}
         return [
-            place
-            for place, rows in zip(places, answers, strict=True)
+            row_key
+            for row_key, rows in zip(row_keys, answers, strict=True)
             if not any(row[3] in believed_in for row in rows)
         ]
 
     def scan(self, view: StoreView) -> Iterator[Chunk]:
         """Yield all rows, in arbitrary order."""
         rows = self.database.all_pages(self._scan, 50)
-        for _, of_place in groupby(rows, itemgetter(0, 1, 2)):
-            yield from believed(of_place, view, self._opened)
+        for _, of_row in groupby(rows, itemgetter(0, 1, 2)):
+            yield from believed(of_row, view, self._opened)
 
     def raw(self) -> Iterator[tuple[Chunk, int]]:
         """Yield every version of every row.
@@ -511,10 +511,10 @@ class Tables:
             Relation.SIGHTINGS: self.sightings,
         }
         self.outlinks, self.blocks = (
-            PlacedTable(database, "outlinks"),
-            PlacedTable(database, "blocks"),
+            NumberedTable(database, "outlinks"),
+            NumberedTable(database, "blocks"),
         )
-        self.surts = PlacedTable(database, "surts")
+        self.surts = NumberedTable(database, "surts")
 
     def note_damage(self, on_damage: Callable[[StoreError], None] | None) -> None:
         """Make all tables skip damaged rows, and call ``on_damage`` with the error of each.
@@ -523,8 +523,8 @@ class Tables:
         """
         for table in (self.mementos, self.inlinks, self.payloads, self.sightings, self.contents):
             table.on_damage = on_damage
-        for placed in (self.outlinks, self.blocks, self.surts):
-            placed.on_damage = on_damage
+        for numbered in (self.outlinks, self.blocks, self.surts):
+            numbered.on_damage = on_damage
 
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:

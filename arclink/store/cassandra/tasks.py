@@ -39,7 +39,7 @@ from arclink.store.blocks.relations import (
     KEYS_OF_MEMENTO,
     NUL,
     InlinksWriter,
-    pack_fate,
+    pack_outcome,
     without_copies,
     write_mementos,
     write_sightings,
@@ -233,35 +233,35 @@ class TaskRunner:
 
     # Payloads: if a payload has several rows, the first that was read counts, else the first
 
-    def _fates(self, path: Path) -> dict[str, Payload]:
-        fates: dict[str, Payload] = {}
+    def _outcomes(self, path: Path) -> dict[str, Payload]:
+        outcomes: dict[str, Payload] = {}
         for row in read_part(path, 7, 0):
             payload = parse_payload(b"\t".join(row))
-            known = fates.setdefault(payload.checksum, payload)
+            known = outcomes.setdefault(payload.checksum, payload)
             if known.scope is None and payload.scope is not None:
-                fates[payload.checksum] = payload
-        return fates
+                outcomes[payload.checksum] = payload
+        return outcomes
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
         refers = False
-        for checksum, payload in self._fates(path).items():
+        for checksum, payload in self._outcomes(path).items():
             self._tables.payloads.put(
                 writer,
                 pack_checksum(checksum),
                 self._load,
                 part,
                 0,
-                pack_fate(payload, self._names),
+                pack_outcome(payload, self._names),
             )
             refers = refers or is_reference(parse_name(Checksum(checksum))[1])
         return {"refers": refers}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
-        fates = (one for one in self._fates(path) if not names_payload(Checksum(one)))
-        for some in _some(fates):
+        outcomes = (one for one in self._outcomes(path) if not names_payload(Checksum(one)))
+        for portion in _portions(outcomes):
             for streams in self._tables.payloads.streams_of_each(
-                [pack_checksum(checksum) for checksum in some], self._view
+                [pack_checksum(checksum) for checksum in portion], self._view
             ):
                 new += (streams[0].load, streams[0].part) == (self._load, part)
         return {"payloads": new}
@@ -302,8 +302,8 @@ class TaskRunner:
         rows = _numbered(path, read_part(path, 5, 1))
         contents = links = blocks = 0
         names: list[tuple[str, int, list[int]]] = []
-        while some := list(islice(rows, 16)):
-            ids = [orjson.loads(row[2]) for row in some]
+        while portion := list(islice(rows, 16)):
+            ids = [orjson.loads(row[2]) for row in portion]
             keys = [content.encode() for of_block in ids for content in of_block]
             first = [
                 (streams[0].load, streams[0].part, unpack_few(streams[0].home[0].data)[0])
@@ -313,19 +313,19 @@ class TaskRunner:
                 )
             ]
             found = iter(first)
-            for of_block, (_, name, _, _, lists) in zip(ids, some, strict=True):
+            for of_block, (_, name, _, _, lists) in zip(ids, portion, strict=True):
                 old = [
-                    place
-                    for place in range(len(of_block))
-                    if next(found) != (self._load, part, blocks << POSITION_BITS | place)
+                    position
+                    for position in range(len(of_block))
+                    if next(found) != (self._load, part, blocks << POSITION_BITS | position)
                 ]
                 counts = list(map(len, orjson.loads(lists)))
                 contents += len(of_block) - len(old)
-                links += sum(counts) - sum(counts[place] for place in old)
+                links += sum(counts) - sum(counts[position] for position in old)
                 names.append((name.decode(), len(of_block), old))
                 if old:
-                    for place in old:
-                        of_block[place] = ""
+                    for position in old:
+                        of_block[position] = ""
                     self._tables.blocks.put(
                         writer, self._load, part, blocks, "\n".join(of_block).encode() or b"\n"
                     )
@@ -368,7 +368,8 @@ class TaskRunner:
                         if old:
                             gone = set(old)
                             numbers = [
-                                OLD if place in gone else first + place for place in range(size)
+                                OLD if position in gone else first + position
+                                for position in range(size)
                             ]
                         has_repeats = has_repeats or bool(old) or block_name in blocks
                         if block_name not in blocks or len(old) < size:
@@ -387,8 +388,8 @@ class _Rows:
         self._tables, self._writer, self._load, self._part = tables, writer, load, part
 
     def add(self, key: bytes, *values: bytes) -> None:
-        surt, _, place = key.split(NUL)
-        chunk = int(place.partition(b".")[2], 16)
+        surt, _, chunk_name = key.split(NUL)
+        chunk = int(chunk_name.partition(b".")[2], 16)
         self._tables.mementos.put(
             self._writer, surt, self._load, self._part, chunk, pack_mementos(*values)
         )
@@ -460,7 +461,7 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
         yield row
 
 
-def _some(items: Iterable[str]) -> Iterator[list[str]]:
+def _portions(items: Iterable[str]) -> Iterator[list[str]]:
     remaining = iter(items)
     while chunk := list(islice(remaining, AT_ONCE)):
         yield chunk

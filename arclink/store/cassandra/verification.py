@@ -12,10 +12,10 @@ import numpy as np
 from arclink.checksums import names_payload
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
-from arclink.store.blocks.relations import unpack_fate
+from arclink.store.blocks.relations import unpack_outcome
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.rows import place_of
+from arclink.store.cassandra.rows import unpack_content_number
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.surt_lists import FENCES, LAST, unpack_surts
 from arclink.store.protocols import Violation
@@ -65,8 +65,8 @@ class _Verifier:
             return
         self._contents += len(numbers)
         self._links += sum(counts)
-        part, block, _ = place_of(numbers[0])
-        place = load, part, block
+        part, block, _ = unpack_content_number(numbers[0])
+        block_key = load, part, block
         contents = [content for content in self._store.contents(load, numbers) if content]
         for content, number, found in zip(
             contents, numbers, self._store.numbers(contents), strict=True
@@ -74,17 +74,17 @@ class _Verifier:
             if found != (load, number):
                 yield Violation(
                     "each content has its outlinks",
-                    f"{content} is in block {place}, but found at {found}",
+                    f"{content} is in block {block_key}, but found at {found}",
                 )
         checksums = [split_content(content)[0] for content in contents]
-        for content, checksum, count, fate in zip(
-            contents, checksums, counts, self._store.fates(checksums), strict=True
+        for content, checksum, count, outcome in zip(
+            contents, checksums, counts, self._store.outcomes(checksums), strict=True
         ):
-            if self._rows.scope_of(checksum, fate) is None or fate is None:
+            if self._rows.scope_of(checksum, outcome) is None or outcome is None:
                 yield Violation("only payloads that were read have contents", content)
             elif not split_content(content)[1]:  # the only content of its payload
                 yield from miscounted(
-                    checksum, unpack_fate(checksum, fate, self._store.names), count
+                    checksum, unpack_outcome(checksum, outcome, self._store.names), count
                 )
 
     # The lists of SURTs, and counts
@@ -128,10 +128,10 @@ class _Verifier:
         Rows that lost SURTs are compared by the remaining ones.
         """
         for load, part, rows, *_ in self._store.lists.ranges(self._view):
-            places = [(load, part, chunk) for chunk in range(FENCES, rows)]
-            for place in self._tables.surts.missing(places, self._view):
-                yield Violation("SURTs are listed", f"row {place} of the lists is lost")
-            found = self._tables.surts.get_each(places, self._view)
+            row_keys = [(load, part, chunk) for chunk in range(FENCES, rows)]
+            for row_key in self._tables.surts.missing(row_keys, self._view):
+                yield Violation("SURTs are listed", f"row {row_key} of the lists is lost")
+            found = self._tables.surts.get_each(row_keys, self._view)
             with self._rows.reading(f"list of SURTs {(load, part)}"):
                 fences, *surts = map(unpack_surts, found)
                 borders = [*fences, LAST]

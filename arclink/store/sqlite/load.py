@@ -1,7 +1,7 @@
 """Loads the graph files of one batch into a SQLite store, inside one transaction.
 
 The order follows the numbers. Outlinks give numbers to contents and to their payloads. Then
-payloads get their fate, mementos their rows and sightings, and inlinks name contents by number.
+payloads get their outcome, mementos their rows and sightings, and inlinks name contents by number.
 Memory holds the payloads of the batch and the names of its blocks. Contents are looked up in the
 store, captures are sorted on disk, and a hub takes 16 bytes per inlink.
 """
@@ -30,8 +30,8 @@ from arclink.store.blocks.relations import (
     KEYS_OF_MEMENTO,
     BlockWriter,
     InlinksWriter,
-    pack_fate,
-    scope_of_fate,
+    pack_outcome,
+    scope_of_outcome,
     without_copies,
     write_mementos,
     write_sightings,
@@ -64,7 +64,7 @@ class Added(NamedTuple):
     """Numbers of the items that a batch added.
 
     Attributes:
-        payloads: Payloads whose fate was not known before.
+        payloads: Payloads whose outcome was not known before.
         links: Outlinks, repeated ones included.
         first: Timestamp of the earliest memento of the batch; empty if it has no memento.
         last: Timestamp of the latest memento.
@@ -171,13 +171,13 @@ class BatchLoader:
             number = self._payloads.number_of(payload.checksum)
             if names_payload(payload.checksum):
                 continue
-            fate = self._payloads.fate_of(number)
+            outcome = self._payloads.outcome_of(number)
             is_better = payload.scope is not None and (
-                scope_of_fate(fate) is None or number in replaced
+                scope_of_outcome(outcome) is None or number in replaced
             )
-            if fate is None or is_better:
-                self._payloads.set_fate(number, pack_fate(payload, self._names))
-            new += fate is None
+            if outcome is None or is_better:
+                self._payloads.set_outcome(number, pack_outcome(payload, self._names))
+            new += outcome is None
         return new
 
     def _load_mementos(self) -> tuple[str, str]:
@@ -238,7 +238,7 @@ class BatchLoader:
 
 
 class _PayloadNumbers:
-    """Numbers of payloads by checksum, and their fates; an unknown checksum gets the next number.
+    """Numbers of payloads by checksum, and their outcomes; a new checksum gets the next number.
 
     New rows are written once, at the end. Until then, all payloads of a batch are in memory, about
     300 bytes each.
@@ -249,8 +249,8 @@ class _PayloadNumbers:
         self._known: dict[str, int] = {}
         self._first_new = last_number(connection, "payloads") + 1
         self._new: list[bytes] = []  # packed checksums, by number
-        self._new_fates: list[bytes | None] = []
-        self._old_fates: dict[int, bytes] = {}
+        self._new_outcomes: list[bytes | None] = []
+        self._old_outcomes: dict[int, bytes] = {}
 
     def number_of(self, checksum: str) -> int:
         """Return the number of a payload."""
@@ -265,35 +265,35 @@ class _PayloadNumbers:
             else:
                 number = self._first_new + len(self._new)
                 self._new.append(packed)
-                self._new_fates.append(None)
+                self._new_outcomes.append(None)
             self._known[checksum] = number
         return number
 
-    def fate_of(self, number: int) -> bytes | None:
-        """Return the stored fate of a payload, packed; None if it is not known."""
+    def outcome_of(self, number: int) -> bytes | None:
+        """Return the stored outcome of a payload, packed; None if it is not known."""
         if number >= self._first_new:
-            return self._new_fates[number - self._first_new]
-        fate: bytes | None = self._old_fates.get(number)
-        if fate is None:
-            fate = self._connection.execute(
+            return self._new_outcomes[number - self._first_new]
+        outcome: bytes | None = self._old_outcomes.get(number)
+        if outcome is None:
+            outcome = self._connection.execute(
                 "SELECT fate FROM payloads WHERE number = ?", (number,)
             ).fetchone()[0]
-        return fate
+        return outcome
 
-    def set_fate(self, number: int, fate: bytes) -> None:
-        """Set the fate of a payload."""
+    def set_outcome(self, number: int, outcome: bytes) -> None:
+        """Set the outcome of a payload."""
         if number >= self._first_new:
-            self._new_fates[number - self._first_new] = fate
+            self._new_outcomes[number - self._first_new] = outcome
         else:
-            self._old_fates[number] = fate
+            self._old_outcomes[number] = outcome
 
     def write(self) -> None:
-        """Write new payloads, and the new fates of old ones."""
-        rows = zip(count(self._first_new), self._new, self._new_fates, strict=False)
+        """Write new payloads, and the new outcomes of old ones."""
+        rows = zip(count(self._first_new), self._new, self._new_outcomes, strict=False)
         self._connection.executemany(
             "INSERT INTO payloads (number, checksum, fate) VALUES (?, ?, ?)", rows
         )
         self._connection.executemany(
             "UPDATE payloads SET fate = ? WHERE number = ?",
-            ((fate, number) for number, fate in self._old_fates.items()),
+            ((outcome, number) for number, outcome in self._old_outcomes.items()),
         )

@@ -29,9 +29,9 @@ def change_months(connection: Connection, changes: Mapping[str, int]) -> None:
         return
     sums = Counter(months)
     sums.update(changes)
-    kept = {month: count for month, count in sorted(sums.items()) if count > 0}
+    positive = {month: count for month, count in sorted(sums.items()) if count > 0}
     connection.execute(
         "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = "
         "excluded.value",
-        (_NAME, orjson.dumps(kept).decode()),
+        (_NAME, orjson.dumps(positive).decode()),
     )

@@ -1,7 +1,7 @@
 """Removes captures from a SQLite store, inside one transaction.
 
 `arclink.store.blocks.removal` has the steps. Numbers of removed items are never used again: a block
-of outlinks keeps an empty place for each of its removed contents, and the record of the takedown
+of outlinks keeps an empty entry for each of its removed contents, and the record of the takedown
 keeps the greatest numbers.
 """
 
@@ -15,7 +15,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import (
     NUL,
     end_of_prefix,
-    pack_fate,
+    pack_outcome,
     rows_of,
     surt_field,
 )
@@ -104,7 +104,7 @@ class _SqliteRows:
     def set_payload(self, payload: Payload) -> None:
         self._connection.execute(
             "UPDATE payloads SET fate = ? WHERE checksum = ?",
-            (pack_fate(payload, self.answers.names), pack_checksum(payload.checksum)),
+            (pack_outcome(payload, self.answers.names), pack_checksum(payload.checksum)),
         )
 
     def remove_payload(self, checksum: Checksum) -> None:

@@ -179,22 +179,22 @@ class Connection(apsw.Connection):
         def execute(self, statements: str, bindings: Any = ()) -> "Rows":  # type: ignore[override]
             """Run a statement."""
 
-    def sealed(self, data: bytes, *place: str | int) -> bytes:
-        """Return the data of a block in its stored form, for a place (table and numbers)."""
-        return seal(data, _place(place)) if self.is_sealed else data
+    def sealed(self, data: bytes, *address: str | int) -> bytes:
+        """Return the data of a block in its stored form, for an address (table and numbers)."""
+        return seal(data, _address(address)) if self.is_sealed else data
 
-    def unsealed(self, data: bytes, *place: str | int) -> bytes:
+    def unsealed(self, data: bytes, *address: str | int) -> bytes:
         """Return the data that `sealed` received, after checking its seal.
 
         Raises:
-            StoreError: The block is damaged, or is at another block's place.
+            StoreError: The block is damaged, or is at another block's address.
         """
         if not self.is_sealed:
             return data
-        return unseal(data, _place(place), self.name, " ".join(map(str, place)))
+        return unseal(data, _address(address), self.name, " ".join(map(str, address)))
 
 
-def _place(parts: tuple[str | int, ...]) -> bytes:
+def _address(parts: tuple[str | int, ...]) -> bytes:
     return "/".join(map(str, parts)).encode()
 
 
@@ -400,14 +400,14 @@ def _create(path: Path) -> None:
                     "COMMIT",
                 ):
                     connection.execute(statement)
-            _put_in_place(new, path)
+            _install(new, path)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be created: {error.strerror}. Check its folder's permissions and space."
         ) from error
 
 
-def _put_in_place(new: Path, path: Path) -> None:
+def _install(new: Path, path: Path) -> None:
     """Move a new store to its path, unless another process has put one there.
 
     A lock on the folder lets one process at a time do this.
@@ -546,18 +546,18 @@ def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) 
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return
-    place, kind = "", ""
+    mount_point, kind = "", ""
     target = os.path.realpath(path)
     for line in lines:
         # Blanks in a mount point are written \040 (proc(5), fstab(5)).
         point, file_system = line.split(" ")[1:3]
         point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
-        if len(point) >= len(place) and (
+        if len(point) >= len(mount_point) and (
             target == point or target.startswith(point.rstrip("/") + "/")
         ):
-            place, kind = point, file_system
+            mount_point, kind = point, file_system
     if kind in NETWORK_FILE_SYSTEMS:
         raise StoreError(
-            f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. "
+            f"{path} is on a network file system ({kind} at {mount_point}), where SQLite cannot lock. "
             "Put the store on a local disk; copy it after the build."
         )

@@ -50,7 +50,7 @@ from arclink.store.blocks.relations import (
     number_field,
     postings_of,
     rows_of,
-    scope_of_fate,
+    scope_of_outcome,
     surt_field,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
@@ -199,10 +199,10 @@ class SqliteStore(BlockAnswers):
         ).fetchone()
         return number_field(found[0]) if found else b""
 
-    def fates(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
+    def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
         packed = [pack_checksum(checksum) for checksum in checksums]
         rows = self._connection.execute(_PAYLOADS.format(",".join("?" * len(packed))), packed)
-        found = {checksum: fate for checksum, _, fate in rows}
+        found = {checksum: outcome for checksum, _, outcome in rows}
         return [found.get(checksum) for checksum in packed]
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
@@ -378,8 +378,8 @@ class SqliteStore(BlockAnswers):
 
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         for bounds, query in ((_REFERENCES, _UNREAD), (_NAMES, _NAMED)):
-            for packed, fate in self._connection.execute(query, bounds).fetchall():
-                yield unpack_checksum(packed), fate
+            for packed, outcome in self._connection.execute(query, bounds).fetchall():
+                yield unpack_checksum(packed), outcome
 
     # Writes of a build
 
@@ -603,8 +603,8 @@ class SqliteStore(BlockAnswers):
     def drop_caches(self) -> None:
         super().drop_caches()
         self._state = None
-        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
-            kept.clear()
+        for cache in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
+            cache.clear()
 
     def _file_now(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the store's path; None if it is missing."""
@@ -623,10 +623,10 @@ class SqliteStore(BlockAnswers):
             pack_checksum(checksum): checksum for checksum in checksums if checksum not in known
         }
         if missing:
-            for packed, number, fate in self._connection.execute(
+            for packed, number, outcome in self._connection.execute(
                 _PAYLOADS.format(",".join("?" * len(missing))), [*missing]
             ):
-                scope = scope_of_fate(fate)
+                scope = scope_of_outcome(outcome)
                 if scope is not None:
                     known[missing[packed]] = ReadPayload(number, scope)
         return {checksum: known[checksum] for checksum in checksums if checksum in known}
@@ -648,10 +648,10 @@ class SqliteStore(BlockAnswers):
         known, payloads = _with_room(self._contents), _with_room(self._payloads)
         missing = {number for number in numbers if number not in known}
         if missing:
-            for number, packed, cut, payload, fate in self._connection.execute(
+            for number, packed, cut, payload, outcome in self._connection.execute(
                 _CONTENTS.format(",".join(map(str, missing)))
             ):
-                checksum, scope = unpack_checksum(packed), scope_of_fate(fate)
+                checksum, scope = unpack_checksum(packed), scope_of_outcome(outcome)
                 known[number] = join_content(checksum, cut)
                 if scope is not None:
                     payloads[checksum] = ReadPayload(payload, scope)

@@ -21,7 +21,7 @@ from arclink.store.blocks.relations import (
     payload_of,
     sightings_of,
     surt_field,
-    unpack_fate,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.blocks.stored_rows import (
@@ -101,8 +101,8 @@ class SqliteRows:
         found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
         if found is None:
             return None
-        number, fate = found
-        payload = None if fate is None else unpack_fate(checksum, fate, self.answers.names)
+        number, outcome = found
+        payload = None if outcome is None else unpack_outcome(checksum, outcome, self.answers.names)
         if payload is None or source_of(payload) is LinkSource.CRAWLER:
             return StoredPayload(number, number // _BUCKET, None)
         return StoredPayload(number, number // _BUCKET, payload.scope)

@@ -47,7 +47,7 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     Replaced contents and links (`arclink.store.sqlite.wat_replacement`) are included.
 
     Returns:
-        Numbers of payloads with a fate, of contents, of links, and of all payloads.
+        Numbers of payloads with an outcome, of contents, of links, and of all payloads.
     """
     replaced_contents, replaced_links = replaced_sums(connection)
     if not _has_records(connection):
@@ -62,11 +62,11 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
 def store_state(connection: Connection) -> StoreState:
     """Return the identifiers of the present state of a store."""
     loaded = connection.execute(_LOADED).fetchone()
-    told = connection.execute(_TOLD).fetchone() if _has_records(connection) else ()
+    forgotten = connection.execute(_FORGOTTEN).fetchone() if _has_records(connection) else ()
     # After a restore, other batches may follow than those that followed the backup.
     restored = connection.execute(_RESTORED, (RESTORED,)).fetchone() or ()
     _, contents, links, _ = removed_sums(connection)
-    return StoreState.of((*loaded, *told, *restored), (loaded[0], contents, links, *restored))
+    return StoreState.of((*loaded, *forgotten, *restored), (loaded[0], contents, links, *restored))
 
 
 def last_number(connection: Connection, table: str) -> int:
@@ -89,4 +89,4 @@ _LOADED = """
 SELECT (SELECT identity FROM batches ORDER BY number LIMIT 1), (SELECT identity FROM batches ORDER BY number DESC LIMIT 1), count(*)
 FROM batches
 """
-_TOLD = "SELECT count(*), sum(mementos) FROM forgotten"
+_FORGOTTEN = "SELECT count(*), sum(mementos) FROM forgotten"

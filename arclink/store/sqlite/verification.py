@@ -29,7 +29,7 @@ from arclink.store.blocks.relations import (
     number_field,
     rows_of,
     sightings_of,
-    unpack_fate,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Relation
 from arclink.store.blocks.verification import (
@@ -206,9 +206,9 @@ class Verifier:
         if found is None:
             yield Violation("each content has its payload", f"content {content}")
             return
-        packed, fate, contents = found
+        packed, outcome, contents = found
         checksum = unpack_checksum(packed)
-        payload = None if fate is None else unpack_fate(checksum, fate, self._names)
+        payload = None if outcome is None else unpack_outcome(checksum, outcome, self._names)
         if payload is None or payload.scope is None:
             yield Violation("only payloads that were read have contents", checksum)
         elif contents == 1 and source_of(payload) is not LinkSource.CRAWLER:  # has one per original
@@ -223,13 +223,13 @@ class Verifier:
             "SELECT payload, cut, checksum, fate FROM contents JOIN payloads ON "
             "payloads.number = payload ORDER BY payload, cut"
         )
-        for (payload, packed, fate), rows in groupby(
+        for (payload, packed, outcome), rows in groupby(
             self._connection.execute(by_payload), itemgetter(0, 2, 3)
         ):
-            if fate is None:
+            if outcome is None:
                 continue  # named by the check of outlinks
             checksum = unpack_checksum(packed)
-            scope = unpack_fate(checksum, fate, self._names).scope
+            scope = unpack_outcome(checksum, outcome, self._names).scope
             sightings = in_order(
                 self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload))), sightings_of
             )

@@ -25,7 +25,7 @@ from arclink.rows.link_sources import LinkSource, source_of
 from arclink.rows.relations import parse_payload
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_fate, unpack_fate
+from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_outcome, unpack_outcome
 from arclink.store.blocks.rows import Relation
 from arclink.store.graph_files import read_sorted
 from arclink.store.sqlite.names import StoredNames
@@ -69,8 +69,8 @@ def payloads_to_replace(connection: Connection, names: StoredNames, graph: Path)
             "SELECT number, fate FROM payloads WHERE checksum = ?",
             (pack_checksum(payload.checksum),),
         ).fetchone()
-        if known and scope_of_fate(known[1]) is not None:
-            stored = source_of(unpack_fate(payload.checksum, known[1], names))
+        if known and scope_of_outcome(known[1]) is not None:
+            stored = source_of(unpack_outcome(payload.checksum, known[1], names))
             if stored is not None and stored > source:
                 found.add(known[0])
     return found
@@ -84,10 +84,10 @@ def remove_contents_of(connection: Connection, runs: Runs, payloads: Collection[
         runs: Of the store.
         payloads: Numbers of the payloads; the payloads and their captures stay.
     """
-    some = "SELECT number FROM contents WHERE payload = ?"
+    query = "SELECT number FROM contents WHERE payload = ?"
     gone: Numbers = np.array(
         sorted(
-            number for payload in payloads for (number,) in connection.execute(some, (payload,))
+            number for payload in payloads for (number,) in connection.execute(query, (payload,))
         ),
         np.int64,
     )

@@ -41,9 +41,9 @@ def test_signed_numbers_read_back(some: list[int]) -> None:
 @given(st.lists(st.text(st.characters(min_codepoint=0x20, exclude_categories=["Cs"])), min_size=1))
 def test_strings_read_back(strings: list[str]) -> None:
     packed = byte_layouts.Strings(byte_layouts.pack_strings(strings))
-    places = np.arange(len(packed))
-    assert packed.take(places) == strings
-    assert packed.take(places[::-2]) == strings[::-2]
+    indexes = np.arange(len(packed))
+    assert packed.take(indexes) == strings
+    assert packed.take(indexes[::-2]) == strings[::-2]
 
 
 def test_a_control_character_becomes_a_space() -> None:

@@ -13,9 +13,9 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.store.blocks import answers
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from benchmarks.built_stores import build_store
 from benchmarks.skew import PAGE, payload_at_many_uris, write
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import build_store
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

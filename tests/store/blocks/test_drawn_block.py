@@ -10,14 +10,14 @@ TARGETS = ("http://example.org/news", "http://example.net/", "http://example.org
 
 
 def drawn() -> dict[int, bytes]:
-    """Return the drawn bytes by their place in the block."""
+    """Return the drawn bytes by their offset in the block."""
     example = PAGE.read_text("utf-8").partition("## An example in bytes")[2].partition("\n## ")[0]
     lines = re.findall(r"^ ([0-9a-f]{4})  (.+?)(?:   .*)?$", example, re.MULTILINE)
     return {
-        int(place, 16): bytes.fromhex(text)
+        int(offset, 16): bytes.fromhex(text)
         if re.fullmatch(r"(?:[0-9a-f]{2} *)+", text)
         else text.replace("⏎", "\n").encode()
-        for place, text in lines
+        for offset, text in lines
     }
 
 
@@ -26,4 +26,4 @@ def test_the_drawn_block_is_the_one_that_is_written() -> None:
     block = pack_outlinks(links, [0, 1, 2, 1], [2, 2])
     assert len(block) == 122
     assert b"".join(data for _, data in sorted(drawn().items())) == block
-    assert all(block[place : place + len(data)] == data for place, data in drawn().items())
+    assert all(block[offset : offset + len(data)] == data for offset, data in drawn().items())

@@ -49,18 +49,18 @@ class Keyspace:
         self, statement: str, questions: Iterable[Sequence[int]]
     ) -> list[list[tuple[object, ...]]]:
         """Answer questions that are sent together."""
-        places = list(questions)
-        if places:
-            self.trips.append(len(places))
+        keys = list(questions)
+        if keys:
+            self.trips.append(len(keys))
         if "FROM tasks" in statement:
-            return [self.tasks(load) for (load,) in places]
-        return [[(*place, 0, 0, self.data(*place))] for place in places]
+            return [self.tasks(load) for (load,) in keys]
+        return [[(*key, 0, 0, self.data(*key))] for key in keys]
 
     def ask_partitions(
-        self, statement: str, one: str, places: Sequence[Sequence[int]]
+        self, statement: str, one: str, keys: Sequence[Sequence[int]]
     ) -> list[list[tuple[object, ...]]]:
         """Answer questions for rows."""
-        return self.ask_each(one, places)
+        return self.ask_each(one, keys)
 
     def tasks(self, load: int) -> list[tuple[object, ...]]:
         """Return the notes of the tasks of a batch."""

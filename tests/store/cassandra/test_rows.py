@@ -17,9 +17,9 @@ from arclink.store.cassandra.rows import (
     content_number,
     pack_inlinks,
     pack_mementos,
-    place_of,
     repack_inlinks,
     start_of_inlinks,
+    unpack_content_number,
     unpack_inlinks,
     unpack_mementos,
     unpack_sightings,
@@ -30,7 +30,7 @@ from arclink.store.cassandra.surt_lists import pack_surts, unpack_surts
 from arclink.store.cassandra.tables import (
     HOME,
     KEYED,
-    PLACED,
+    NUMBERED,
     Chunk,
     StoreView,
     Stream,
@@ -78,7 +78,7 @@ def test_sightings_begin_with_their_first_original() -> None:
 @given(st.integers(0, 2047), st.integers(0, 131071), st.integers(0, 4095))
 def test_a_content_number_encodes_its_place(part: int, block: int, position: int) -> None:
     number = content_number(part, block, position)
-    assert place_of(number) == (part, block, position)
+    assert unpack_content_number(number) == (part, block, position)
     assert number < 2**40
 
 
@@ -100,16 +100,16 @@ def test_a_stream_that_lost_all_but_one_of_its_first_rows_is_read_to_its_end() -
     assert [row.values for row in rows] == [(b"http://a/\t2010",), (b"http://b/\t2011",)]
 
 
-places = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers(0, 2**24))
+row_keys = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers(0, 2**24))
 
 
 @settings(deadline=None)
-@given(places, places)
+@given(row_keys, row_keys)
 def test_two_streams_share_no_bucket_except_the_first(
     one: tuple[int, int, int], other: tuple[int, int, int]
 ) -> None:
-    for place in (one, other):
-        assert (bucket_of(*place) == 0) == (place[2] < HOME)
+    for row_key in (one, other):
+        assert (bucket_of(*row_key) == 0) == (row_key[2] < HOME)
     if one[:2] != other[:2] and min(one[2], other[2]) >= HOME:
         assert bucket_of(*one) != bucket_of(*other)
 
@@ -145,7 +145,7 @@ def test_each_row_has_the_newest_version_of_the_finished_steps(
         if data:
             expected[load, part, chunk] = data
     assert list(believed(table, StoreView(loads, versions))) == [
-        Chunk(*place, data) for place, data in sorted(expected.items())
+        Chunk(*row_key, data) for row_key, data in sorted(expected.items())
     ]
 
 
@@ -178,15 +178,15 @@ def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None
         for statement in statements()
         if (found := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", statement))
     }
-    assert {*KEYED, *PLACED} < made.keys()
+    assert {*KEYED, *NUMBERED} < made.keys()
     for table, key in KEYED.items():
         assert f"PRIMARY KEY (({key}, bucket), load, part, chunk, version, piece)" in made[table]
-    for table in PLACED:
+    for table in NUMBERED:
         assert "PRIMARY KEY ((load, part, chunk), version, piece)" in made[table]
 
 
 def test_each_table_has_a_comment_with_the_query_it_answers() -> None:
-    for file in files("arclink.store.cassandra.cql").iterdir():
+    for file in (files("arclink.store.cassandra") / "cql").iterdir():
         if file.name.endswith(".cql"):
             comments = re.split(r"CREATE TABLE[^;]*;", file.read_text("utf-8"))[:-1]
             assert all(re.search(r"-- .*\?", comment) for comment in comments), file.name

@@ -1,4 +1,4 @@
-"""Seals show each row that was damaged or stored at the place of another one."""
+"""Seals show each row that was damaged or stored at the address of another one."""
 
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.rows import NamesByHash
-from arclink.store.cassandra.tables import PIECE_BYTES, KeyedTable, PlacedTable, StoreView
+from arclink.store.cassandra.tables import PIECE_BYTES, KeyedTable, NumberedTable, StoreView
 
 SURT = b"example,a)/"
 VIEW = StoreView(frozenset({1}), frozenset({7}))
@@ -26,13 +26,10 @@ class Rows:
         self.rows.append(list(values))
 
     def ask_partitions(
-        self, _: str, __: str, places: Sequence[Sequence[object]]
+        self, _: str, __: str, keys: Sequence[Sequence[object]]
     ) -> list[list[list[Any]]]:
         """Answer with all rows; those of a keyed table come after their key."""
-        return [
-            [[*(place if len(place) == 2 else ()), *row[-6:]] for row in self.rows]
-            for place in places
-        ]
+        return [[[*(key if len(key) == 2 else ()), *row[-6:]] for row in self.rows] for key in keys]
 
     def pages(self, *_: object) -> Iterator[list[Any]]:
         return iter([row[-6:] for row in self.rows])
@@ -41,7 +38,7 @@ class Rows:
 def written(name: str, data: bytes, version: int = 0, *, is_sealed: bool = True) -> Rows:
     rows = Rows(is_sealed=is_sealed)
     if name == "outlinks":
-        PlacedTable(rows, name).put(rows, 1, 2, 3, data, version)  # type: ignore[arg-type]
+        NumberedTable(rows, name).put(rows, 1, 2, 3, data, version)  # type: ignore[arg-type]
     else:
         KeyedTable(rows, name).put(rows, SURT, 1, 2, 3, data, version)  # type: ignore[arg-type]
     return rows
@@ -49,7 +46,7 @@ def written(name: str, data: bytes, version: int = 0, *, is_sealed: bool = True)
 
 def read(name: str, rows: Rows, key: bytes = SURT) -> list[bytes]:
     if name == "outlinks":
-        return PlacedTable(rows, name).get_each([(1, 2, 3)], VIEW)  # type: ignore[arg-type]
+        return NumberedTable(rows, name).get_each([(1, 2, 3)], VIEW)  # type: ignore[arg-type]
     (streams,) = KeyedTable(rows, name).streams_of_each([key], VIEW)  # type: ignore[arg-type]
     return [chunk.data for stream in streams for chunk in stream]
 
@@ -63,9 +60,9 @@ class TestSeals:
     def test_each_changed_byte_is_seen(self, name: str) -> None:
         rows = written(name, b"links of a page")
         whole = rows.rows[0][-1]
-        for place in range(len(whole)):
+        for index in range(len(whole)):
             damaged = bytearray(whole)
-            damaged[place] ^= 1 << place % 8
+            damaged[index] ^= 1 << index % 8
             rows.rows[0][-1] = bytes(damaged)
             with pytest.raises(
                 StoreError, match=rf"localhost/links is damaged: {name} .*\(1, 2, 3\)"
@@ -79,7 +76,7 @@ class TestSeals:
             read(name, rows)
 
     @pytest.mark.parametrize("column", [-6, -5, -4, -3], ids=["load", "part", "chunk", "version"])
-    def test_a_row_in_a_wrong_place_is_seen(self, name: str, column: int) -> None:
+    def test_a_row_at_a_wrong_address_is_seen(self, name: str, column: int) -> None:
         rows = written(name, b"links", version=7)
         rows.rows[0][column] = {-6: 1, -5: 9, -4: 9, -3: 0}[column]
         if column == -6:  # a load that is believed, too
@@ -104,7 +101,7 @@ class TestSeals:
 
 def _read_with(name: str, rows: Rows, view: StoreView) -> None:
     if name == "outlinks":
-        PlacedTable(rows, name).get_each([(4, 2, 3)], view)  # type: ignore[arg-type]
+        NumberedTable(rows, name).get_each([(4, 2, 3)], view)  # type: ignore[arg-type]
     else:
         KeyedTable(rows, name).streams_of_each([SURT], view)  # type: ignore[arg-type]
 

@@ -83,7 +83,7 @@ class TestHub:
             assert sources(store) == hub_contents(0, 35)
             inlinks = list(store.inlinks(Surt("example,hub)/")))
             assert [sources(store, inlink) for inlink in inlinks] == [
-                hub_contents(place + 1, 35) for place in range(35)
+                hub_contents(index + 1, 35) for index in range(35)
             ]
 
     def test_inlinks_are_read_on_while_a_batch_is_loaded_and_merged(
@@ -117,8 +117,8 @@ def test_links_of_one_page_with_many_texts_to_one_target_stay_in_one_chunk(
         store.load(tmp_path / "1", [], SETTINGS, "{}")
         inlinks = list(store.inlinks(Surt("example,hub)/")))
         assert [inlink.text for inlink in inlinks] == [f"text {number}" for number in range(9)] * 2
-        for place, inlink in enumerate(inlinks):
-            assert list(store.inlinks(Surt("example,hub)/"), inlink)) == inlinks[place + 1 :]
+        for index, inlink in enumerate(inlinks):
+            assert list(store.inlinks(Surt("example,hub)/"), inlink)) == inlinks[index + 1 :]
         assert list(store.verify()) == []
 
 
@@ -682,8 +682,8 @@ def test_damaged_graph_files_are_not_loaded(store: SqliteStore, tmp_path: Path) 
     before = store.last_batch()
     for part in sorted(graph.rglob("part-*")):
         whole = part.read_bytes()
-        for place in range(0, len(whole), 7):
-            part.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        for index in range(0, len(whole), 7):
+            part.write_bytes(whole[:index] + bytes([whole[index] ^ 1]) + whole[index + 1 :])
             with pytest.raises(StoreError, match=rf"{part} is damaged: .* Write the graph files"):
                 store.load(graph, FILES, SETTINGS, "{}")
         part.unlink()

@@ -28,7 +28,7 @@ from arclink.model import (
 )
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT
-from arclink.store.blocks.relations import pack_fate
+from arclink.store.blocks.relations import pack_outcome
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.schema import connect
@@ -118,8 +118,8 @@ def test_no_byte_of_what_was_forgotten_is_left_in_the_file(tmp_path: Path) -> No
         ):  # runs are merged on the way, and leave what they held in pages that are free
             shared, own = checksum_of(f"p{number}"), checksum_of(f"q{number}")
             mementos = [
-                memento(f"http://{place}{number}", f"2010010100000{number}", shared)
-                for place in (
+                memento(f"http://{address}{number}", f"2010010100000{number}", shared)
+                for address in (
                     *(f"gone.example/{secret}/{page}" for page in range(4)),
                     "stays.example/a",
                     "stays.example/b",
@@ -222,9 +222,9 @@ def test_counts_of_a_payload_are_those_of_its_remaining_content(path: Path) -> N
         read = Payload(
             SHARED, Scope.DIRECTORY, "utf-8", "a.warc.gz", 2, "PAYLOAD_READ", (("LINK_KEPT", 2),)
         )
-        fate = pack_fate(read, StoredNames(connection))
+        outcome = pack_outcome(read, StoredNames(connection))
         connection.execute(
-            "UPDATE payloads SET fate = ? WHERE checksum = ?", (fate, pack_checksum(SHARED))
+            "UPDATE payloads SET fate = ? WHERE checksum = ?", (outcome, pack_checksum(SHARED))
         )
     with SqliteStore(path, create=True) as store:
         assert list(store.verify()) == []

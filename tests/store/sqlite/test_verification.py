@@ -10,7 +10,7 @@ from arclink.model import Outlink, Payload, Scope, Surt
 from arclink.store.blocks import checks, verification
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
-from arclink.store.blocks.relations import pack_fate
+from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.protocols import Violation
 from arclink.store.sqlite.outlinks import opened_block, write_block
@@ -112,25 +112,25 @@ def move_outlinks(path: Path) -> None:
 
 def forget_links_kept(path: Path) -> None:
     with SqliteStore(path, create=True) as store:
-        fate = pack_fate(
+        outcome = pack_outcome(
             Payload(READ, Scope.NONE, "utf-8", "a.warc.gz", 1, "PAYLOAD_READ", (("LINK_KEPT", 4),)),
             store.names,
         )
         store._connection.execute(
-            "UPDATE payloads SET fate = ? WHERE checksum = ?", (fate, pack_checksum(READ))
+            "UPDATE payloads SET fate = ? WHERE checksum = ?", (outcome, pack_checksum(READ))
         )
 
 
 def widen_a_scope(path: Path) -> None:
     with SqliteStore(path, create=True) as store:
-        fate = pack_fate(
+        outcome = pack_outcome(
             Payload(
                 SHARED, Scope.PATH, "utf-8", "a.warc.gz", 2, "PAYLOAD_READ", (("LINK_KEPT", 1),)
             ),
             store.names,
         )
         store._connection.execute(
-            "UPDATE payloads SET fate = ? WHERE checksum = ?", (fate, pack_checksum(SHARED))
+            "UPDATE payloads SET fate = ? WHERE checksum = ?", (outcome, pack_checksum(SHARED))
         )
 
 

@@ -1,6 +1,4 @@
-"""A real pywb on loopback, with collections of its own sample archives. Also started by
-benchmarks/wayback.py.
-"""
+"""A real pywb on loopback, with collections of sample archives, for benchmarks and tests."""
 
 import os
 import socket
@@ -24,8 +22,8 @@ collections:
   past:
     index:
       type: cdx
-      api_url: {place}/cdx?url={{url}}&closest={{closest}}
-      replay_url: {place}/web/{{timestamp}}id_/{{url}}
+      api_url: {base_url}/cdx?url={{url}}&closest={{closest}}
+      replay_url: {base_url}/web/{{timestamp}}id_/{{url}}
 proxy:
   coll: past
 """
@@ -34,23 +32,23 @@ proxy:
 
 PANEL = """\
 {{% include "banner.html" %}}
-<script src="{place}/static/panel.js" defer></script>
+<script src="{base_url}/static/panel.js" defer></script>
 """
 """The template of docs/how-to/browse.md: the banner of pywb, and the panel of ArcLink."""
 
 
-def write_config(folder: Path, place: str) -> None:
-    """Write settings of a pywb whose only collection, ``past``, is the service at ``place``."""
+def write_config(folder: Path, base_url: str) -> None:
+    """Write settings of a pywb whose only collection, ``past``, is the service at ``base_url``."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(OVER_ARCLINK.format(place=place), "utf-8")
+    (folder / "config.yaml").write_text(OVER_ARCLINK.format(base_url=base_url), "utf-8")
 
 
-def add_panel(folder: Path, place: str) -> None:
-    """Let the pywb with these settings show the panel of the service at ``place``."""
+def add_panel(folder: Path, base_url: str) -> None:
+    """Let the pywb with these settings show the panel of the service at ``base_url``."""
     with (folder / "config.yaml").open("a", encoding="utf-8") as config:
         config.write("banner_html: arclink.html\n")
     (folder / "templates").mkdir()
-    (folder / "templates" / "arclink.html").write_text(PANEL.format(place=place), "utf-8")
+    (folder / "templates" / "arclink.html").write_text(PANEL.format(base_url=base_url), "utf-8")
 
 
 def free_port() -> int:
@@ -64,8 +62,9 @@ def free_port() -> int:
 def serving_pywb(
     folder: Path, collections: Mapping[str, Sequence[Path]], port: int = 0
 ) -> Iterator[tuple[str, int]]:
-    """Serve collections of archive files with pywb; its address without a slash at the end, and its
-    process id.
+    """Serve collections of archive files with pywb.
+
+    It yields the address, without a slash at the end, and the process id.
 
     Args:
         folder: Where pywb keeps its copies and indexes, and what it says (``pywb.log``).

@@ -69,23 +69,23 @@ class Reference:
     climbs: int = 0
     elsewhere: str | None = None
 
-    def target(self, place: Location) -> str:
-        """Return its target, an absolute URI without fragment, when it is read at ``place``."""
-        if self.elsewhere is not None and place.scheme != "http":
+    def target(self, location: Location) -> str:
+        """Return its target, an absolute URI without fragment, when it is read at ``location``."""
+        if self.elsewhere is not None and location.scheme != "http":
             return self.elsewhere
         match self.scope:
             case Scope.NONE:
                 return self.rest
             case Scope.SCHEME:
-                return f"{place.scheme}:{self.rest}"
+                return f"{location.scheme}:{self.rest}"
             case Scope.ORIGIN:
-                return place.origin + self.rest
+                return location.origin + self.rest
             case Scope.DIRECTORY:
-                return place.origin + _climb(place.directory, self.climbs) + self.rest
+                return location.origin + _climb(location.directory, self.climbs) + self.rest
             case Scope.PATH:
-                return place.origin + place.directory + place.name + self.rest
+                return location.origin + location.directory + location.name + self.rest
             case Scope.DOCUMENT:
-                return place.uri
+                return location.uri
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +97,32 @@ class BaseElement:
         scope: How much of the page's own location it takes over. DOCUMENT is for a base that
             changes
             nothing: ``#f``, or one that HTML ignores, such as ``javascript:``.
-        place: The parts that it does not take over; with scope DIRECTORY, its directory is below
+        location: The parts that it does not take over; with scope DIRECTORY, its directory is below
             the page's.
     """
 
     written: str
     scope: Scope
-    place: Location
+    location: Location
 
     def at(self, page: Location) -> Location:
         """Return the location at which references are read in a page at ``page``."""
         match self.scope:
             case Scope.NONE:
-                return self.place
+                return self.location
             case Scope.SCHEME:
-                return replace(self.place, scheme=page.scheme)
+                return replace(self.location, scheme=page.scheme)
             case Scope.ORIGIN:
-                return replace(self.place, scheme=page.scheme, host=page.host)
+                return replace(self.location, scheme=page.scheme, host=page.host)
             case Scope.DIRECTORY:
                 return replace(
                     page,
-                    directory=page.directory + self.place.directory,
-                    name=self.place.name,
-                    query=self.place.query,
+                    directory=page.directory + self.location.directory,
+                    name=self.location.name,
+                    query=self.location.query,
                 )
             case Scope.PATH:
-                return replace(page, query=self.place.query)
+                return replace(page, query=self.location.query)
             case Scope.DOCUMENT:
                 return page
 

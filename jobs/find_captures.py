@@ -8,7 +8,7 @@ reason of each payload that cannot be read; tagged with their relation.
 
 from collections.abc import Iterable, Iterator
 
-from arclink.extract.further_captures import further_pointers, places
+from arclink.extract.further_captures import further_pointers, pairs_of
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.mapreduce.job_settings import JobSetting
 
@@ -29,7 +29,7 @@ class FindCaptures(ArclinkJob):
         """Yield pointers and captures by their keys."""
         recorded, by_name = self.settings["recorded"], self.settings["by_name"]
         for line in lines:
-            yield from places(line, recorded=recorded, by_name=by_name)
+            yield from pairs_of(line, recorded=recorded, by_name=by_name)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield what is to be read for one payload, if it waits."""

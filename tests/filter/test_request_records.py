@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arclink.filter.index import index_archive, index_range
-from arclink.filter.requests import NEAR
+from arclink.filter.request_records import NEAR
 from arclink.rows.cdx import parse_row
 from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of
 from arclink.rows.findings import Finding

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.demo.places import (
+from arclink.demo.locations import (
     Location,
     Reference,
     absolute,
@@ -39,7 +39,9 @@ fragments = st.sampled_from(["", "#part"])
 references = st.one_of(
     st.builds(absolute, locations, fragments),
     st.builds(scheme_relative, locations, fragments),
-    st.builds(lambda place, fragment: origin_relative(place.path, fragment), locations, fragments),
+    st.builds(
+        lambda location, fragment: origin_relative(location.path, fragment), locations, fragments
+    ),
     st.builds(directory_relative, st.just("") | names, st.integers(0, 4), fragments),
     st.builds(path_relative, names.map(lambda name: f"?{name}"), fragments),
     st.builds(same_document, fragments),
@@ -47,9 +49,10 @@ references = st.one_of(
 
 
 @given(locations, references)
-def test_a_reference_leads_where_it_says(place: Location, reference: Reference) -> None:
+def test_a_reference_leads_where_it_says(location: Location, reference: Reference) -> None:
     assert (
-        reference.target(place) == ada_url.join_url(place.uri, reference.written).partition("#")[0]
+        reference.target(location)
+        == ada_url.join_url(location.uri, reference.written).partition("#")[0]
     )
 
 

@@ -1,7 +1,7 @@
 """Where archive files are now: the recorded path, or a folder, URL or path index given later.
 
 A store names each archive file and records the path at which a build read it. Archives move, so a
-reader of pages can name further places. A place only suggests a path. The record that is read there
+reader of pages can name further locations. Each only suggests a path. The record that is read there
 must be the capture that the store names (`arclink.captures.read`), so a wrong suggestion never
 gives a wrong page.
 
@@ -36,19 +36,19 @@ _LONGEST_INDEX = 1 << 30
 """Maximum decompressed bytes of a path index; a larger one needs several."""
 
 
-class ArchivePlaces:
-    """Further places of archive files. Several threads may use one instance.
+class ArchivePaths:
+    """Further locations of archive files. Several threads may use one instance.
 
     Args:
-        archives: Places in the order of preference: folders (searched with their subfolders), URLs
-            that end in ``/`` (the file name is appended), and path indexes.
+        archives: In the order of preference: folders (searched with their subfolders), URLs that
+            end in ``/`` (the file name is appended), and path indexes.
 
     Raises:
-        UsageError: A place does not exist.
+        UsageError: A location does not exist.
     """
 
     def __init__(self, archives: Sequence[str] = ()) -> None:
-        self._places = tuple(_place_of(text) for text in archives)
+        self._sources = tuple(_path_source(text) for text in archives)
 
     def paths(self, name: str) -> Iterator[str]:
         """Yield the paths and URLs at which an archive file may be, best first.
@@ -56,8 +56,8 @@ class ArchivePlaces:
         Args:
             name: Name of the file in mementos of a store; never a text of a client.
         """
-        for place in self._places:
-            yield from place.paths(name)
+        for source in self._sources:
+            yield from source.paths(name)
 
 
 class RecordedPaths:
@@ -133,8 +133,8 @@ class _Prefix:
 class _Index:
     """A path index: a file name and its path on each line, read again when the file changes."""
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, location: str) -> None:
+        self._location = location
         self._by_name: dict[str, list[str]] = {}
         self._state: object = None
         self._read = float("-inf")
@@ -152,22 +152,22 @@ class _Index:
 
     def _refresh(self) -> None:
         state: object = True
-        if scheme_of(self._place) is None:
+        if scheme_of(self._location) is None:
             try:
-                found = os.stat(self._place)
+                found = os.stat(self._location)
             except OSError as error:
-                raise InputError(f"{self._place}: cannot be read: {error.strerror}") from error
+                raise InputError(f"{self._location}: cannot be read: {error.strerror}") from error
             state = found.st_mtime_ns, found.st_size, found.st_ino
         if state != self._state:
-            self._by_name = _read_index(self._place)
+            self._by_name = _read_index(self._location)
             self._state = state
         self._read = time.monotonic()
 
 
-_Place = _Folder | _Prefix | _Index
+_PathSource = _Folder | _Prefix | _Index
 
 
-def _place_of(text: str) -> _Place:
+def _path_source(text: str) -> _PathSource:
     if scheme_of(text):
         return _Prefix(text) if text.endswith("/") else _Index(text)
     path = Path(text.removeprefix("file://")).expanduser().absolute()
@@ -181,39 +181,40 @@ def _place_of(text: str) -> _Place:
     )
 
 
-def _read_index(place: str) -> dict[str, list[str]]:
+def _read_index(location: str) -> dict[str, list[str]]:
     """Return the paths of each file name; relative paths are relative to the index.
 
     Raises:
         InputError: The index cannot be read, or a line has no tab or no path.
     """
     by_name: dict[str, list[str]] = defaultdict(list)
-    folder = str(Path(place).parent) if scheme_of(place) is None else ""
+    folder = str(Path(location).parent) if scheme_of(location) is None else ""
     try:
-        with open_members(location_of(place)) as file:
+        with open_members(location_of(location)) as file:
             lines = file.read(_LONGEST_INDEX).decode().splitlines()
     except DAMAGE as error:
-        raise InputError(f"{place}: not a path index that can be read: {error}") from error
+        raise InputError(f"{location}: not a path index that can be read: {error}") from error
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, tab, path = line.partition("\t")
         if not tab:
             raise InputError(
-                f"{place}, line {number}: not a path index: expected a file name, a tab and a path"
+                f"{location}, line {number}: not a path index: expected a file name, a tab and a "
+                "path"
             )
-        found = _absolute(path.strip(), folder, place)
+        found = _absolute(path.strip(), folder, location)
         if not found:
-            raise InputError(f"{place}, line {number}: {path.strip()}: not an address")
+            raise InputError(f"{location}, line {number}: {path.strip()}: not an address")
         by_name[name].append(found)
     return dict(by_name)
 
 
-def _absolute(path: str, folder: str, place: str) -> str:
-    """Return a path relative to an index as a place of its own; empty if it cannot be one."""
+def _absolute(path: str, folder: str, index: str) -> str:
+    """Return a path relative to an index as a location of its own; empty if it cannot be one."""
     if scheme_of(path):
         return path
-    return os.path.join(folder, path.removeprefix("file://")) if folder else joined(place, path)
+    return os.path.join(folder, path.removeprefix("file://")) if folder else joined(index, path)
 
 
 def _equal_parts(path: Sequence[str], parts: Sequence[str]) -> int:

@@ -1,0 +1,387 @@
+"""The commands that only answer a query: what each takes, and the function that answers.
+
+To add such a command, declare it here and give it a short help in `arclink.cli.main`. A declaration
+imports what its command needs: so a call loads nothing for the other commands.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from arclink.access.common import SUBSET_FIRST
+from arclink.access.declarations import (
+    AnyParameter,
+    ConflictError,
+    Given,
+    Parameter,
+    named,
+    switch,
+)
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.cli.declared_options import takes
+from arclink.cli.options import GRAPH, REPLAY, STORE, open_requested_graph
+from arclink.cli.output import write_answer
+from arclink.errors import UsageError
+from arclink.model import ALL_TIME
+from arclink.store.protocols import Scans
+
+if TYPE_CHECKING:
+    from arclink.access.formats.rows import RowAnswer
+    from arclink.analysis.seed_lists import SeedKind
+
+_AnyQuery = TypeVar("_AnyQuery")
+
+_Answer = Callable[[Scans], Iterator[bytes]]
+"""Yields the answer of a store in the format of the query."""
+
+
+class _Query(NamedTuple):
+    """What a command declares.
+
+    Attributes:
+        parameters: Its parameters, in the order of its help.
+        read: Reads the query in the parameters, before a store is opened.
+    """
+
+    parameters: tuple[AnyParameter, ...]
+    read: Callable[[Given], _Answer]
+
+
+class _Declaration(NamedTuple):
+    """A command and its examples; the docstring of ``declare`` is its help."""
+
+    declare: Callable[[], _Query]
+    examples: tuple[str, ...]
+
+
+_COMMANDS: dict[str, _Declaration] = {}
+
+
+def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
+    """Return a command of this module, and its examples."""
+    declare, examples = _COMMANDS[name]
+    query = declare()
+
+    def command(given: Given) -> None:
+        answer = query.read(given)
+        with open_requested_graph(given) as graph:
+            write_answer(answer(graph))
+
+    return click.command(help=declare.__doc__)(takes(*query.parameters)(command)), examples
+
+
+def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
+    """Return the decorator that adds a command."""
+
+    def add(declare: Callable[[], _Query]) -> Callable[[], _Query]:
+        _COMMANDS[name] = _Declaration(declare, examples)
+        return declare
+
+    return add
+
+
+@_command(
+    "links",
+    "arclink links example.org --store links.db",
+    "arclink links example.org --store links.db --direction in --from 2010 --to 201003",
+    "arclink links example.org --store links.db --at 20100217 --format csv > links.csv",
+)
+def _links() -> _Query:
+    """Show the outlinks and inlinks of URI, with their times and words.
+
+    Any variant of the URI (http or https, with or without www.) gives the same answer.
+    """
+    from arclink.access.answers import answer_link_query
+    from arclink.access.formats import FIELDS, FORM, FORMAT, chosen_format
+    from arclink.access.formats.levels import level_as_rows
+    from arclink.access.formats.rows import ROW_FORMATS
+    from arclink.access.groups import PATIENT
+    from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
+    from arclink.access.parameters import BY_PERIOD
+    from arclink.access.queries import LINK_PARAMETERS, LinkQuery
+
+    def read(given: Given) -> _Answer:
+        if LINKS_OR_LEVEL.required(given) != "uri":
+            return read_level(given)
+        if period := given.text(BY_PERIOD):
+            raise ConflictError(
+                "by", period, "counts links: also give --level host or --level domain"
+            )
+        query = LinkQuery.of(
+            given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, LINKS_OR_LEVEL, *FORM)
+        )
+        prefix = REPLAY.optional(given) or NO_REPLAY
+        form = chosen_format(FORMAT.required(given), given)
+        form.check(query)
+        return lambda graph: form.write(answer_link_query(graph, query, PATIENT, prefix))
+
+    def read_level(given: Given) -> _Answer:
+        query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, *GRAPH, REPLAY, FORMAT, FIELDS))
+        name = FORMAT.required(given).name
+        if name not in ROW_FORMATS:
+            raise ConflictError(
+                "format",
+                name,
+                f"cannot be {name} with --level {query.level.value}: use one of "
+                f"{', '.join(ROW_FORMATS)}",
+            )
+        return lambda graph: ROW_FORMATS[name].write(level_as_rows(answer_level(graph, query)))
+
+    return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY), read)
+
+
+@_command(
+    "anchors",
+    "arclink anchors example.org --store links.db",
+    "arclink anchors example.org --store links.db --by month,host",
+)
+def _anchors() -> _Query:
+    """Show the texts of links to URI, with their times and counts.
+
+    For each text, the counts say how many contents, mementos and hosts use it. URI itself need not
+    have been captured: the texts are those of other pages.
+    """
+    from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
+    from arclink.access.formats.anchors import anchors_as_rows
+
+    return _in_rows(
+        ANCHORS_PARAMETERS,
+        AnchorsQuery.of,
+        lambda graph, query, prefix: anchors_as_rows(answer_anchors(graph, query), prefix),
+    )
+
+
+@_command("diff", "arclink diff example.org --store links.db --from 2009 --to 201003")
+def _diff() -> _Query:
+    """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
+
+    If a page was not captured or not read at one of the times, its links are "unknown" at that
+    time: "not captured" does not mean "no link".
+    """
+    from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
+    from arclink.access.formats.differences import diff_as_rows
+
+    return _in_rows(
+        DIFF_PARAMETERS,
+        DiffQuery.of,
+        lambda graph, query, prefix: diff_as_rows(answer_diff(graph, query), prefix),
+    )
+
+
+def _in_rows(
+    parameters: Sequence[AnyParameter],
+    query_of: Callable[[Given], _AnyQuery],
+    answer: "Callable[[Scans, _AnyQuery, ReplayPrefix], RowAnswer]",
+) -> _Query:
+    """Return a query for links whose answer is rows, with the addresses of a replay system."""
+    from arclink.access.formats.rows import ROW_FORMAT
+
+    def read(given: Given) -> _Answer:
+        query, prefix = query_of(given), REPLAY.optional(given) or NO_REPLAY
+        form = ROW_FORMAT.required(given)
+        return lambda graph: form.write(answer(graph, query, prefix))
+
+    return _Query((*GRAPH, *parameters, REPLAY, ROW_FORMAT), read)
+
+
+@_command("timemap", "arclink timemap example.org --store links.db")
+def _timemap() -> _Query:
+    """List the mementos of URI in the graph, oldest first, up to 10,000 at a time.
+
+    Link format needs --replay: without it, mementos have no address.
+    """
+    from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
+    from arclink.access.queries import URI
+    from arclink.access.replay import uri_ms_in
+    from arclink.access.timemaps import read_timemap
+    from arclink.access.times import FROM
+
+    form = Parameter(
+        "format",
+        "JSON, or link format (RFC 7089).",
+        named({"link": write_link_timemap, "json": write_json_timemap}),
+        default="json",
+    )
+
+    def read(given: Given) -> _Answer:
+        prefix, write = REPLAY.optional(given) or NO_REPLAY, form.required(given)
+        if write is write_link_timemap and not prefix:
+            raise UsageError(
+                "--format link: a TimeMap in link format needs --replay PREFIX; with --format "
+                "json the times are listed"
+            )
+        uri, start = given.text(URI), FROM.optional(given) or ALL_TIME.first
+
+        def answer(graph: Scans) -> Iterator[bytes]:
+            found = read_timemap(graph, uri, start)
+            yield from write(found, uri_ms_in(prefix))
+            if found.following is not None:
+                _note(f"There is more: repeat the command with --from {found.following}")
+
+        return answer
+
+    return _Query((*GRAPH, URI, FROM, REPLAY, form), read)
+
+
+@_command("explain", "arclink explain http://example.org/news --store links.db")
+def _explain() -> _Query:
+    """Show the outcome of each capture of URI, with its reason, file and offset."""
+    import orjson
+
+    from arclink.access.explanations import EXPLAIN_PARAMETERS, explain
+    from arclink.access.formats.explanations import explanation_fields, explanation_lines
+    from arclink.access.queries import URI
+    from arclink.access.texts import printable_uri
+    from arclink.access.times import span_of
+
+    form = Parameter(
+        "format",
+        "Format: text for people, or one JSON object per line.",
+        named({"text": "text", "jsonl": "jsonl"}),
+        default="text",
+    )
+
+    def read(given: Given) -> _Answer:
+        uri, span, is_text = given.text(URI), span_of(given), form.required(given) == "text"
+
+        def answer(graph: Scans) -> Iterator[bytes]:
+            is_captured = False
+            for found in explain(graph, uri, span):
+                is_captured = True
+                if is_text:
+                    yield _line("\n".join(explanation_lines(found)))
+                else:
+                    yield orjson.dumps(explanation_fields(found), option=orjson.OPT_APPEND_NEWLINE)
+            if not is_captured:
+                text = f"Not captured: the graph has no memento of {printable_uri(uri)}."
+                if is_text:
+                    yield _line(text)
+                else:
+                    _note(text)
+
+        return answer
+
+    return _Query((*GRAPH, *EXPLAIN_PARAMETERS, form), read)
+
+
+@_command(
+    "gaps",
+    "arclink gaps --store links.db --min-hosts 3 > seeds.txt",
+    "arclink gaps --store links.db --format browsertrix > crawl.yaml",
+)
+def _gaps() -> _Query:
+    """Write the URIs of pages that are linked but were never captured, most linking hosts first.
+
+    --format table shows how many hosts and pages link to each, and since when.
+    """
+    from arclink.analysis.seed_lists import GAPS_PARAMETERS, SeedKind
+
+    return _Query((*GRAPH, *GAPS_PARAMETERS), lambda given: _read_seeds(given, SeedKind.GAPS))
+
+
+@_command(
+    "stale",
+    "arclink stale --store links.db --since 2010-02 > seeds.txt",
+    "arclink stale --store links.db --since 2010-02 --format table",
+)
+def _stale() -> _Query:
+    """Write the URIs of pages that were captured, but not since a time.
+
+    These pages are still linked by captures since that time. Most linking hosts come first.
+    """
+    from arclink.analysis.seed_lists import STALE_PARAMETERS, SeedKind
+
+    return _Query((*GRAPH, *STALE_PARAMETERS), lambda given: _read_seeds(given, SeedKind.STALE))
+
+
+def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
+    from arclink.analysis.seed_lists import MOST_SEEDS, SEED_FORMAT, SeedQuery, seed_list
+
+    query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
+
+    def answer(graph: Scans) -> Iterator[bytes]:
+        found = seed_list(graph, query)
+        yield from form.write(found)
+        if found.left_out:
+            _note(
+                f"{found.left_out:,} more pages were left out (--{MOST_SEEDS.name} {found.found} "
+                "lists them all)."
+            )
+
+    return answer
+
+
+@_command(
+    "count",
+    "arclink count --store links.db --by mime",
+    "arclink count gov --store links.db --by year",
+    "arclink count 'links-to:example.org and status:200' --store links.db --by host",
+)
+def _count() -> _Query:
+    """Count the captures and URIs of a store or a subset, and the captures by a property."""
+    from arclink.access.formats.rows import ROW_FORMAT
+    from arclink.subsets import capture_counts
+
+    def read(given: Given) -> _Answer:
+        by, form = capture_counts.PROPERTY.optional(given) or "", ROW_FORMAT.required(given)
+
+        def answer(graph: Scans) -> Iterator[bytes]:
+            with graph.snapshot():
+                found = capture_counts.count_captures(graph.scan_mementos(), by)
+            return form.write(capture_counts.counts_as_rows(found, by))
+
+        return answer
+
+    return _Query((SUBSET_FIRST, STORE, capture_counts.PROPERTY, ROW_FORMAT), read)
+
+
+@_command("stats", "arclink stats --store links.db")
+def _stats() -> _Query:
+    """Count the mementos, URIs, contents, links and other parts of a store.
+
+    The command also counts batches, files, payloads, targets and bytes, and shows the first and
+    last time of capture. All counts are exact: mementos, original URIs and targets are counted by
+    reading about 50 % of the store.
+    """
+    in_json = switch("json", "Write one JSON object instead of lines.")
+    manifests = switch(
+        "manifests",
+        "Show the manifest of each batch, one JSON document per line.",
+        "reference/manifest.md",
+    )
+
+    def read(given: Given) -> _Answer:
+        if manifests.required(given):
+            return write_manifests
+        return write_counts_in_json if in_json.required(given) else write_counts
+
+    def write_manifests(graph: Scans) -> Iterator[bytes]:
+        import orjson
+
+        for batch in graph.batches():
+            yield orjson.dumps(orjson.loads(batch.manifest), option=orjson.OPT_APPEND_NEWLINE)
+
+    def write_counts_in_json(graph: Scans) -> Iterator[bytes]:
+        import orjson
+
+        yield orjson.dumps(asdict(graph.stats()), option=orjson.OPT_APPEND_NEWLINE)
+
+    def write_counts(graph: Scans) -> Iterator[bytes]:
+        for name, value in asdict(graph.stats()).items():
+            shown = f"{value:>16,}" if isinstance(value, int) else f"{value or '-':>16}"
+            yield _line(f"{name:<10}  {shown}")
+
+    return _Query((*GRAPH, in_json, manifests), read)
+
+
+def _line(text: str) -> bytes:
+    return f"{text}\n".encode()
+
+
+def _note(text: str) -> None:
+    """Write a note on an answer to standard error, after the answer itself."""
+    sys.stdout.flush()
+    click.echo(text, err=True)

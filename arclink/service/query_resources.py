@@ -1,0 +1,182 @@
+"""The resources that only answer a query.
+
+They are the links of a URI and their counts, the words of links, changes between two times, the
+outcome of each capture, and lists for curators.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Final
+
+import orjson
+from flask import Blueprint, Response, request
+
+from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
+from arclink.access.answers import answer_link_query
+from arclink.access.common import SUBSET
+from arclink.access.declarations import AnyParameter, Given
+from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
+from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
+from arclink.access.formats import FIELDS, PROFILE
+from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.differences import diff_as_rows
+from arclink.access.formats.explanations import explanation_fields
+from arclink.access.formats.levels import level_as_rows
+from arclink.access.formats.rows import RowAnswer
+from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
+from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
+from arclink.access.texts import printable_uri
+from arclink.access.times import span_of
+from arclink.analysis.seed_lists import (
+    GAPS_PARAMETERS,
+    SEED_FORMAT,
+    STALE_PARAMETERS,
+    SeedKind,
+    SeedQuery,
+    seed_list,
+)
+from arclink.errors import UsageError
+from arclink.service.memento import add_memento_headers
+from arclink.service.negotiation import (
+    FORMAT,
+    ROW_FORMAT,
+    accepted_format,
+    accepted_row_format,
+)
+from arclink.service.responses import (
+    asked,
+    content_type,
+    end_if_client_left,
+    next_page,
+    respond,
+    started,
+)
+from arclink.service.stores import current_store, requested_store, stores_of_app
+
+queries = Blueprint("queries", __name__)
+
+HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
+"""Parameters for the form of an answer, not for its content."""
+
+LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, LINKS_OR_LEVEL, *HOW)
+LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, SUBSET, ROW_FORMAT)
+ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, SUBSET, ROW_FORMAT)
+DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, SUBSET, ROW_FORMAT)
+EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
+GAPS: tuple[AnyParameter, ...] = (*GAPS_PARAMETERS, SUBSET)
+STALE: tuple[AnyParameter, ...] = (*STALE_PARAMETERS, SUBSET)
+
+FOUND: Final = "ArcLink-Found"
+"""Header with the number of pages that a list would have without limit."""
+
+MOST_LINKS: Final = 1_000_000
+"""Largest number of links of a store whose lists a request may ask for (seconds)."""
+
+
+@queries.get("/LinkService/linkQuery")
+@queries.get("/linkQuery")
+def link_query() -> Response:
+    """Answer with the outlinks and inlinks of one URI, or with counts; no links is not a 404."""
+    if LINKS_OR_LEVEL.read(request.args.get("level") or "uri") != "uri":
+        return _in_rows(LEVEL_QUERY, _count_by_level)
+    given = asked(LINK_QUERY)
+    form, media_type = accepted_format(request, given)
+    query = LinkQuery.of(given)
+    form.check(query)
+    settings = stores_of_app().settings
+    answer = answer_link_query(requested_store(given), query, settings.budget, settings.replay)
+    pieces = form.write(answer)
+    response = Response(
+        started(pieces) if query.limit == 0 else b"".join(pieces),
+        content_type=content_type(media_type),
+    )
+    response.vary.add("Accept")
+    if answer.next is not None:
+        response.headers["Link"] = (
+            f'<{next_page(answer.next, answer.query.uri if answer.followed else "")}>; rel="next"'
+        )
+    add_memento_headers(response, answer)
+    return response
+
+
+@queries.get("/anchors")
+def anchors() -> Response:
+    """Answer with the texts of links to a URI, with counts."""
+    return _in_rows(ANCHORS, _read_anchors)
+
+
+@queries.get("/diff")
+def diff() -> Response:
+    """Answer with the links of a URI that were added, removed and kept between two times."""
+    return _in_rows(DIFF, _compare)
+
+
+def _in_rows(parameters: Sequence[AnyParameter], answer: Callable[[Given], RowAnswer]) -> Response:
+    given = asked(parameters)
+    form = accepted_row_format(request, given)
+    return respond(answer(given), form)
+
+
+def _count_by_level(given: Given) -> RowAnswer:
+    query, settings = LevelQuery.of(given), stores_of_app().settings
+    return level_as_rows(answer_level(requested_store(given), query, settings.budget))
+
+
+def _read_anchors(given: Given) -> RowAnswer:
+    query, settings = AnchorsQuery.of(given), stores_of_app().settings
+    answer = answer_anchors(requested_store(given), query, settings.budget)
+    return anchors_as_rows(answer, settings.replay)
+
+
+def _compare(given: Given) -> RowAnswer:
+    query, settings = DiffQuery.of(given), stores_of_app().settings
+    answer = answer_diff(requested_store(given), query, settings.budget)
+    return diff_as_rows(answer, settings.replay)
+
+
+@queries.get("/explain")
+def explain_uri() -> Response:
+    """Answer with every memento of a URI, oldest first, as one streamed JSON document."""
+    given = asked(EXPLAIN)
+    uri, surt = URI.required(given)
+    span = span_of(given)
+    head = (
+        orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]
+        + b',"mementos":['
+    )
+    explanations = explain(requested_store(given), uri, span)
+    return Response(
+        chain([head], _items(chain(list(islice(explanations, 1)), explanations)), [b"]}\n"]),
+        content_type="application/json",
+    )
+
+
+def _items(explanations: Iterator[Explanation]) -> Iterator[bytes]:
+    for number, explanation in enumerate(explanations):
+        yield (b"," if number else b"") + orjson.dumps(explanation_fields(explanation))
+
+
+@queries.get("/gaps")
+def gaps() -> Response:
+    """Answer with the most linked pages that were never captured."""
+    return _list_seeds(SeedKind.GAPS, GAPS)
+
+
+@queries.get("/stale")
+def stale() -> Response:
+    """Answer with the most linked pages that were not captured since a time."""
+    return _list_seeds(SeedKind.STALE, STALE)
+
+
+def _list_seeds(kind: SeedKind, parameters: Sequence[AnyParameter]) -> Response:
+    given = asked(parameters)
+    query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
+    if current_store().sums().links > MOST_LINKS:
+        raise UsageError(
+            f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
+            f"request; its owner makes one with: arclink {kind.value}"
+        )
+    found = seed_list(requested_store(given), query, end_if_client_left)
+    response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
+    response.headers[FOUND] = str(found.found)
+    return response
