@@ -19,10 +19,9 @@ from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.manifest import ExportTally, manifest_of
-from arclink.export.parquet import write_parquet
+from arclink.export.nquads import write_nquads
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
-from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
 from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
@@ -85,7 +84,7 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
             with picture_of(store, query, files[0].parent) as picture:
                 _write_graph(store, query, picture, files, tally)
         else:
-            _write_table(store, query, files[0], tally)
+            _write_table(store, query, files[0], tally, where)
             if not tally.rows:
                 _check_captures(store, query)
         sizes = {
@@ -138,23 +137,18 @@ def _write_graph(
         _write(files[1], write_names(picture))
 
 
-def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTally) -> None:
-    left_out = LeftOut()
-    shown = links_shown(store, query.links, left_out)
-    if query.form is ExportFormat.PARQUET:
-        write_parquet(shown, path, tally, query.links.kinds)
-    elif query.form is ExportFormat.NQUADS:
+def _write_table(
+    store: Scans, query: ExportQuery, path: Path, tally: ExportTally, where: str
+) -> None:
+    if query.form is ExportFormat.NQUADS:
+        left_out = LeftOut()
+        shown = links_shown(store, query.links, left_out)
         _write(path, write_nquads(shown, path.parent, tally))
-    elif query.level is Level.URI:
-        _write(
-            path,
-            write_link_rows(
-                shown, IMAGES if query.form is ExportFormat.CSV_IMAGES else LINKS, tally
-            ),
-        )
-    else:
-        _write(path, write_count_rows(shown, query, path.parent, tally))
-    tally.other_kinds = left_out.other_kinds
+        tally.other_kinds = left_out.other_kinds
+        return
+    with analysis_extra():
+        from arclink.export.scripts import write_links
+    write_links(query, where, store, path, tally)
 
 
 def describe(query: ExportQuery, picture: Picture) -> str:

@@ -19,7 +19,7 @@ from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
-from arclink.errors import OperatorError, UsageError
+from arclink.errors import OperatorError, UsageError, WriteError
 from arclink.model import Memento
 from arclink.relations.kept import Relations, relations_of
 from arclink.relations.writing import quoted, reading
@@ -55,7 +55,8 @@ class ShownRelations(Closing):
     What the store does not show is not in the views either (`arclink.relations.columns`).
 
     Args:
-        where: The path or URL of the store; if it is empty, the relations are made for this use.
+        where: The path or URL of the store. If it is empty, or its relations cannot be written next
+            to it, they are made for this use.
         store: The store, or a view of it.
         limits: What each query may use.
         folder: Folder for temporary files; that of the system if not given.
@@ -74,8 +75,11 @@ class ShownRelations(Closing):
     ) -> None:
         self._limits = limits or SqlLimits()
         self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-", dir=folder)
-        own = None if where else Path(self._folder.name) / "tables"
-        self.files = relations_of(where, store.whole, own)
+        own = Path(self._folder.name) / "tables"
+        try:
+            self.files = relations_of(where, store.whole, None if where else own)
+        except WriteError:  # the folder of the store is read-only
+            self.files = relations_of(where, store.whole, own)
         self.connection = duckdb.connect(
             ":memory:",
             config={
@@ -120,6 +124,12 @@ class ShownRelations(Closing):
         with _refusing(self._limits, []):
             return self.connection.execute(statement).fetchall()
 
+    @contextmanager
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator[Any]:
+        """Yield the answer of a query as a reader of Arrow record batches; see `run`."""
+        with _refusing(self._limits, []):
+            yield self.connection.sql(text).to_arrow_reader(rows)
+
     def close(self) -> None:
         self.connection.close()
         self._folder.cleanup()
@@ -155,7 +165,7 @@ class SqlDatabase(ShownRelations):
             return _with_integers(rows.read_all())
 
     @contextmanager
-    def reading(self, text: str) -> Iterator[Any]:
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator[Any]:
         """Yield the answer of a query as a reader of Arrow record batches; see `answer`."""
         self._check(text)
         is_late: list[bool] = []
@@ -170,7 +180,7 @@ class SqlDatabase(ShownRelations):
             clock.start()
         try:
             with _refusing(self._limits, is_late):
-                yield self.connection.sql(text).to_arrow_reader(_ROWS)
+                yield self.connection.sql(text).to_arrow_reader(rows)
         finally:
             if clock is not None:
                 clock.cancel()
@@ -217,7 +227,7 @@ def _refusing(limits: SqlLimits, is_late: list[bool]) -> Iterator[None]:
             "files than there is: ask for less, or allow more"
         ) from error
     except duckdb.IOException as error:
-        raise OperatorError(f"a file cannot be read: {error}") from error
+        raise OperatorError(f"a file cannot be read or written: {error}") from error
     except (duckdb.Error, arrow.ArrowException) as error:
         raise SqlError(str(error)) from error
 

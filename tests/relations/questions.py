@@ -1,6 +1,6 @@
 """The answers on the page of questions (docs/how-to/questions.md), and a command that writes them.
 
-``python -m tests.relations.questions STORE`` writes them anew for a store of the demo archive.
+``python -m tests.relations.questions STORE`` writes them again, for a store of the demo archive.
 """
 
 import re

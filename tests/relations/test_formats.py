@@ -4,8 +4,11 @@ import base64
 import csv
 import gzip
 import json
+import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,12 @@ import duckdb
 import pytest
 
 from arclink.access.queries import ConflictError
-from arclink.errors import ExportError
+from arclink.errors import ExportError, WriteError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.model import UriR
+from arclink.relations import kept
+from arclink.relations.folder import tables_folder
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
@@ -293,3 +298,32 @@ def test_captures_without_links_are_written(tmp_path: Path) -> None:
     )
     assert made.tally.tables["Page"] == 1
     weblab.check_keys(Imported(tmp_path / "made"))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "weblab"])
+def test_names_of_files_may_have_any_letters_of_utf_8(
+    form: str, store: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "it's {0}; *\u2603.csv"
+    assert written(store, path, form).tally.rows > 0
+    assert path.exists()
+    with pytest.raises(ExportError, match="UTF-8"):
+        written(store, tmp_path / os.fsdecode(b"caf\xe9.csv"), form)
+    assert len(list(tmp_path.iterdir())) == 2  # with the manifest
+
+
+def test_a_store_whose_folder_is_only_read_is_exported(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Path(shutil.copy(store, tmp_path / "links.db"))
+    writing = kept._only_writer
+
+    def only_reading(folder: Path) -> AbstractContextManager[None]:
+        if folder == tables_folder(str(copy)):
+            raise WriteError(folder, "Read-only file system", "")
+        return writing(folder)
+
+    monkeypatch.setattr(kept, "_only_writer", only_reading)
+    rows = written(copy, tmp_path / "links.csv", "csv").tally.rows
+    assert not tables_folder(str(copy)).exists()
+    assert rows == written(store, tmp_path / "others.csv", "csv").tally.rows > 0
