@@ -15,6 +15,7 @@ tables and fills them. For a database file, its statements run as written. For a
 ``schema.sql``.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,16 +23,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as arrow
 
 from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
-from arclink.errors import ExportError
+from arclink.errors import ExportError, OperatorError, UsageError
 from arclink.export.cuts import Cut
 from arclink.export.manifest import ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
+from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import ALL_TIME, Kind, UriR
 from arclink.relations.database import ShownRelations
 from arclink.relations.writing import quoted
@@ -137,12 +140,24 @@ def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]
         str(path).encode()
     except UnicodeEncodeError as error:
         raise ExportError("DuckDB takes only names in UTF-8: name another file") from error
-    with ShownRelations(where, store, folder=path.parent) as relations:
+    with _room(), ShownRelations(where, store, folder=path.parent) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         _add_urls(relations)
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Turn DuckDB's errors for a full disk into those of the system."""
+    try:
+        yield
+    except (OperatorError, UsageError) as error:
+        for number in OUT_OF_SPACE:
+            if isinstance(error.__cause__, duckdb.Error) and os.strerror(number) in str(error):
+                raise OSError(number, os.strerror(number)) from error
+        raise
 
 
 def _add_query(relations: ShownRelations, query: LinkQuery) -> None:

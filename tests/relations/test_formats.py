@@ -5,7 +5,11 @@ import csv
 import gzip
 import json
 import os
+import resource
 import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -22,6 +26,7 @@ from arclink.export.queries import ExportQuery
 from arclink.model import UriR
 from arclink.relations import kept
 from arclink.relations.folder import tables_folder
+from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
@@ -327,3 +332,26 @@ def test_a_store_whose_folder_is_only_read_is_exported(
     rows = written(copy, tmp_path / "links.csv", "csv").tally.rows
     assert not tables_folder(str(copy)).exists()
     assert rows == written(store, tmp_path / "others.csv", "csv").tally.rows > 0
+
+
+@pytest.mark.parametrize("form", ["csv", "weblab", "duckdb"])
+def test_a_full_disk_is_named_and_nothing_is_left(form: str, store: Path, tmp_path: Path) -> None:
+    with open_store(str(store)) as opened:
+        relations_of(str(store), opened)
+
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    command = [sys.executable, "-m", "arclink", "export", "--store", str(store)]
+    done = subprocess.run(
+        [*command, "--format", form, "--into", str(tmp_path / "made")],
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 1
+    assert f"{tmp_path / 'made'} cannot be written: File too large. " in done.stderr
+    assert list(tmp_path.iterdir()) == []
