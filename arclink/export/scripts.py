@@ -21,13 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import pyarrow as arrow
 
 from arclink.access.queries import LinkQuery
-from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError, OperatorError, UsageError
 from arclink.export.cuts import Cut
@@ -35,11 +32,10 @@ from arclink.export.manifest import ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
-from arclink.model import ALL_TIME, Kind, UriR
+from arclink.model import ALL_TIME, Kind
 from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
-from arclink.uris.resolution import serialised
 
 _AT_ONCE = 2_048
 """Number of rows of a batch: a row may have the times of thousands of mementos."""
@@ -116,7 +112,7 @@ def write_links(
             relations.run(statement)
         rows = _INSERT.sub(r"\2", table).removesuffix(";")
         if query.form is ExportFormat.PARQUET:
-            with relations.reading(rows, _AT_ONCE) as batches:
+            with relations.batches(rows, _AT_ONCE) as batches:
                 tally.rows = write_parquet(batches, path, ",".join(query.links.kinds.words))
         else:
             copied = f"COPY ({rows}) TO {quoted(str(path))} (FORMAT csv, HEADER, NEW_LINE '\r\n')"
@@ -145,7 +141,6 @@ def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]
         raise ExportError("DuckDB takes only names in UTF-8: name another file") from error
     with _room(), ShownRelations(where, store, _LIMITS, path.parent) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
-        _add_urls(relations)
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
@@ -191,23 +186,6 @@ def _statements(
         text = text.replace(f"{{{key}}}", value)
     statements = relations.connection.extract_statements(text)
     return [_COMMENTS.sub("", statement.query, count=1).strip() for statement in statements]
-
-
-def _add_urls(relations: ShownRelations) -> None:
-    """Make a table with the URI of each capture (``uri``) and its form in targets (``url``)."""
-    schema = arrow.schema([("uri", arrow.string()), ("url", arrow.string())])
-    uris = relations.connection.cursor().sql("SELECT DISTINCT uri FROM captures").to_arrow_reader()
-
-    def rows() -> Iterator[Any]:
-        for batch in uris:
-            urls = [printable_uri(serialised(UriR(uri.as_py()))) for uri in batch.column(0)]
-            columns = [batch.column(0), arrow.array(urls, arrow.string())]
-            yield arrow.RecordBatch.from_arrays(columns, schema=schema)
-
-    reader = arrow.RecordBatchReader.from_batches(schema, rows())
-    relations.connection.register("url_rows", reader)
-    relations.run("CREATE TEMP TABLE captured AS FROM url_rows")
-    relations.connection.unregister("url_rows")
 
 
 def _write_database(

@@ -5,8 +5,8 @@
 -- Pages whose links are known. A revisit, which has the status 304 or that of the page that it
 -- repeats, shows this page. The MIME type of a revisit says nothing about it.
 CREATE TEMP TABLE pages AS
-SELECT timestamp, url, domain, content
-FROM captures JOIN captured USING (uri)
+SELECT timestamp, uri, domain, content
+FROM captures
 WHERE content IS NOT NULL AND coalesce(status, 200) IN (200, 304);
 
 -- A checksum in 40 hex digits, of SHA-1 in base 32.
@@ -24,8 +24,8 @@ CREATE TEMP TABLE documents AS
 SELECT
     timestamp AS crawl_date,
     NULL::VARCHAR AS last_modified_date,
-    uri AS url,
-    regexp_extract(struct_extract(parts_of(uri), 'path'), '[^/]*$') AS filename,
+    coalesce(written, uri) AS url,
+    regexp_extract(struct_extract(parts_of(coalesce(written, uri)), 'path'), '[^/]*$') AS filename,
     regexp_extract(filename, '\.([^.]*)$', 1) AS extension,
     coalesce(mime, 'unknown') AS mime_type_web_server,
     NULL::VARCHAR AS mime_type_tika,
@@ -46,12 +46,12 @@ WHERE domain IS NOT NULL AND target_domain IS NOT NULL
 GROUP BY ALL ORDER BY count DESC, crawl_date, source, target;
 
 INSERT INTO "web-graph"
-SELECT timestamp AS crawl_date, url AS source, target, text AS anchor_text
+SELECT timestamp AS crawl_date, uri AS source, target, text AS anchor_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'a@href')
 JOIN pages USING (content);
 
 INSERT INTO "image-graph"
-SELECT timestamp AS crawl_date, pages.url AS source, target AS url, text AS alt_text
+SELECT timestamp AS crawl_date, uri AS source, target AS url, text AS alt_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'img@src')
 JOIN pages USING (content);
 

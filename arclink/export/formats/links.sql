@@ -3,12 +3,12 @@
 
 -- Captures that count: observed in the span, or in force at its end, whatever their status.
 CREATE TEMP TABLE shown AS
-SELECT DISTINCT url, uri, surt, host, domain, content, timestamp, time
+SELECT DISTINCT uri, written, surt, host, domain, content, timestamp, time
 FROM (
-    SELECT captures.*, in_force, timestamp = max(timestamp) OVER (PARTITION BY uri) AS is_newest
+    SELECT captures.*, in_force, timestamp = max(timestamp) OVER (PARTITION BY coalesce(written, uri)) AS is_newest
     FROM captures, asked
     WHERE timestamp BETWEEN first AND last
-) JOIN captured USING (uri)
+)
 WHERE content IS NOT NULL AND (is_newest OR NOT in_force);
 
 CREATE TEMP VIEW wanted AS SELECT links.* FROM links JOIN kinds USING (kind) WHERE is_wanted;

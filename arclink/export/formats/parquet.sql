@@ -5,11 +5,11 @@
 -- row per content.
 INSERT INTO parquet
 SELECT
-    url AS source,
+    uri AS source,
     pages.surt AS source_surt,
     coalesce(host, '') AS source_host,
     coalesce(domain, '') AS source_domain,
-    CASE WHEN uri <> url THEN uri END AS source_written,
+    written AS source_written,
     target,
     target_surt,
     coalesce(target_host, '') AS target_host,
@@ -17,10 +17,10 @@ SELECT
     kind, text, rel, content, mementos, first, last, timestamps
 FROM wanted JOIN (
     SELECT
-        url, uri, surt, host, domain, content, count(*)::INTEGER AS mementos, min(time) AS first,
+        uri, written, surt, host, domain, content, count(*)::INTEGER AS mementos, min(time) AS first,
         max(time) AS last, list(time ORDER BY time) AS timestamps,
-        row_number() OVER (ORDER BY surt, url, uri, min(time), content) AS page
+        row_number() OVER (ORDER BY surt, uri, written, min(time), content) AS page
     FROM shown
-    GROUP BY url, uri, surt, host, domain, content
+    GROUP BY uri, written, surt, host, domain, content
 ) AS pages USING (content)
 ORDER BY page, position;  -- links of a page compress well together

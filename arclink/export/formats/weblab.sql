@@ -125,7 +125,7 @@ SELECT
     parts
 FROM (
     SELECT url, parts_of(url) AS parts
-    FROM (SELECT target AS url FROM links UNION SELECT url FROM captured)
+    FROM (SELECT target AS url FROM links UNION SELECT uri FROM captures)
 );
 CREATE TEMP TABLE names AS
 SELECT
@@ -141,12 +141,11 @@ SELECT row_number() OVER (ORDER BY name) AS crawl_id, name
 FROM (SELECT DISTINCT crawl_of(file) AS name FROM captures) WHERE name IS NOT NULL;
 CREATE TEMP TABLE pages AS
 SELECT
-    row_number() OVER (ORDER BY surt, timestamp, uri, checksum) AS page_id,
+    row_number() OVER (ORDER BY surt, timestamp, uri, written, checksum) AS page_id,
     urls.url_id, crawl_id, time, protocol, port, status, mime, languages, checksum, content, file,
     record_offset, record_length
 FROM captures
-JOIN captured USING (uri)
-JOIN urls USING (url)
+JOIN urls ON captures.uri = urls.url
 LEFT JOIN crawls ON crawl_of(file) = crawls.name;
 
 INSERT INTO WebLabSchema VALUES
