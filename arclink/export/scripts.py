@@ -33,12 +33,15 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import ALL_TIME, Kind
-from arclink.relations.database import ShownRelations
+from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
 
 _AT_ONCE = 2_048
 """Number of rows of a batch: a row may have the times of thousands of mementos."""
+
+_LIMITS = SqlLimits(memory=1_000)
+"""What a script may use; more goes to temporary files in the folder of the output."""
 
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
@@ -136,7 +139,7 @@ def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]
         str(path).encode()
     except UnicodeEncodeError as error:
         raise ExportError("DuckDB takes only names in UTF-8: name another file") from error
-    with _room(), ShownRelations(where, store, folder=path.parent) as relations:
+    with _room(), ShownRelations(where, store, _LIMITS, path.parent) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)

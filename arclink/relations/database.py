@@ -101,6 +101,7 @@ class ShownRelations(Closing):
                 "temp_directory": self._folder.name,
             },
         )
+        self.run("SET enable_progress_bar = false")  # it would be in the output
         if store is store.whole:
             self._show(self.files)
         else:
