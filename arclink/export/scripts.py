@@ -33,7 +33,7 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import ALL_TIME, Kind
-from arclink.relations.database import ShownRelations, SqlLimits
+from arclink.relations.database import ShownRelations
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
 

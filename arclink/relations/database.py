@@ -143,10 +143,18 @@ class ShownRelations(Closing):
             return self.connection.execute(statement).fetchall()
 
     @contextmanager
-    def batches(self, text: str, rows: int) -> Iterator[Any]:
-        """Yield the rows of a query as a reader of Arrow record batches; see `run`."""
-        with _refusing(self._limits):
-            yield self.connection.sql(text).to_arrow_reader(rows)
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
+        """Yield the answer of a query while it is made; see `run`.
+
+        Args:
+            text: The query.
+            rows: Number of rows of a record batch, about.
+        """
+        answer = SqlRows(self.connection, text, self._limits, rows)
+        try:
+            yield answer
+        finally:
+            answer.close()
 
     def close(self) -> None:
         self.connection.close()
@@ -183,14 +191,10 @@ class SqlDatabase(ShownRelations):
             return _with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def reading(self, text: str) -> Iterator["SqlRows"]:
-        """Yield the answer of a query while it is made; see `answer`."""
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
         self._check(text)
-        rows = SqlRows(self.connection, text, self._limits)
-        try:
-            yield rows
-        finally:
-            rows.close()
+        with super().reading(text, rows) as answer:
+            yield answer
 
     def split(self, text: str) -> list[str]:
         """Return the statements of a text.
@@ -226,13 +230,13 @@ class SqlRows(Closing):
         schema: The columns.
     """
 
-    def __init__(self, connection: Any, text: str, limits: SqlLimits) -> None:
+    def __init__(self, connection: Any, text: str, limits: SqlLimits, rows: int) -> None:
         self._connection, self._limits = connection, limits
         self._end = time.monotonic() + limits.seconds if limits.seconds else None
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
         self._is_closed = False
-        self._thread = Thread(target=self._run, args=(text,), daemon=True)
+        self._thread = Thread(target=self._run, args=(text, rows), daemon=True)
         self._thread.start()
         try:
             self.schema = self._next()
@@ -245,9 +249,9 @@ class SqlRows(Closing):
             yield batch
             self._room.release()
 
-    def _run(self, text: str) -> None:
+    def _run(self, text: str, rows: int) -> None:
         try:
-            reader = self._connection.sql(text).to_arrow_reader(_ROWS)
+            reader = self._connection.sql(text).to_arrow_reader(rows)
             self._made.put(reader.schema)
             for batch in reader:
                 self._room.acquire()

@@ -5,7 +5,7 @@
 -- Pages whose links are known. A revisit, which has the status 304 or that of the page that it
 -- repeats, shows this page. The MIME type of a revisit says nothing about it.
 CREATE TEMP TABLE pages AS
-SELECT timestamp, uri, domain, content
+SELECT timestamp, uri AS url, domain, content
 FROM captures
 WHERE content IS NOT NULL AND coalesce(status, 200) IN (200, 304);
 
@@ -25,7 +25,7 @@ SELECT
     timestamp AS crawl_date,
     NULL::VARCHAR AS last_modified_date,
     coalesce(written, uri) AS url,
-    regexp_extract(struct_extract(parts_of(coalesce(written, uri)), 'path'), '[^/]*$') AS filename,
+    regexp_extract(struct_extract(parts_of(url), 'path'), '[^/]*$') AS filename,
     regexp_extract(filename, '\.([^.]*)$', 1) AS extension,
     coalesce(mime, 'unknown') AS mime_type_web_server,
     NULL::VARCHAR AS mime_type_tika,

@@ -54,7 +54,7 @@ CREATE TEMP MACRO label(labels, number) AS
 
 INSERT INTO ccindex.ccindex
 SELECT
-    surt, coalesce(written, uri), host_name, label(labels, 1), label(labels, 2), label(labels, 3), label(labels, 4),
+    surt, captured, host_name, label(labels, 1), label(labels, 2), label(labels, 3), label(labels, 4),
     label(labels, 5),
     CASE WHEN NOT is_address THEN coalesce(nullif(regexp_extract(domain, '\.(.*)$', 1), ''), domain) END,
     CASE WHEN NOT is_address THEN domain END,
@@ -76,7 +76,7 @@ FROM (
             *,
             nullif(lower(parts.host), '') AS host_name,
             regexp_full_match(host_name, '[0-9.]+|\[.*\]') AS is_address
-        FROM (SELECT *, parts_of(coalesce(written, uri)) AS parts FROM captures)
+        FROM (SELECT *, coalesce(written, uri) AS captured, parts_of(captured) AS parts FROM captures)
     )
 ) LEFT JOIN redirects USING (content)
-ORDER BY surt, timestamp, uri, written, checksum;
+ORDER BY surt, timestamp, captured, checksum;

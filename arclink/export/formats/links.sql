@@ -3,9 +3,11 @@
 
 -- Captures that count: observed in the span, or in force at its end, whatever their status.
 CREATE TEMP TABLE shown AS
-SELECT DISTINCT uri, written, surt, host, domain, content, timestamp, time
+SELECT DISTINCT uri AS url, written, surt, host, domain, content, timestamp, time
 FROM (
-    SELECT captures.*, in_force, timestamp = max(timestamp) OVER (PARTITION BY coalesce(written, uri)) AS is_newest
+    SELECT
+        captures.*, in_force,
+        timestamp = max(timestamp) OVER (PARTITION BY coalesce(written, uri)) AS is_newest
     FROM captures, asked
     WHERE timestamp BETWEEN first AND last
 )

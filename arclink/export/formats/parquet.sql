@@ -17,10 +17,8 @@ SELECT
     kind, text, rel, content, mementos, first, last, timestamps
 FROM wanted JOIN (
     SELECT
-        uri, written, surt, host, domain, content, count(*)::INTEGER AS mementos, min(time) AS first,
-        max(time) AS last, list(time ORDER BY time) AS timestamps,
-        row_number() OVER (ORDER BY surt, uri, written, min(time), content) AS page
+        url, written, surt, host, domain, content, count(*)::INTEGER AS mementos, min(time) AS first,
+        max(time) AS last, list(time ORDER BY time) AS timestamps
     FROM shown
-    GROUP BY uri, written, surt, host, domain, content
-) AS pages USING (content)
-ORDER BY page, position;  -- links of a page compress well together
+    GROUP BY url, written, surt, host, domain, content
+) AS pages USING (content);

@@ -145,7 +145,7 @@ SELECT
     urls.url_id, crawl_id, time, protocol, port, status, mime, languages, checksum, content, file,
     record_offset, record_length
 FROM captures
-JOIN urls ON captures.uri = urls.url
+JOIN urls ON uri = url
 LEFT JOIN crawls ON crawl_of(file) = crawls.name;
 
 INSERT INTO WebLabSchema VALUES
