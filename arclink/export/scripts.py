@@ -33,7 +33,7 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import ALL_TIME, Kind
-from arclink.relations.database import ShownRelations
+from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
 
@@ -112,7 +112,7 @@ def write_links(
             relations.run(statement)
         rows = _INSERT.sub(r"\2", table).removesuffix(";")
         if query.form is ExportFormat.PARQUET:
-            with relations.batches(rows, _AT_ONCE) as batches:
+            with relations.reading(rows, _AT_ONCE) as batches:
                 tally.rows = write_parquet(batches, path, ",".join(query.links.kinds.words))
         else:
             copied = f"COPY ({rows}) TO {quoted(str(path))} (FORMAT csv, HEADER, NEW_LINE '\r\n')"

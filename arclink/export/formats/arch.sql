@@ -46,12 +46,12 @@ WHERE domain IS NOT NULL AND target_domain IS NOT NULL
 GROUP BY ALL ORDER BY count DESC, crawl_date, source, target;
 
 INSERT INTO "web-graph"
-SELECT timestamp AS crawl_date, uri AS source, target, text AS anchor_text
+SELECT timestamp AS crawl_date, url AS source, target, text AS anchor_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'a@href')
 JOIN pages USING (content);
 
 INSERT INTO "image-graph"
-SELECT timestamp AS crawl_date, uri AS source, target AS url, text AS alt_text
+SELECT timestamp AS crawl_date, pages.url AS source, target AS url, text AS alt_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'img@src')
 JOIN pages USING (content);
 

@@ -5,7 +5,7 @@
 -- row per content.
 INSERT INTO parquet
 SELECT
-    uri AS source,
+    url AS source,
     pages.surt AS source_surt,
     coalesce(host, '') AS source_host,
     coalesce(domain, '') AS source_domain,
@@ -18,7 +18,9 @@ SELECT
 FROM wanted JOIN (
     SELECT
         url, written, surt, host, domain, content, count(*)::INTEGER AS mementos, min(time) AS first,
-        max(time) AS last, list(time ORDER BY time) AS timestamps
+        max(time) AS last, list(time ORDER BY time) AS timestamps,
+        row_number() OVER (ORDER BY surt, url, written, min(time), content) AS page
     FROM shown
     GROUP BY url, written, surt, host, domain, content
-) AS pages USING (content);
+) AS pages USING (content)
+ORDER BY page, position;  -- links of a page compress well together
