@@ -98,8 +98,7 @@ def test_duckdb_opens_both_relations_and_their_views(
     made = written(store, path, "duckdb")
     with duckdb.connect(str(path), read_only=True) as database:
         found = database.execute(
-            "SELECT strftime(time, '%Y%m%d%H%M%S'), coalesce(source_written, source), target, "
-            "kind, text, rel, occurrences "
+            "SELECT strftime(time, '%Y%m%d%H%M%S'), source, target, kind, text, rel, occurrences "
             "FROM page_links"
         ).fetchall()
         hosts = database.execute("SELECT source_host, target_host FROM host_links").fetchall()

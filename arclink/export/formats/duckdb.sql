@@ -6,9 +6,9 @@ CREATE TABLE links AS FROM memory.links;
 -- The graph of pages: a row per capture and link.
 CREATE VIEW page_links AS
 SELECT
-    c.uri AS source, c.written AS source_written, c.surt AS source_surt, c.host AS source_host,
-    c.domain AS source_domain, c.time, c.status, l.target, l.target_surt, l.target_host,
-    l.target_domain, l.kind, l.text, l.rel, l.position, l.occurrences
+    c.uri AS source, c.surt AS source_surt, c.host AS source_host, c.domain AS source_domain,
+    c.time, c.status, l.target, l.target_surt, l.target_host, l.target_domain, l.kind, l.text,
+    l.rel, l.position, l.occurrences
 FROM captures AS c JOIN links AS l USING (content);
 
 -- Which hosts have linked to which, ever.
