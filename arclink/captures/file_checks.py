@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import Enum
 from itertools import groupby
 from operator import attrgetter
@@ -33,6 +32,7 @@ from arclink.archives.marks import SAMPLE, FileMark, read_mark
 from arclink.archives.payloads import codings_of, is_digest_of, stream_without_chunks
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.segments import GZIP
+from arclink.archives.warc_fields import now_as_warc_date
 from arclink.archives.wat import describe, is_described
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.order import captures_in_order
@@ -288,7 +288,7 @@ class CheckProgress:
         self._path = path
         self._rows: dict[str, _Row] = {}
         self._known: dict[str, _Row] = {}
-        self.since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.since = now_as_warc_date()
         with suppress(SealError):  # missing, or damaged: the check begins again
             self.since, *rows = map(json.loads, read_rows(path, _KIND))
             self._known = {row["name"]: row for row in rows}
