@@ -52,7 +52,13 @@ URI, TEXT, TIME, NUMBER, LENGTH = FieldKind
 
 FIELDS = (
     CaptureField("surt", URI, "SURT of the URI.", {"cdx": "urlkey", "timemap": ""}),
-    CaptureField("uri", URI, "Captured URI.", {"cdx": "url", "timemap": "original"}, "original"),
+    CaptureField(
+        "uri",
+        URI,
+        "Captured URI.",
+        {"cdx": "url", "timemap": "original", "relation": "written"},
+        "original",
+    ),
     CaptureField("timestamp", TIME, "Time of the capture, UTC.", {"captures": "time"}),
     CaptureField("status", TEXT, "HTTP status."),
     CaptureField("mime", TEXT, "Mime type; in `/cdx` `warc/revisit` for revisits."),

@@ -10,6 +10,7 @@ import click
 from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, STORE, open_requested_graph
+from arclink.cli.output import write_answer
 from arclink.errors import ArclinkError, UsageError
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
     write, into = SQL_FORMATS[FORMAT.required(given)], INTO.optional(given)
     with database.reading(text) as rows:
         if into is None:
-            sys.stdout.buffer.writelines(write(rows))
-            sys.stdout.buffer.flush()
+            write_answer(write(rows))
             return
         with open_whole(Path(into)) as place, place.open("wb") as stream:
             stream.writelines(write(rows))

@@ -67,7 +67,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
 RELATIONS: Mapping[str, Sequence[str]] = {
     "index": ("rows", "findings"),
     "filter": ("pointers", "mementos"),
-    "extract": ("pages", "absent", "mementos", "digested", "findings"),
+    "extract": ("pages", "absent", "mementos", "digested", "graph/payloads", "findings"),
     "graph": (
         "postings",
         "graph/mementos",
@@ -87,7 +87,8 @@ WRITTEN: Mapping[str, Sequence[str]] = {
         "retries-*",
         "chosen-*",
         "waiting-*",
-        "matched-*",
+        "named-*",
+        "referring-*",
         "known",
         "further-*",
         "found-*",

@@ -30,6 +30,8 @@ _FIELDS = {
     for name, field in RELATION.fields.items()
 }
 _OF_URI = (
+    Column("uri", _TEXT, "Captured URI, written as browsers write it: as targets are."),
+    Column("written", _TEXT, "URI as it was captured, if that differs; else null."),
     Column("uri_id", _ID, "URI-ID of the URI: the 128-bit SimHash of its SURT."),
     Column("host", _TEXT, "Host of the URI; null if it has none."),
     Column("domain", _TEXT, "Registered domain of the host; null if it has none."),
@@ -42,14 +44,14 @@ _OF_URI = (
 )
 
 CAPTURES = (
-    *(_FIELDS[name] for name in ("surt", "uri")),
-    *_OF_URI[:3],
+    _FIELDS["surt"],
+    *_OF_URI[:5],
     _FIELDS["timestamp"],
-    _OF_URI[3],
+    _OF_URI[5],
     _FIELDS["status"]._replace(kind="SMALLINT"),
     *(_FIELDS[name] for name in ("mime", "languages", "record_type", "method")),
     _FIELDS["checksum"],
-    _OF_URI[4],
+    _OF_URI[6],
     *(_FIELDS[name] for name in ("file", "record_offset", "record_length")),
 )
 """A row per capture (memento), sorted by SURT and time."""

@@ -6,10 +6,12 @@ DuckDB itself opens nothing but the files of the relations.
 
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Timer
+from queue import Empty, SimpleQueue
+from threading import Semaphore, Thread
 from typing import Any
 
 import duckdb
@@ -24,11 +26,23 @@ from arclink.relations.kept import Relations, relations_of
 from arclink.relations.writing import quoted, reading
 from arclink.store.protocols import Scans
 
-_KEY = ("surt", "timestamp", "uri", "checksum")
-"""Columns of captures that no two captures have in common."""
+_KEY = {
+    "surt": "surt",
+    "timestamp": "timestamp",
+    "written": "coalesce(written, uri)",
+    "checksum": "checksum",
+}
+"""What no two captures have in common: fields of captures, and the SQL for them."""
 
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _ROWS = 50_000
+"""Number of rows of a record batch, about."""
+
+_BATCHES_AHEAD = 4
+"""Number of record batches that are made before they are read."""
+
+_PATIENCE = 0.05
+"""Seconds between looks at the clock, and between requests to stop."""
 
 
 class SqlError(UsageError):
@@ -92,15 +106,18 @@ class SqlDatabase(Closing):
 
     def _show_part(self, files: Relations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show."""
-        keys = arrow.schema([(name, arrow.string()) for name in _KEY])
+        keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
         rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
         self._connection.register("shown_rows", rows)
         self._run("CREATE TABLE shown AS FROM shown_rows")
         self._connection.unregister("shown_rows")
-        same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM s.{name}" for name in _KEY)
+        # IS NOT DISTINCT FROM: a checksum may be null.
+        same = " AND ".join(
+            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
+        )
         self._run(
             f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
-            f"shown AS s ON {same}"
+            f"shown ON {same}"
         )
         self._run("DROP TABLE shown")
         self._run(
@@ -122,29 +139,17 @@ class SqlDatabase(Closing):
             SqlError: It is not such a statement, DuckDB refuses it, or it exceeds a limit.
         """
         with self.reading(text) as rows:
-            return _with_integers(rows.read_all())
+            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def reading(self, text: str) -> Iterator[Any]:
-        """Yield the answer of a query as a reader of Arrow record batches; see `answer`."""
+    def reading(self, text: str) -> Iterator["SqlRows"]:
+        """Yield the answer of a query while it is made; see `answer`."""
         self._check(text)
-        is_late: list[bool] = []
-
-        def stop() -> None:
-            is_late.append(True)
-            self._connection.interrupt()
-
-        clock = Timer(self._limits.seconds, stop) if self._limits.seconds else None
-        if clock is not None:
-            clock.daemon = True
-            clock.start()
+        rows = SqlRows(self._connection, text, self._limits)
         try:
-            with _refusing(self._limits, is_late):
-                yield self._connection.sql(text).to_arrow_reader(_ROWS)
+            yield rows
         finally:
-            if clock is not None:
-                clock.cancel()
-            self._connection.interrupt()
+            rows.close()
 
     def split(self, text: str) -> list[str]:
         """Return the statements of a text.
@@ -152,11 +157,11 @@ class SqlDatabase(Closing):
         Raises:
             SqlError: It cannot be read.
         """
-        with _refusing(self._limits, []):
+        with _refusing(self._limits):
             return [statement.query for statement in self._connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
-        with _refusing(self._limits, []):
+        with _refusing(self._limits):
             statements = self._connection.extract_statements(text)
             explained = _EXPLAIN.match(text)
             if explained and len(statements) == 1:
@@ -174,17 +179,77 @@ class SqlDatabase(Closing):
         self._folder.cleanup()
 
 
+class SqlRows(Closing):
+    """The rows of an answer, as Arrow record batches.
+
+    A thread of its own runs the query: DuckDB and Arrow do not notice Ctrl-C, and a waiting Python
+    does.
+
+    Attributes:
+        schema: The columns.
+    """
+
+    def __init__(self, connection: Any, text: str, limits: SqlLimits) -> None:
+        self._connection, self._limits = connection, limits
+        self._end = time.monotonic() + limits.seconds if limits.seconds else None
+        self._made: SimpleQueue[Any] = SimpleQueue()
+        self._room = Semaphore(_BATCHES_AHEAD)
+        self._is_closed = False
+        self._thread = Thread(target=self._run, args=(text,), daemon=True)
+        self._thread.start()
+        try:
+            self.schema = self._next()
+        except BaseException:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[Any]:
+        while (batch := self._next()) is not None:
+            yield batch
+            self._room.release()
+
+    def _run(self, text: str) -> None:
+        try:
+            reader = self._connection.sql(text).to_arrow_reader(_ROWS)
+            self._made.put(reader.schema)
+            for batch in reader:
+                self._room.acquire()
+                if self._is_closed:
+                    return
+                self._made.put(batch)
+            self._made.put(None)
+        except BaseException as error:  # for the thread that waits for it
+            self._made.put(error)
+
+    def _next(self) -> Any:
+        while True:
+            try:
+                item = self._made.get(timeout=_PATIENCE)
+            except Empty:
+                if self._end is not None and time.monotonic() > self._end:
+                    raise SqlError(
+                        f"stopped after {self._limits.seconds:g} seconds: ask for less, or allow "
+                        "more time"
+                    ) from None
+                continue
+            if isinstance(item, BaseException):
+                with _refusing(self._limits):
+                    raise item
+            return item
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._room.release()
+        while self._thread.is_alive():
+            self._connection.interrupt()
+            self._thread.join(_PATIENCE)
+
+
 @contextmanager
-def _refusing(limits: SqlLimits, is_late: list[bool]) -> Iterator[None]:
+def _refusing(limits: SqlLimits) -> Iterator[None]:
     """Turn errors of DuckDB into those of ArcLink."""
     try:
         yield
-    except duckdb.InterruptException as error:
-        if not is_late:
-            raise KeyboardInterrupt from error
-        raise SqlError(
-            f"stopped after {limits.seconds:g} seconds: ask for less, or allow more time"
-        ) from error
     except duckdb.OutOfMemoryException as error:
         raise SqlError(
             f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "

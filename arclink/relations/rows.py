@@ -5,6 +5,7 @@ in it, computed with NumPy. Arrow hands them to DuckDB without a copy.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from arclink.store.blocks.references import checksum_shown
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.protocols import Answers, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
-from arclink.uris.resolution import checksum_of
+from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_ids
 
@@ -210,7 +211,7 @@ CAPTURE_ROWS = arrow.schema(
             (name, arrow.int64() if field.kind in (NUMBER, LENGTH) else _TEXT)
             for name, field in RELATION.fields.items()
         ),
-        *(("uri_id", _ID), ("host", _TEXT), ("domain", _TEXT)),
+        *(("uri", _TEXT), ("uri_id", _ID), ("host", _TEXT), ("domain", _TEXT)),
         ("content", _TEXT),
         ("shown", _TEXT),
         ("original", _TEXT),
@@ -234,12 +235,17 @@ def capture_rows(store: Answers, mementos: Iterable[Memento], *, asks: bool) -> 
     while some := list(islice(rest, _ROWS)):
         columns: list[Iterable[Any]] = list(zip(*map(RELATION.row, some), strict=True))
         originals = [memento.original for memento in some]
-        columns += uris.columns(originals)[2:]
+        columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
         if asks:
             columns += [[*map(store.content_of, some)], [None] * len(some)]
         else:
             columns += [[None] * len(some), [_shown(store, memento) for memento in some]]
         yield _batch([*columns, originals], CAPTURE_ROWS)
+
+
+@lru_cache(1 << 14)
+def _as_target(original: UriR) -> UriR:
+    return printable_uri(serialised(original))
 
 
 def _shown(store: Answers, memento: Memento) -> Checksum | None:

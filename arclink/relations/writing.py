@@ -27,11 +27,12 @@ _MEMORY = "200MB"
 SORTING = "sorting"
 """Name of the folder for temporary files."""
 
-CAPTURES_ORDER = "surt, timestamp, uri, checksum"
+CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
 
 _VALUES = {
+    "written": "nullif(c.written, c.uri)",
     "uri_id": "c.uri_id::BLOB::UUID",
     "status": "c.status::SMALLINT",
     "content": "coalesce(c.content, s.content)",

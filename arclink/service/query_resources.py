@@ -44,6 +44,7 @@ from arclink.service.negotiation import (
     accepted_row_format,
 )
 from arclink.service.responses import (
+    MOST_LINKS,
     asked,
     content_type,
     end_if_client_left,
@@ -68,9 +69,6 @@ STALE: tuple[AnyParameter, ...] = (*STALE_PARAMETERS, SUBSET)
 
 FOUND: Final = "ArcLink-Found"
 """Header with the number of pages that a list would have without limit."""
-
-MOST_LINKS: Final = 1_000_000
-"""Largest number of links of a store whose lists a request may ask for (seconds)."""
 
 
 @queries.get("/LinkService/linkQuery")

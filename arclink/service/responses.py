@@ -12,6 +12,9 @@ from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.queries import FOLLOW, URI
 from arclink.access.texts import printable_uri
 
+MOST_LINKS = 1_000_000
+"""Largest number of links of a store that a request may read as a whole (seconds)."""
+
 
 def asked(declared: Sequence[AnyParameter]) -> Given:
     """Return the parameters of this request.

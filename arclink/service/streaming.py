@@ -1,7 +1,6 @@
 """Every capture with its bytes over HTTP: ``/stream``."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from flask import Blueprint, Response
 
@@ -15,15 +14,12 @@ from arclink.captures.stream import CaptureStream
 from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
-from arclink.service.responses import asked, started
+from arclink.service.responses import MOST_LINKS, asked, started
 from arclink.service.stores import requested_store, stores_of_app
 
 streaming = Blueprint("streaming", __name__)
 
 STREAM: tuple[AnyParameter, ...] = (*STREAM_PARAMETERS, SUBSET)
-
-MOST_LINKS: Final = 1_000_000
-"""Largest number of links of a store for which a request may make a rank table (seconds)."""
 
 
 @streaming.get("/stream")

@@ -63,6 +63,20 @@ def test_filter_leaves_out_what_a_store_was_told_to_forget(
     assert "forgotten on request" not in all_counts
 
 
+def test_extract_replaces_what_it_wrote(indexed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "batch"
+    shutil.copytree(indexed / "batch", folder)
+    run("filter", "--folder", folder, "--runner", "inline")
+    outputs = []
+    for _ in range(2):
+        said = run("extract", indexed / "archive", "--folder", folder, "--runner", "inline")
+        assert said.exit_code == 0
+        relations = ("pages", "absent", "mementos", "graph/payloads")
+        outputs.append((said.stdout, [lines_of(folder / relation) for relation in relations]))
+    assert outputs[0] == outputs[1]
+    assert lines_of(folder / "graph/payloads")
+
+
 def test_an_engine_without_settings_is_refused(
     indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from arclink.relations import columns
 from arclink.relations.kept import relations_of
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_id
 
@@ -66,9 +67,11 @@ def rows_in(store: Additions) -> Both:
 def _capture(one: Memento, content: str | None) -> tuple[Any, ...]:
     _, surt, *ends = _uri(one.original, one.surt)
     unknown = {"-": None, -1: None}
+    uri = printable_uri(serialised(one.original))
     return (
         surt,
-        printable_uri(one.original),
+        uri,
+        None if uri == printable_uri(one.original) else printable_uri(one.original),
         *ends,
         one.timestamp,
         moment(one.timestamp),
