@@ -1,4 +1,4 @@
-"""Data packages: what an export says of its files, of their origin, and of what is not in them.
+"""Data packages: the manifest of an export, with the hashes of its files and their origin.
 
 The manifest of an export, ``FILE.json``, is the descriptor of a data package. Its files are
 ``resources`` with SHA-256, the archive files of the store are ``sources``. The other fields are
@@ -28,7 +28,7 @@ Facts = Mapping[str, object]
 
 
 def origin_of(store: Scans, form: str, span: Span, files: Container[str] | None = None) -> Facts:
-    """Return what each export says of its origin.
+    """Return the fields about the origin of an export.
 
     Args:
         store: The store, or the part of it that was exported.
@@ -83,7 +83,7 @@ def package_of(name: str, description: str, resources: Sequence[Facts]) -> Facts
 
 
 def resource_of(path: str, sha256: str, size: int) -> Facts:
-    """Return what a data package says of one file; ``path`` is below its folder."""
+    """Return the fields about one file; ``path`` is below the folder of the package."""
     name = path.rpartition("/")[2].lower()
     return {"name": name, "path": path, "hash": f"sha256:{sha256}", "bytes": size}
 
@@ -93,7 +93,7 @@ def write_package(manifest: Path, facts: Facts, files: Mapping[str, Path]) -> No
 
     Args:
         manifest: Its path.
-        facts: What it says of the export.
+        facts: Its fields about the export.
         files: The files, by their paths below its folder.
     """
     resources = [

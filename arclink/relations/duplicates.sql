@@ -6,7 +6,7 @@
 -- algorithms say nothing about each other. A redirect is a payload of its own: status and target.
 WITH captured AS (
     SELECT
-        surt, uri, timestamp,
+        surt, uri, timestamp, file, record_offset,
         record_type = 'revisit' AS is_revisit,
         CASE
             WHEN starts_with(checksum, 'not-modified:')
@@ -30,8 +30,9 @@ compared AS (
                 OR 'redirect' IN (algorithm, lag(algorithm) OVER earlier)
                 THEN lag(payload) OVER earlier = payload
         END AS is_same,  -- null: unknown
-        row_number() OVER (PARTITION BY payload, is_revisit ORDER BY timestamp, surt, uri) > 1
-            AND payload IS NOT NULL AND NOT is_revisit AS is_copy
+        payload IS NOT NULL AND NOT is_revisit AND row_number() OVER (
+            PARTITION BY payload, is_revisit ORDER BY timestamp, surt, file, record_offset
+        ) > 1 AS is_copy
     FROM captured
     WINDOW earlier AS (PARTITION BY surt, uri ORDER BY timestamp, payload)
 )

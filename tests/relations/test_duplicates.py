@@ -16,7 +16,7 @@ from arclink.model import Memento
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 from arclink.subsets.opener import open_graph
-from arclink.uris.resolution import checksum_of
+from arclink.uris.resolution import checksum_of, serialised
 from tests.captures.archives import T1, T2, T3, Record, sha1, store_of
 from tests.demos import Demos
 
@@ -47,15 +47,19 @@ def payload_of(store: Scans, memento: Memento) -> str | None:
 def counted_one_by_one(store: Scans) -> Counter[str]:
     counts: Counter[str] = Counter()
     of_uri: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    full: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)
+    full: dict[str, list[tuple[str, str, str, int, int]]] = defaultdict(list)
     for memento in store.scan_mementos():
         payload, size = payload_of(store, memento), max(memento.length, 0)
         is_revisit = memento.record_type == "revisit"
-        of_uri[memento.surt, memento.original].append((memento.timestamp, payload or ""))
+        uri = serialised(memento.original)
+        of_uri[memento.surt, uri].append((memento.timestamp, payload or ""))
         counts += Counter(captures=1, revisits=is_revisit, bytes=size, unknown_payloads=not payload)
         if payload and not is_revisit:
-            full[payload].append((memento.timestamp, memento.surt, memento.original, size))
+            full[payload].append(
+                (memento.timestamp, memento.surt, memento.file, memento.offset, size)
+            )
     for captures in of_uri.values():
+        captures.sort(key=lambda capture: (capture[0], capture[1] or "~"))
         counts["first"] += 1
         for (_, before), (_, payload) in pairwise(captures):
             word = "unknown" if not (before and payload) else "same" if before == payload else ""
