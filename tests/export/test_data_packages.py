@@ -64,9 +64,8 @@ def test_every_export_is_a_data_package(
 ) -> None:
     suffix = SUFFIXES.get(form.value, f".{form.value}")
     manifest = export(demos.store(), form.value, tmp_path / f"demo{suffix}")
-    assert {*manifest["files"]} == {path.name for path in tmp_path.iterdir()} - {
-        f"demo{suffix}.json"
-    }
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert {*manifest["files"]} == written - {f"demo{suffix}.json"}
     assert (manifest["arclink"], manifest["format"]) == (VERSION, form.value)
     assert manifest["versions"]["arclink"] == VERSION
     assert manifest["versions"]["python"]
