@@ -1,7 +1,6 @@
 """The version of ArcLink, for the package, answers, manifests and requests."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 VERSION = "0.1.0"
 
@@ -11,6 +10,8 @@ AGENT = f"arclink/{VERSION}"
 
 def versions_of(*packages: str) -> dict[str, str]:
     """Return the versions of ArcLink, of Python and of packages, for manifests."""
+    from importlib.metadata import PackageNotFoundError, version  # here: it delays each start
+
     versions = {"arclink": VERSION, "python": platform.python_version()}
     for name in packages:
         try:

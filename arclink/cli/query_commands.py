@@ -350,8 +350,6 @@ def _stats() -> _Query:
     last time of capture. All counts are exact: mementos, original URIs and targets are counted by
     reading about 50 % of the store.
     """
-    from arclink.access.formats.rows import ROW_FORMATS
-
     in_json = switch("json", "Write one JSON object instead of lines.")
     manifests = switch(
         "manifests",
@@ -368,20 +366,21 @@ def _stats() -> _Query:
 
     def read(given: Given) -> _Answer:
         if duplicates.required(given):
-            form = ROW_FORMATS["json" if in_json.required(given) else "table"]
-            return lambda graph: form.write(read_duplicates(STORE.required(given), graph))
+            form = "json" if in_json.required(given) else "table"
+            return lambda graph: write_duplicates(STORE.required(given), graph, form)
         if manifests.required(given):
             return write_manifests
         return write_counts_in_json if in_json.required(given) else write_counts
 
-    def read_duplicates(where: str, graph: Scans) -> "RowAnswer":
+    def write_duplicates(where: str, graph: Scans, form: str) -> Iterator[bytes]:
+        from arclink.access.formats.rows import ROW_FORMATS
         from arclink.analysis.scipy_extra import analysis_extra
 
         with analysis_extra():
             from arclink.relations.database import SqlDatabase
             from arclink.relations.duplicates import count_duplicates
         with SqlDatabase(where, graph) as database:
-            return count_duplicates(database)
+            return ROW_FORMATS[form].write(count_duplicates(database))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:
         import orjson
