@@ -512,9 +512,10 @@ class LinkGraph(Closing):
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
         Args:
-            path: The path of the file; an existing file is replaced.
-            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf`` or
-                ``arcs``.
+            path: The path of the file; an existing file is replaced. With ``weblab``, ``cc-index``
+                and ``arch`` the path of a new folder.
+            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf``,
+                ``arcs``, ``weblab``, ``duckdb``, ``cc-index`` or ``arch``.
             **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``,
                 ``to``, ``min_count`` …
 
@@ -530,6 +531,7 @@ class LinkGraph(Closing):
             self.store,
             self._export_query(format, parameters.pop("level", ""), parameters),
             Path(path),
+            self._where,
         )
 
     def export_captures(

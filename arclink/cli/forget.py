@@ -79,7 +79,7 @@ def command(given: Given) -> None:
     """
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
-    from arclink.relations.folder import forgetting
+    from arclink.relations.forgetting import forgetting
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 

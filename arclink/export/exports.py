@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
@@ -18,10 +19,9 @@ from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.manifest import ExportTally, manifest_of
-from arclink.export.parquet import write_parquet
+from arclink.export.nquads import write_nquads
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
-from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
 from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
@@ -42,16 +42,24 @@ class Exported:
     files: Mapping[str, int]
 
 
-def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
+def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exported:
     """Write the export of ``query`` to ``path``, and its manifest to ``path`` with ``.json``.
 
     Existing files are replaced when everything is written; if anything fails, they stay unchanged.
-    An arc list has a third file, ``path`` with ``.names``. Memory is limited: a graph is in mapped
-    files of about 100 bytes per pair of linked nodes.
+    A format of several tables is a new folder. An arc list has a third file, ``path`` with
+    ``.names``. Memory is limited: a graph is in mapped files of about 100 bytes per pair of linked
+    nodes.
+
+    Args:
+        store: The store to read.
+        query: The query.
+        path: The file or folder.
+        where: The path or URL of the store: its relations, from which scripts make their tables,
+            are kept next to it. If it is empty, they are made for this export.
 
     Raises:
-        ExportError: The folder is missing, nothing was captured in the window, or a picture is too
-            large for Gephi.
+        ExportError: The folder is missing, nothing was captured in the window, a picture is too
+            large for Gephi, or there is already something at the path of a folder.
         UsageError: A package that the format needs is not installed.
         StoreError: The store cannot be reached.
     """
@@ -62,16 +70,27 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
         _beside(path, "json"),
     ]
     tally = ExportTally()
+    if query.form.is_folder and path.exists():
+        raise ExportError(f"{path} exists. Name a new folder, or remove this one first.")
     with written_whole(paths, ExportError) as temporary_paths:
         *files, manifest = temporary_paths
-        if query.form.is_graph:
+        if query.form.is_script:
+            with analysis_extra():
+                from arclink.export.scripts import write_script
+            tally.tables = write_script(query.form, where, store, files[0])
+            tally.rows = sum(tally.tables.values())
+            files = [one for one in (files[0], *sorted(files[0].rglob("*"))) if one.is_file()]
+        elif query.form.is_graph:
             with picture_of(store, query, files[0].parent) as picture:
                 _write_graph(store, query, picture, files, tally)
         else:
-            _write_table(store, query, files[0], tally)
+            _write_table(store, query, files[0], tally, where)
             if not tally.rows:
                 _check_captures(store, query)
-        sizes = {_printable(file.name): file.stat().st_size for file in files}
+        sizes = {
+            _printable(str(file.relative_to(manifest.parent))): file.stat().st_size
+            for file in files
+        }
         exported = Exported(query, tally, sizes)
         facts = manifest_of(store, query, tally, exported.files)
         write_package(manifest, facts, dict(zip(sizes, files, strict=True)))
@@ -116,23 +135,18 @@ def _write_graph(
         _write(files[1], write_names(picture))
 
 
-def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTally) -> None:
-    left_out = LeftOut()
-    shown = links_shown(store, query.links, left_out)
-    if query.form is ExportFormat.PARQUET:
-        write_parquet(shown, path, tally, query.links.kinds)
-    elif query.form is ExportFormat.NQUADS:
+def _write_table(
+    store: Scans, query: ExportQuery, path: Path, tally: ExportTally, where: str
+) -> None:
+    if query.form is ExportFormat.NQUADS:
+        left_out = LeftOut()
+        shown = links_shown(store, query.links, left_out)
         _write(path, write_nquads(shown, path.parent, tally))
-    elif query.level is Level.URI:
-        _write(
-            path,
-            write_link_rows(
-                shown, IMAGES if query.form is ExportFormat.CSV_IMAGES else LINKS, tally
-            ),
-        )
-    else:
-        _write(path, write_count_rows(shown, query, path.parent, tally))
-    tally.other_kinds = left_out.other_kinds
+        tally.other_kinds = left_out.other_kinds
+        return
+    with analysis_extra():
+        from arclink.export.scripts import write_links
+    write_links(query, where, store, path, tally)
 
 
 def describe(query: ExportQuery, picture: Picture) -> str:

@@ -20,6 +20,7 @@ class ExportTally:
             describe.
         nodes: Nodes of a graph; 0 for a table.
         links: Links of a graph; 0 for a table.
+        tables: Rows of each table, for formats with several.
         left_out: Links (link and memento) without a place at the level: one end has no host.
         other_kinds: Links (link and memento) of kinds that the query excludes.
         cuts: The effects of rules: removed nodes and links of a graph, or removed rows and links of
@@ -30,6 +31,7 @@ class ExportTally:
     statements: int = 0
     nodes: int = 0
     links: int = 0
+    tables: Mapping[str, int] = field(default_factory=dict)
     left_out: int = 0
     other_kinds: int = 0
     cuts: list[Cut] = field(default_factory=list)
@@ -69,7 +71,9 @@ def manifest_of(
     }
 
 
-def _counts(query: ExportQuery, tally: ExportTally) -> Mapping[str, int]:
+def _counts(query: ExportQuery, tally: ExportTally) -> Mapping[str, object]:
+    if query.form.is_script:
+        return {"rows": tally.rows, "tables": tally.tables}
     if query.form.is_graph:
         return {"nodes": tally.nodes, "links": tally.links}
     if query.form is ExportFormat.NQUADS:
@@ -86,7 +90,10 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
         yield (
             f"{tally.nodes:,} nodes, {tally.links:,} links" if is_graph else f"{tally.rows:,} rows"
         )
-    yield kinds_line(query.links.kinds)
+    for table, rows in tally.tables.items():
+        yield f"{table}: {rows:,} rows"
+    if not query.form.is_script:
+        yield kinds_line(query.links.kinds)
     for rule, nodes, links in tally.cuts:
         yield f"{rule} left out {nodes:,} {'nodes' if is_graph else 'rows'} and {links:,} links"
     if tally.left_out:
@@ -100,5 +107,8 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
             f"{tally.other_kinds:,} links of mementos were left out because they are of other "
             f"kinds{wider}"
         )
+    if query.form.is_folder:
+        yield f"{len(files)} files with {sum(files.values()):,} bytes"
+        return
     for name, size in files.items():
         yield f"{name}: {size:,} bytes"

@@ -102,7 +102,8 @@ def written_together(
     with room_for(path, kind), folder_next_to(path) as work:
         yield work, names
         for name in names:
-            sync(work / name)
+            for written in (work / name, *(work / name).rglob("*")):  # a folder has files, too
+                sync(written)
         for name in names:
             (work / name).replace(path.with_name(name))
         sync(path.parent)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Semaphore, Thread
 from typing import Any
@@ -20,7 +21,7 @@ from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
-from arclink.errors import OperatorError, UsageError
+from arclink.errors import OperatorError, UsageError, WriteError
 from arclink.model import Memento
 from arclink.relations.kept import Relations, relations_of
 from arclink.relations.writing import quoted, reading
@@ -62,35 +63,111 @@ class SqlLimits:
     seconds: float = 0
 
 
-class SqlDatabase(Closing):
-    """Answers SQL over ``captures`` and ``links`` (`arclink.relations.columns`).
+class ShownRelations(Closing):
+    """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
+
+    What the store does not show is not in the views either (`arclink.relations.columns`).
 
     Args:
-        where: The path or URL of the store.
-        store: The store, or a view of it: what it does not show is not in the relations either.
+        where: The path or URL of the store. If it is empty, or its relations cannot be written next
+            to it, they are made for this use.
+        store: The store, or a view of it.
         limits: What each query may use.
+        folder: Folder for temporary files; that of the system if not given.
 
     Raises:
         OperatorError: The relations cannot be written.
         StoreError: The store cannot be read.
     """
 
-    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+    def __init__(
+        self,
+        where: str,
+        store: Scans,
+        limits: SqlLimits | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self._limits = limits or SqlLimits()
-        files = relations_of(where, store.whole)
-        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-")
-        self._connection = duckdb.connect(
+        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-", dir=folder)
+        own = Path(self._folder.name) / "tables"
+        try:
+            self.files = relations_of(where, store.whole, None if where else own)
+        except WriteError:  # the folder of the store is read-only
+            self.files = relations_of(where, store.whole, own)
+        self.connection = duckdb.connect(
             ":memory:",
             config={
                 "memory_limit": f"{self._limits.memory}MB",
                 "temp_directory": self._folder.name,
             },
         )
+        self.run("SET enable_progress_bar = false")  # it would be in the output
         if store is store.whole:
-            self._show(files)
+            self._show(self.files)
         else:
-            self._show_part(files, store)
-        allowed = ", ".join(quoted(str(path)) for path in (*files.captures, *files.links))
+            self._show_part(self.files, store)
+
+    def _show(self, files: Relations) -> None:
+        self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
+        self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
+
+    def _show_part(self, files: Relations, store: Scans) -> None:
+        """Show the captures of a view, and the links of the contents that they show."""
+        keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
+        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
+        self.connection.register("shown_rows", rows)
+        self.run("CREATE TABLE shown AS FROM shown_rows")
+        self.connection.unregister("shown_rows")
+        # IS NOT DISTINCT FROM: a checksum may be null.
+        same = " AND ".join(
+            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
+        )
+        self.run(
+            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
+            f"shown ON {same}"
+        )
+        self.run("DROP TABLE shown")
+        self.run(
+            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
+            "FROM captures WHERE content IS NOT NULL)"
+        )
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement to its end, and return its rows.
+
+        Raises:
+            SqlError: DuckDB refuses it, or it exceeds a limit.
+            OperatorError: A file cannot be read or written.
+        """
+        with _refusing(self._limits):
+            return self.connection.execute(statement).fetchall()
+
+    @contextmanager
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
+        """Yield the answer of a query while it is made; see `run`.
+
+        Args:
+            text: The query.
+            rows: Number of rows of a record batch, about.
+        """
+        answer = SqlRows(self.connection, text, self._limits, rows)
+        try:
+            yield answer
+        finally:
+            answer.close()
+
+    def close(self) -> None:
+        self.connection.close()
+        self._folder.cleanup()
+
+
+class SqlDatabase(ShownRelations):
+    """Answers SQL of users over the relations; see `ShownRelations`."""
+
+    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+        super().__init__(where, store, limits)
+        paths = (*self.files.captures, *self.files.links)
+        allowed = ", ".join(quoted(str(path)) for path in paths)
         for setting in (
             f"allowed_paths = [{allowed}]",
             "autoinstall_known_extensions = false",
@@ -98,35 +175,7 @@ class SqlDatabase(Closing):
             "enable_external_access = false",
             "lock_configuration = true",
         ):
-            self._run(f"SET {setting}")
-
-    def _show(self, files: Relations) -> None:
-        self._run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
-        self._run(f"CREATE VIEW links AS FROM {reading(files.links)}")
-
-    def _show_part(self, files: Relations, store: Scans) -> None:
-        """Show the captures of a view, and the links of the contents that they show."""
-        keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
-        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
-        self._connection.register("shown_rows", rows)
-        self._run("CREATE TABLE shown AS FROM shown_rows")
-        self._connection.unregister("shown_rows")
-        # IS NOT DISTINCT FROM: a checksum may be null.
-        same = " AND ".join(
-            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
-        )
-        self._run(
-            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
-            f"shown ON {same}"
-        )
-        self._run("DROP TABLE shown")
-        self._run(
-            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
-            "FROM captures WHERE content IS NOT NULL)"
-        )
-
-    def _run(self, statement: str) -> None:
-        self._connection.execute(statement).fetchall()
+            self.run(f"SET {setting}")
 
     def answer(self, text: str) -> Any:
         """Return the answer of a query as an Arrow table.
@@ -142,14 +191,10 @@ class SqlDatabase(Closing):
             return _with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def reading(self, text: str) -> Iterator["SqlRows"]:
-        """Yield the answer of a query while it is made; see `answer`."""
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
         self._check(text)
-        rows = SqlRows(self._connection, text, self._limits)
-        try:
-            yield rows
-        finally:
-            rows.close()
+        with super().reading(text, rows) as answer:
+            yield answer
 
     def split(self, text: str) -> list[str]:
         """Return the statements of a text.
@@ -158,11 +203,11 @@ class SqlDatabase(Closing):
             SqlError: It cannot be read.
         """
         with _refusing(self._limits):
-            return [statement.query for statement in self._connection.extract_statements(text)]
+            return [statement.query for statement in self.connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
         with _refusing(self._limits):
-            statements = self._connection.extract_statements(text)
+            statements = self.connection.extract_statements(text)
             explained = _EXPLAIN.match(text)
             if explained and len(statements) == 1:
                 self._check(text[explained.end() :])
@@ -173,10 +218,6 @@ class SqlDatabase(Closing):
                 "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
                 "be changed"
             )
-
-    def close(self) -> None:
-        self._connection.close()
-        self._folder.cleanup()
 
 
 class SqlRows(Closing):
@@ -189,13 +230,13 @@ class SqlRows(Closing):
         schema: The columns.
     """
 
-    def __init__(self, connection: Any, text: str, limits: SqlLimits) -> None:
+    def __init__(self, connection: Any, text: str, limits: SqlLimits, rows: int) -> None:
         self._connection, self._limits = connection, limits
         self._end = time.monotonic() + limits.seconds if limits.seconds else None
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
         self._is_closed = False
-        self._thread = Thread(target=self._run, args=(text,), daemon=True)
+        self._thread = Thread(target=self._run, args=(text, rows), daemon=True)
         self._thread.start()
         try:
             self.schema = self._next()
@@ -208,9 +249,9 @@ class SqlRows(Closing):
             yield batch
             self._room.release()
 
-    def _run(self, text: str) -> None:
+    def _run(self, text: str, rows: int) -> None:
         try:
-            reader = self._connection.sql(text).to_arrow_reader(_ROWS)
+            reader = self._connection.sql(text).to_arrow_reader(rows)
             self._made.put(reader.schema)
             for batch in reader:
                 self._room.acquire()
@@ -256,7 +297,7 @@ def _refusing(limits: SqlLimits) -> Iterator[None]:
             "files than there is: ask for less, or allow more"
         ) from error
     except duckdb.IOException as error:
-        raise OperatorError(f"a file cannot be read: {error}") from error
+        raise OperatorError(f"a file cannot be read or written: {error}") from error
     except (duckdb.Error, arrow.ArrowException) as error:
         raise SqlError(str(error)) from error
 

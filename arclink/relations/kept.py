@@ -38,7 +38,7 @@ from arclink.relations.writing import (
     quoted,
     reading,
 )
-from arclink.store.protocols import Additions, Mark
+from arclink.store.protocols import Additions, LoadMark
 
 FORMAT = 1
 """Version of the columns: relations of another version are made again."""
@@ -176,7 +176,7 @@ def _made(folder: Path, store: Additions) -> _State:
 
 def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
     """Write what was loaded since the relations were written."""
-    mark = Mark(*state.mark)
+    mark = LoadMark(*state.mark)
     is_changed = _has_references(folder, state)
 
     def write(writer: PartWriter) -> None:

@@ -69,6 +69,7 @@ class PartWriter:
                 "preserve_insertion_order": False,
             },
         )
+        self.run("SET enable_progress_bar = false")  # it would be in the output
 
     def write_captures(
         self,

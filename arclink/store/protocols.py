@@ -175,7 +175,7 @@ class ContentBlock(NamedTuple):
     lists: Sequence["npt.NDArray[np.int64]"]
 
 
-class Mark(NamedTuple):
+class LoadMark(NamedTuple):
     """A moment in the life of a store: what was loaded before it.
 
     The numbers mean something to the store that gave the mark, and grow with each batch.
@@ -518,13 +518,13 @@ class Additions(Scans, Protocol):
     takedowns).
     """
 
-    def mark(self) -> Mark:
+    def mark(self) -> LoadMark:
         """Return the mark of the present state."""
 
-    def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
         """Yield the contents that were loaded after the mark, as `scan_contents`."""
 
-    def mementos_after(self, mark: Mark) -> Iterator[tuple[Memento, bool]]:
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
         """Yield the mementos that the store shows since the mark, in the order of `scan_mementos`.
 
         Each comes with whether it replaces one of the same key that was shown before. The keys of

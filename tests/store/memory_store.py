@@ -45,7 +45,7 @@ from arclink.store.protocols import (
     Cluster,
     ContentBlock,
     KnownFile,
-    Mark,
+    LoadMark,
     Removed,
     StoreState,
     StoreStats,
@@ -365,15 +365,15 @@ class MemoryStore(WholeStore):
             for content, links in self._outlinks.items()
         )
 
-    def mark(self) -> Mark:
+    def mark(self) -> LoadMark:
         self._marked.append((dict(self._mementos), set(self._outlinks)))
-        return Mark(len(self._marked), 0)
+        return LoadMark(len(self._marked), 0)
 
-    def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
         _, contents = self._marked[mark.batch - 1]
         return (block for block in self.scan_contents() if block.contents[0] not in contents)
 
-    def mementos_after(self, mark: Mark) -> Iterator[tuple[Memento, bool]]:
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
         mementos, _ = self._marked[mark.batch - 1]
         for memento in self.scan_mementos():
             if mementos.get(memento.key) != memento:

@@ -50,7 +50,7 @@ from arclink.store.blocks.relations import (
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import ContentBlock, Mark, WholeStore
+from arclink.store.protocols import ContentBlock, LoadMark, WholeStore
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -62,7 +62,7 @@ FEW_CAPTURES = 500
 
 _CACHED_BY_CUT = 4
 
-_BEGIN = Mark(0, 0)
+_BEGIN = LoadMark(0, 0)
 """The mark before the first batch."""
 
 _inlink = maker(Inlink)
@@ -110,14 +110,14 @@ class BlockAnswers(WholeStore):
         """Yield the captured SURTs with a prefix, sorted, each with its rows of mementos."""
 
     @abstractmethod
-    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
         """Yield the SURTs that have rows of mementos loaded after a mark, sorted.
 
         Each comes with its rows up to the mark, and all its rows.
         """
 
     @abstractmethod
-    def mark(self) -> Mark:
+    def mark(self) -> LoadMark:
         """Return the mark of the present state (`Additions`)."""
 
     @abstractmethod
@@ -164,7 +164,7 @@ class BlockAnswers(WholeStore):
         """Return the block with the links of a content, and its number; None without it."""
 
     @abstractmethod
-    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield blocks of outlinks loaded after a mark, with contents; None for removed ones."""
 
     @abstractmethod
@@ -204,7 +204,7 @@ class BlockAnswers(WholeStore):
                 for item in distinct_mementos(rows, self.names, span):
                     yield memento_of(surt, item)
 
-    def mementos_after(self, mark: Mark) -> Iterator[tuple[Memento, bool]]:
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
         with self._reading():
             for surt, earlier, rows in self.rows_after(mark):
                 shown = {item[:3]: item for item in distinct_mementos(earlier, self.names)}
@@ -260,7 +260,7 @@ class BlockAnswers(WholeStore):
             blocks, "reading links", self._count_contents, lambda block: len(block.contents)
         )
 
-    def contents_after(self, mark: Mark) -> Iterator[ContentBlock]:
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
         for block, contents in self._blocks(mark):
             remaining = {
                 number: content

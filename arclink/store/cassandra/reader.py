@@ -60,7 +60,7 @@ from arclink.store.cassandra.tables import (
 )
 from arclink.store.protocols import (
     KnownFile,
-    Mark,
+    LoadMark,
     StoreState,
     StoreSums,
 )
@@ -193,7 +193,7 @@ class CassandraReader(BlockAnswers):
                 yield Surt(key.decode()), streams
             count = min(2 * count, AT_ONCE)
 
-    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
         for surt, streams in self._captured_streams(ALL_SURTS, None, AT_ONCE):
             key, all_streams = surt.encode(), list(streams)
             earlier = [stream for stream in all_streams if stream.load <= mark.batch]
@@ -203,8 +203,8 @@ class CassandraReader(BlockAnswers):
                 ]
                 yield surt, rows[0], rows[1]
 
-    def mark(self) -> Mark:
-        return Mark(max(self.history().loads, default=0), 0)
+    def mark(self) -> LoadMark:
+        return LoadMark(max(self.history().loads, default=0), 0)
 
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
@@ -276,7 +276,7 @@ class CassandraReader(BlockAnswers):
             cached.popitem(last=False)
         return blocks
 
-    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield the blocks in the order of tokens."""
         for chunk in self.tables.outlinks.scan(self.history().view):
             if chunk.load <= mark.batch:

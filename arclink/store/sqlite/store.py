@@ -59,7 +59,7 @@ from arclink.store.key_rules import needs_these_keys, united_settings, with_key_
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
-    Mark,
+    LoadMark,
     Removed,
     StoreState,
     StoreStats,
@@ -182,16 +182,16 @@ class SqliteStore(BlockAnswers):
         low = prefix.encode()
         return groupby(self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)), surt_field)
 
-    def rows_after(self, mark: Mark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
         for surt, rows in self.rows_by_surt(ALL_SURTS):
             of_surt = list(rows)
             earlier = [row for row in of_surt if batch_of_row(row) <= mark.batch]
             if len(earlier) < len(of_surt):
                 yield surt, earlier, of_surt
 
-    def mark(self) -> Mark:
+    def mark(self) -> LoadMark:
         with translated(self.path):
-            return Mark(self.last_batch(), last_number(self._connection, "contents"))
+            return LoadMark(self.last_batch(), last_number(self._connection, "contents"))
 
     def key_of(self, checksum: Checksum) -> bytes:
         found = self._connection.execute(
@@ -269,7 +269,7 @@ class SqliteStore(BlockAnswers):
     def _count_contents(self) -> int:
         return self.sums().contents
 
-    def _blocks(self, mark: Mark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         begin = mark.content + 1
         with self._reading():
             while found := self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone():
