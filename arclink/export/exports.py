@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orjson
 
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
 from arclink.export.cuts import Picture, cut
+from arclink.export.data_package import write_package
 from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
 from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
@@ -93,9 +93,7 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
         }
         exported = Exported(query, tally, sizes)
         facts = manifest_of(store, query, tally, exported.files)
-        manifest.write_bytes(
-            orjson.dumps(facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
+        write_package(manifest, facts, dict(zip(sizes, files, strict=True)))
     return exported
 
 

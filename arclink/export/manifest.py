@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from arclink.access.kinds import kinds_line
 from arclink.export.cuts import Cut
+from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.model import ALL_TIME
-from arclink.store.protocols import OpenStore
-from arclink.version import VERSION
+from arclink.store.protocols import Scans
 
 
 @dataclass(slots=True)
@@ -40,8 +38,8 @@ class ExportTally:
 
 
 def manifest_of(
-    store: OpenStore, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
-) -> Mapping[str, object]:
+    store: Scans, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
+) -> Facts:
     """Return the manifest as a JSON object (``docs/reference/exports.md``, *Manifest*).
 
     Args:
@@ -52,12 +50,8 @@ def manifest_of(
     """
     links = query.links
     return {
-        "arclink": VERSION,
-        "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "format": query.form.value,
+        **origin_of(store, query.form.value, links.span),
         "level": query.level.value,
-        "from": links.span.first if links.span.first != ALL_TIME.first else None,
-        "to": links.span.last if links.span.last != ALL_TIME.last else None,
         "at": links.at,
         "kinds": list(links.kinds.words),
         "redirects": links.redirects.value,
@@ -73,7 +67,6 @@ def manifest_of(
         ],
         "without_host": tally.left_out,
         "other_kinds": tally.other_kinds,
-        "batches": store.last_batch(),
         "files": files,
     }
 
