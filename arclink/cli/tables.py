@@ -11,11 +11,11 @@ from arclink.cli.sizes import stored_size
 
 EXAMPLES = ("arclink tables --store links.db",)
 
-REMOVE = switch("remove", "Remove the tables; the next query makes them again.")
+_REMOVE = switch("remove", "Remove the tables; the next query makes them again.")
 
 
 @click.command()
-@takes(STORE, REMOVE)
+@takes(STORE, _REMOVE)
 def command(given: Given) -> None:
     """Make the tables `captures` and `links` of a store, and name their Parquet files.
 
@@ -30,7 +30,7 @@ def command(given: Given) -> None:
     with analysis_extra():
         from arclink.relations.kept import relations_of, rows_in
     with open_store(store) as opened:
-        if REMOVE.required(given):
+        if _REMOVE.required(given):
             remove_relations(store)
             return
         made = relations_of(store, opened)

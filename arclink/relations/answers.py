@@ -22,7 +22,7 @@ _JSON = (
 )
 
 
-def write_sql_table(rows: Any) -> Iterator[bytes]:
+def _write_sql_table(rows: Any) -> Iterator[bytes]:
     """Yield the answer as columns for a terminal, with the number of rows.
 
     Args:
@@ -39,18 +39,18 @@ def write_sql_table(rows: Any) -> Iterator[bytes]:
         yield f"and {counted(more, 'more row')}; --format csv writes all\n".encode()
 
 
-def write_sql_csv(rows: Any) -> Iterator[bytes]:
+def _write_sql_csv(rows: Any) -> Iterator[bytes]:
     """Yield the answer as CSV (RFC 4180)."""
     return csv_pieces(rows.schema.names, ([*map(_text, row)] for row in _rows_of(rows)))
 
 
-def write_sql_json(rows: Any) -> Iterator[bytes]:
+def _write_sql_json(rows: Any) -> Iterator[bytes]:
     """Yield the answer as JSON lines: an object for each row."""
     for batch in rows:
         yield b"".join(orjson.dumps(row, default=_plain, option=_JSON) for row in batch.to_pylist())
 
 
-def write_sql_parquet(rows: Any) -> Iterator[bytes]:
+def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
     """Yield the answer as one Parquet file."""
     from io import BytesIO
 
@@ -67,10 +67,10 @@ def write_sql_parquet(rows: Any) -> Iterator[bytes]:
 
 
 SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
-    "table": write_sql_table,
-    "csv": write_sql_csv,
-    "json": write_sql_json,
-    "parquet": write_sql_parquet,
+    "table": _write_sql_table,
+    "csv": _write_sql_csv,
+    "json": _write_sql_json,
+    "parquet": _write_sql_parquet,
 }
 
 

@@ -31,7 +31,7 @@ _FIELDS = {
 }
 _OF_URI = (
     Column("uri", _TEXT, "Captured URI, written as browsers write it: as targets are."),
-    Column("written", _TEXT, "URI as it was captured, if that differs; else null."),
+    Column("written", _TEXT, "URI as captured, if that differs; else null."),
     Column("uri_id", _ID, "URI-ID of the URI: the 128-bit SimHash of its SURT."),
     Column("host", _TEXT, "Host of the URI; null if it has none."),
     Column("domain", _TEXT, "Registered domain of the host; null if it has none."),

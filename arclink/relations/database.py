@@ -8,7 +8,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,6 +22,7 @@ from duckdb import StatementType
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
 from arclink.errors import OperatorError, UsageError, WriteError
+from arclink.files.atomic import folder_next_to
 from arclink.model import Memento
 from arclink.relations.kept import Relations, relations_of
 from arclink.relations.writing import quoted, reading
@@ -88,24 +89,28 @@ class ShownRelations(Closing):
         folder: Path | None = None,
     ) -> None:
         self._limits = limits or SqlLimits()
-        self._folder = tempfile.TemporaryDirectory(prefix="arclink-sql-", dir=folder)
-        own = Path(self._folder.name) / "tables"
-        try:
-            self.files = relations_of(where, store.whole, None if where else own)
-        except WriteError:  # the folder of the store is read-only
-            self.files = relations_of(where, store.whole, own)
-        self.connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": f"{self._limits.memory}MB",
-                "temp_directory": self._folder.name,
-            },
-        )
-        self.run("SET enable_progress_bar = false")  # it would be in the output
-        if store is store.whole:
-            self._show(self.files)
-        else:
-            self._show_part(self.files, store)
+        with ExitStack() as opened:
+            # The next process removes the files of one that was killed.
+            parent = folder or Path(tempfile.gettempdir())
+            work = opened.enter_context(folder_next_to(parent / "sql"))
+            try:
+                self.files = relations_of(where, store.whole, None if where else work / "tables")
+            except WriteError:  # the folder of the store is read-only
+                self.files = relations_of(where, store.whole, work / "tables")
+            self.connection = duckdb.connect(
+                ":memory:",
+                config={
+                    "memory_limit": f"{self._limits.memory}MB",
+                    "temp_directory": str(work),
+                },
+            )
+            opened.callback(self.connection.close)
+            self.run("SET enable_progress_bar = false")  # it would be in the output
+            if store is store.whole:
+                self._show(self.files)
+            else:
+                self._show_part(self.files, store)
+            self._opened = opened.pop_all()
 
     def _show(self, files: Relations) -> None:
         self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
@@ -157,8 +162,7 @@ class ShownRelations(Closing):
             answer.close()
 
     def close(self) -> None:
-        self.connection.close()
-        self._folder.cleanup()
+        self._opened.close()
 
 
 class SqlDatabase(ShownRelations):

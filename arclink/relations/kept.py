@@ -45,7 +45,7 @@ FORMAT = 1
 
 CAPTURES, LINKS = "captures.parquet", "links.parquet"
 
-MERGED = 4
+_MERGED = 4
 """A part and the ones after it become one when they hold less than this many times its bytes.
 
 So a row is written again a few times, however many batches there are."""
@@ -205,7 +205,7 @@ def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
 
 
 def _merged(folder: Path, state: _State) -> _State:
-    """Merge the last parts of each relation while they are small beside the one before."""
+    """Merge the last parts of each relation while they are small compared with the one before."""
     captures = _merged_files(folder, state.captures, CAPTURES, CAPTURES_ORDER)
     return replace(
         state, captures=captures, links=_merged_files(folder, state.links, LINKS, LINKS_ORDER)
@@ -217,7 +217,7 @@ def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -
     first, rest = len(parts) - 1, 0
     for index in range(len(parts) - 1, 0, -1):
         rest += sizes[index]
-        if sizes[index - 1] < MERGED * rest:
+        if sizes[index - 1] < _MERGED * rest:
             first = index - 1
     if first >= len(parts) - 1:
         return parts
