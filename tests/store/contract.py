@@ -444,23 +444,31 @@ class AdditionsContract(Contract):
         raise NotImplementedError
 
     @slowly
-    @given(graph=graphs(), data=st.data())
-    def test_relations_made_at_any_time_show_the_store(
-        self, graph: Graph, data: st.DataObject
+    @given(graph=graphs(), are_made=st.lists(st.booleans(), min_size=6, max_size=6))
+    def test_relations_made_after_any_batches_show_the_store(
+        self, graph: Graph, are_made: list[bool]
     ) -> None:
         with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
             tables = Path(name) / "tables"
             for number in range(len(graph.batches)):
-                if data.draw(st.booleans()):
+                load_next(store, graph, number, Path(name))
+                if are_made[number % 6] or number == len(graph.batches) - 1:
                     assert rows_of(tables, store) == rows_in(store)
-                if data.draw(st.integers(0, 4)) == 0:
-                    what = data.draw(forgotten)
-                    tables.mkdir(exist_ok=True)
+
+    @slowly
+    @given(graph=graphs(), what=forgotten, before=st.integers(1, 5))
+    def test_relations_forget_what_the_store_forgets(
+        self, graph: Graph, what: Forgotten, before: int
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            tables = Path(name) / "tables"
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, Path(name))
+                if number + 1 == min(before, len(graph.batches)):
+                    assert rows_of(tables, store) == rows_in(store)
                     with forgotten_within(tables, store, [what]):
                         store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
-                    if (tables / "state").exists():
-                        assert kept_rows(tables, store) == rows_in(store)
-                load_next(store, graph, number, Path(name))
+                    assert kept_rows(tables, store) == rows_in(store)
             assert rows_of(tables, store) == rows_in(store)
 
 
