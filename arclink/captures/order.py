@@ -35,7 +35,7 @@ _TAB = "\t"
 _memento = maker(Memento)
 
 _NO_RANK = 9_999_999_999
-"""Rank of captures whose SURT has none."""
+"""The rank of a capture whose SURT is not in the rank table; it comes last."""
 
 
 def captures_in_order(

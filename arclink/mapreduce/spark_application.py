@@ -23,7 +23,7 @@ from arclink.errors import UsageError
 from arclink.mapreduce.engine import error_in
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP, REDUCES
-from arclink.mapreduce.spark_jobs import Counters, jobconf_of, run_steps
+from arclink.mapreduce.spark_jobs import Counters, jobconf_of, planned
 
 PATIENCE = 60
 """Seconds that an application may take to end."""
@@ -147,22 +147,31 @@ class SparkApplication:
     def run(self, job: Any, inputs: str, output: str) -> list[Counters]:
         """Run a job, in a new application if none runs or its settings differ.
 
-        Arguments are those of `run_steps`.
+        Args:
+            job: The job, an `ArclinkJob`.
+            inputs: Addresses of the input, with commas between them.
+            output: Address of a new folder.
 
         Raises:
-            TaskFailedError: The job failed, or the application ended.
+            TaskFailedError: The job failed, or the application ended during it.
         """
         if self.log is not None:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             self.log.write_bytes(b"")  # Spark appends to it
-        running = self._started(job)
+        previous, running = self._running, self._started(job)
+        plan = None
         try:
             with _hadoop_properties(running.context, job):
-                counters = run_steps(running.context, job, inputs, output)
+                plan = planned(running.context, job, inputs)
+                counters = plan.run(output)
         except Exception:
             said = traceback.format_exc()
             if not running.takes_jobs():
                 self.close()
+                if running is previous and plan is None:
+                    # It ended after an earlier job. To ask it beforehand is not enough: it may end
+                    # after its answer.
+                    return self.run(job, inputs, output)
                 said = f"{said}\narclink: the Spark application ended during the job"
             cause = error_in(said) or said.splitlines()[-1]
             raise TaskFailedError(f"the job failed\n{said}\n{cause}") from None
@@ -197,11 +206,10 @@ class SparkApplication:
             self._running = self._end = None
 
     def _started(self, job: Any) -> _Running:
-        """Return an application that takes the job: the running one, or else a new one."""
+        """Return the application that ran the last job, or a new one if the settings differ."""
         properties, environment = settings_of(job, self.defaults)
-        running = self._running
-        if running and running.properties == properties and running.takes_jobs():
-            return running
+        if self._running and self._running.properties == properties:
+            return self._running
         self.close()
         with _environment(environment):
             running = self._start(properties, environment.get("SPARK_HOME"))

@@ -6,6 +6,7 @@ other. Values of a key always arrive sorted, even if a job does not need it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -53,14 +54,39 @@ def jobconf_of(job: Any) -> dict[str, Any]:  # Any: mrjob has no types
 
 
 # `Any` here and below: neither pyspark nor mrjob has types.
-def run_steps(context: Any, job: Any, inputs: str, output: str) -> list[Counters]:
-    """Run a job; return the counters of its tasks.
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a job, of which no task has run yet.
+
+    Attributes:
+        lines: Its output, which Spark makes when it is written.
+        counts: Counts of its tasks.
+        are_apart: Whether each relation of the lines has a folder of its own.
+    """
+
+    lines: Any
+    counts: Any
+    are_apart: bool
+
+    def run(self, output: str) -> list[Counters]:
+        """Run the tasks, which write to a new folder; return their counters."""
+        try:
+            if self.are_apart:
+                _write_apart(self.lines, output)
+            else:
+                self.lines.saveAsTextFile(output)
+            return list(self.counts.value.values())
+        finally:
+            self.counts.value = {}  # pyspark keeps all accumulators, because late tasks may add
+
+
+def planned(context: Any, job: Any, inputs: str) -> Plan:
+    """Return the steps of a job.
 
     Args:
         context: Spark's context.
         job: The job, an `ArclinkJob`.
         inputs: Addresses of the input, with commas between them.
-        output: Address of a new folder.
     """
     counts = context.accumulator({}, LastCounts())
     options = {REDUCES: context.getConf().get(OF_HADOOP + REDUCES), **jobconf_of(job)}
@@ -77,14 +103,7 @@ def run_steps(context: Any, job: Any, inputs: str, output: str) -> list[Counters
             )
             reduce = _task(job, "reducer", number, counts)
             lines = ordered.keys().mapPartitionsWithIndex(reduce)
-    try:
-        if job.options.relations_apart:
-            _write_apart(lines, output)
-        else:
-            lines.saveAsTextFile(output)
-        return list(counts.value.values())
-    finally:
-        counts.value = {}  # pyspark keeps all accumulators, because late tasks may still add
+    return Plan(lines, counts, bool(job.options.relations_apart))
 
 
 def _task(

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -118,6 +118,19 @@ def signal_all(processes: Iterable[int], number: int) -> None:
         os.kill(process, number)
 
 
+def stop_all(processes: Set[int]) -> None:
+    """Stop processes, and wait until all of their threads have stopped: some may still answer."""
+
+    def states() -> set[str]:
+        threads = [task for one in processes for task in Path(f"/proc/{one}/task").iterdir()]
+        return {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in threads}
+
+    signal_all(processes, signal.SIGSTOP)
+    have_stopped = threading.Event()
+    when(lambda: states() == {"T"}, have_stopped.set, threading.Event())
+    assert have_stopped.is_set()
+
+
 def test_jobs_share_an_application_that_outlives_failed_ones(
     spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +160,7 @@ def test_jobs_share_an_application_that_outlives_failed_ones(
         for names in ([], [b"deploy.SparkSubmit"]):  # of all, and of the driver's JVM only
             started = spark_processes(*names)
             assert started
-            signal_all(started, signal.SIGSTOP)  # as if it took them a while to end
+            stop_all(started)  # as if it took them a while to end
             threading.Timer(1, signal_all, [started, signal.SIGKILL]).start()
             assert not sort() & started
     assert not spark_processes()
