@@ -40,6 +40,9 @@ _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _ROWS = 50_000
 """Number of rows of a record batch, about."""
 
+_TEMPORARY = 10
+"""Temporary files of a user's query may have this many times the bytes of its memory."""
+
 _BATCHES_AHEAD = 4
 """Number of record batches that are made before they are read."""
 
@@ -56,7 +59,8 @@ class SqlLimits:
     """What a query may use.
 
     Attributes:
-        memory: Megabytes of memory; more goes to temporary files.
+        memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
+            queries of users.
         seconds: Seconds after which a query is stopped; 0 for no limit.
     """
 
@@ -209,6 +213,7 @@ class SqlDatabase(ShownRelations):
         allowed = ", ".join(quoted(str(path)) for path in paths)
         for setting in (
             f"allowed_paths = [{allowed}]",
+            f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
             "enable_external_access = false",
@@ -320,7 +325,7 @@ def _refusing(limits: SqlLimits) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise SqlError(
             f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "
-            "files than there is: ask for less, or allow more"
+            "files than there is or ten times the memory: ask for less, or allow more"
         ) from error
     except duckdb.IOException as error:
         raise OperatorError(f"a file cannot be read or written: {error}") from error
