@@ -314,9 +314,21 @@ def test_names_of_files_may_have_any_letters_of_utf_8(
     path = tmp_path / "it's {0}; *\u2603.csv"
     assert written(store, path, form).tally.rows > 0
     assert path.exists()
-    with pytest.raises(ExportError, match="UTF-8"):
-        written(store, tmp_path / os.fsdecode(b"caf\xe9.csv"), form)
     assert len(list(tmp_path.iterdir())) == 2  # with the manifest
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_names_of_tables_may_have_any_bytes(form: str, store: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    written(store, path, form)
+    written(store, tmp_path / "coffee.csv", form)
+    assert path.read_bytes() == (tmp_path / "coffee.csv").read_bytes()
+
+
+def test_a_script_takes_only_names_in_utf_8(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="UTF-8"):
+        written(store, tmp_path / os.fsdecode(b"caf\xe9"), "weblab")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_store_whose_folder_is_only_read_is_exported(
