@@ -25,7 +25,7 @@ from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.model import UriR
 from arclink.relations import kept
-from arclink.relations.folder import tables_folder
+from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
@@ -335,14 +335,14 @@ def test_a_store_whose_folder_is_only_read_is_exported(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = Path(shutil.copy(store, tmp_path / "links.db"))
-    writing = kept._only_writer
+    writing = only_writer
 
     def only_reading(folder: Path) -> AbstractContextManager[None]:
         if folder == tables_folder(str(copy)):
             raise WriteError(folder, "Read-only file system", "")
         return writing(folder)
 
-    monkeypatch.setattr(kept, "_only_writer", only_reading)
+    monkeypatch.setattr(kept, "only_writer", only_reading)
     rows = written(copy, tmp_path / "links.csv", "csv").tally.rows
     assert not tables_folder(str(copy)).exists()
     assert rows == written(store, tmp_path / "others.csv", "csv").tally.rows > 0
