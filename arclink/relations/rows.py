@@ -242,7 +242,7 @@ def capture_rows(store: Additions, mementos: Iterable[Memento], *, asks: bool) -
         originals = [memento.original for memento in some]
         columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
         shown = [_shown(store, memento) for memento in some]
-        contents = [*map(store.content_of, some)] if asks else [None] * len(some)
+        contents = [*store.contents_shown(some)] if asks else [None] * len(some)
         columns += [contents, shown, _titles(store, shown, titles)]
         yield _batch([*columns, originals], CAPTURE_ROWS)
 

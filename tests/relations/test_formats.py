@@ -27,6 +27,7 @@ from arclink.model import UriR
 from arclink.relations import kept
 from arclink.relations.folder import tables_folder
 from arclink.relations.kept import relations_of
+from arclink.relations.state import only_writer
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
@@ -323,14 +324,13 @@ def test_a_store_whose_folder_is_only_read_is_exported(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = Path(shutil.copy(store, tmp_path / "links.db"))
-    writing = kept._only_writer
 
     def only_reading(folder: Path) -> AbstractContextManager[None]:
         if folder == tables_folder(str(copy)):
             raise WriteError(folder, "Read-only file system", "")
-        return writing(folder)
+        return only_writer(folder)
 
-    monkeypatch.setattr(kept, "_only_writer", only_reading)
+    monkeypatch.setattr(kept, "only_writer", only_reading)
     rows = written(copy, tmp_path / "links.csv", "csv").tally.rows
     assert not tables_folder(str(copy)).exists()
     assert rows == written(store, tmp_path / "others.csv", "csv").tally.rows > 0
