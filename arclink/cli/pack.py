@@ -12,7 +12,9 @@ EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
 _FILE = Parameter(
     "file", "The archive.", PATH, is_required=True, is_positional=True, metavar="FILE"
 )
-_TABLES = switch("tables", "Also pack what `arclink tables` needs, which doubles the size.")
+_TABLES = switch(
+    "tables", "Also pack what `arclink tables` needs, which more than doubles the size."
+)
 
 
 @click.command()

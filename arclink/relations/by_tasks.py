@@ -142,7 +142,7 @@ def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str)
 
 
 def changed(store: str) -> str:
-    """Return what to say if a store changes while its relations are written."""
+    """Return the message about a store that changes while its relations are written."""
     return (
         f"{store} changed while its tables were written, so they would show two states of it; "
         "run the command again when no build and no takedown is running"
@@ -268,7 +268,7 @@ def format_written(written: Written) -> tuple[bytes, bytes]:
 
 
 def parse_written(line: bytes) -> Written:
-    r"""Return what a task wrote about its part.
+    r"""Return the record of a part that a task wrote.
 
     >>> parse_written(b"\t".join(format_written(Written("links-00000-of-00001", 3, 800))))
     Written(part='links-00000-of-00001', rows=3, bytes=800)

@@ -58,7 +58,7 @@ def run(*words: object) -> str:
 
 
 def refused(*words: object) -> str:
-    """Return what is said about a command that ends with an error."""
+    """Return the message of a command that ends with an error."""
     done = CliRunner().invoke(group, [*map(str, words)])
     assert isinstance(done.exception, ArclinkError)
     return str(done.exception)
