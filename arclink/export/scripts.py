@@ -24,7 +24,6 @@ from pathlib import Path
 
 import duckdb
 
-from arclink.access.queries import LinkQuery
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError, OperatorError, UsageError
 from arclink.export.cuts import Cut
@@ -32,7 +31,8 @@ from arclink.export.manifest import ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
-from arclink.model import ALL_TIME, Kind
+from arclink.model import ALL_TIME
+from arclink.relations.asking import statements_of
 from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
@@ -43,7 +43,6 @@ _AT_ONCE = 2_048
 _LIMITS = SqlLimits(memory=1_000)
 """What a script may use; more goes to temporary files in the folder of the output."""
 
-_COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 
 _SUFFIXES = {
@@ -108,11 +107,11 @@ def write_links(
         OperatorError: The file cannot be written.
     """
     with _relations(where, store, path) as relations:
-        _add_query(relations, query.links)
+        _set_query(relations, query)
         is_counted = query.level is not Level.URI
         names = ("links", "csv-counts" if is_counted else query.form.value)
-        values = {"level": query.level.value, "min_count": str(query.min_count)}
-        *steps, table = (one for name in names for one in _statements(relations, name, values))
+        level = query.level.value
+        *steps, table = (one for name in names for one in _statements(relations, name, level))
         for statement in steps:
             relations.run(statement)
         rows = _INSERT.sub(r"\2", table).removesuffix(";")
@@ -169,34 +168,30 @@ def _room() -> Iterator[None]:
         raise
 
 
-def _add_query(relations: ShownRelations, query: LinkQuery) -> None:
-    """Make the tables ``asked`` and ``kinds`` of a query."""
-    first, last = (ALL_TIME.first, query.at) if query.at else (query.span.first, query.span.last)
-    relations.run(
-        f"CREATE TEMP TABLE asked AS SELECT {quoted(first)} AS first, {quoted(last)} AS last, "
-        f"{query.at is not None} AS in_force"
+def _set_query(relations: ShownRelations, query: ExportQuery) -> None:
+    links = query.links
+    first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
+    relations.set(
+        {
+            "first": first,
+            "last": last,
+            "in_force": links.at is not None,
+            "kinds": relations.kinds(links.wants),
+            "min_count": query.min_count,
+        }
     )
-    relations.run("CREATE TEMP TABLE kinds (kind VARCHAR, is_wanted BOOLEAN)")
-    for (kind,) in relations.run("SELECT DISTINCT kind FROM links"):
-        wanted = query.wants(Kind(kind))
-        relations.run(f"INSERT INTO kinds VALUES ({quoted(kind)}, {wanted})")
 
 
-def _statements(
-    relations: ShownRelations, name: str, values: Mapping[str, str] | None = None
-) -> list[str]:
-    """Return the statements of a script, without the comments before them.
+def _statements(relations: ShownRelations, name: str, level: str = "") -> list[str]:
+    """Return the statements of a script.
 
     Args:
         relations: The database.
         name: Of the script.
-        values: What its names in braces stand for.
+        level: Level of the nodes, which is a part of names of columns.
     """
     text = (files("arclink.export") / "formats" / f"{name}.sql").read_text("utf-8")
-    for key, value in (values or {}).items():
-        text = text.replace(f"{{{key}}}", value)
-    statements = relations.connection.extract_statements(text)
-    return [_COMMENTS.sub("", statement.query, count=1).strip() for statement in statements]
+    return statements_of(relations, text.replace("{level}", level))
 
 
 def _write_database(
