@@ -6,25 +6,31 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 
 from arclink.model import Forgotten
-from arclink.relations.folder import only_writer, tables_folder
+from arclink.relations.folder import only_writer, remove_at, tables_folder
 from arclink.store.protocols import Additions
 
 
 @contextmanager
-def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> Iterator[None]:
+def forgetting(
+    where: str, store: Additions, subjects: Sequence[Forgotten], address: str | None = None
+) -> Iterator[None]:
     """Remove captures from the relations of a store while they are forgotten in the block.
 
     Args:
         where: The path or URL of the store.
         store: The store, from which the block removes the captures.
         subjects: What it forgets; nothing for a trial.
+        address: Where tasks have written relations of the store, if they have: these are removed.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
+        InputError: The address cannot be used. Nothing is forgotten then.
     """
     if not subjects:
         yield
         return
+    if address is not None:
+        remove_at(address)
     folder = tables_folder(where)
     # The lock also where there are no relations: a reader that makes them waits for the takedown.
     with only_writer(folder), _without(folder, store, subjects):

@@ -1,38 +1,41 @@
-"""The relations of a store, kept next to it in ``STORE.tables``.
-
-::
-
-    STORE.tables/
-        state       sealed: which state of the store they show, and the parts in their order
-        PART/       sealed folder with one or both of captures.parquet and links.parquet
+"""The relations of a store, kept next to it in ``STORE.tables`` (`arclink.relations.state`).
 
 They are made on first use. A batch adds a part, and parts of about one size become one. ``state``
 is replaced in one step: a process that is killed leaves the former relations, and files that the
 next process removes.
 """
 
-import hashlib
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
-from arclink.errors import SealError, WriteError
-from arclink.files.sealed import is_whole, make_sealed, read_rows, write_sealed
-from arclink.files.spill import room_for_data
+from arclink.errors import WriteError
 from arclink.model import Forgotten, Memento
 from arclink.relations.folder import only_writer, tables_folder
+from arclink.relations.state import (
+    CAPTURES,
+    LINKS,
+    STATE,
+    RelationsState,
+    are_whole,
+    base_of,
+    make_part,
+    other_files,
+    read_state,
+    remove_others,
+    replace_state,
+    rows_in_store,
+    state_of,
+)
 from arclink.relations.writing import (
     CAPTURES_ORDER,
     IS_REFERENCE,
     LINKS_ORDER,
-    SORTING,
     PartWriter,
     finds,
     quoted,
@@ -40,47 +43,10 @@ from arclink.relations.writing import (
 )
 from arclink.store.protocols import Additions, LoadMark
 
-FORMAT = 1
-"""Version of the columns: relations of another version are made again."""
-
-CAPTURES, LINKS = "captures.parquet", "links.parquet"
-
 _MERGED = 4
 """A part and the ones after it become one when they hold less than this many times its bytes.
 
 So a row is written again a few times, however many batches there are."""
-
-_BYTES = 260
-"""Bytes that a row takes in a part and while it is sorted; rarely more."""
-
-_STATE = "state"
-_KIND = "tables"
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What the relations show.
-
-    Attributes:
-        format: `FORMAT`.
-        version: Of the store (`arclink.store.protocols.StoreState`).
-        base: Identifies what was in the store and was forgotten or replaced in it: as long as it
-            stays the same, batches have only added rows.
-        mark: The mark of the store.
-        captures: Names of the parts with captures.
-        links: Names of the parts with links.
-    """
-
-    format: int
-    version: str
-    base: str
-    mark: tuple[int, int]
-    captures: tuple[str, ...]
-    links: tuple[str, ...]
-
-    @property
-    def parts(self) -> set[str]:
-        return {*self.captures, *self.links}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +79,16 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     """
     folder = folder or tables_folder(where)
     _check_name(folder)
-    state = _read(folder)
+    state = read_state(folder)
     if (
         state is None
         or state.version != store.state().version
-        or not _is_whole(folder, state)
-        or any(_others(folder, state.parts))  # a process was killed while it removed them
+        or not are_whole(folder, state)
+        or any(other_files(folder, state.parts))  # a process was killed while it removed them
     ):
         # The snapshot begins when no other process writes: the files never show a later state.
         with only_writer(folder), store.snapshot():
-            state = _brought_up(folder, store, _read(folder))
+            state = _brought_up(folder, store, read_state(folder))
     return _relations(folder, state)
 
 
@@ -172,50 +138,50 @@ def forgotten_within(
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
-    state = _read(folder)
+    state = read_state(folder)
     if state is not None and state.version != store.state().version:
         state = None  # they are made again when they are needed
-    (folder / _STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
+    (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
     try:
         yield
-        if state is not None and _is_whole(folder, state):
+        if state is not None and are_whole(folder, state):
             _forget(folder, store, state, subjects)
     finally:
-        if _read(folder) is None:
-            _remove_others(folder, set())
+        if read_state(folder) is None:
+            remove_others(folder, set())
 
 
 # Making
 
 
-def _brought_up(folder: Path, store: Additions, state: _State | None) -> _State:
+def _brought_up(folder: Path, store: Additions, state: RelationsState | None) -> RelationsState:
     """Return the state of relations that show the present state of the store."""
-    if state is not None and not _is_whole(folder, state):
+    if state is not None and not are_whole(folder, state):
         state = None
     if state is not None and state.version == store.state().version:
-        _remove_others(folder, state.parts)
+        remove_others(folder, state.parts)
         return state  # another process made them meanwhile
     # A store inside a snapshot of the caller may be older than they are.
     is_earlier = state is not None and LoadMark(*state.mark) <= store.mark()
-    if state is not None and is_earlier and state.base == _base(store):
+    if state is not None and is_earlier and state.base == base_of(store):
         new = _with_additions(folder, store, state)
     else:
         new = _made(folder, store)
-    return _replace(folder, new)
+    return replace_state(folder, new)
 
 
-def _made(folder: Path, store: Additions) -> _State:
+def _made(folder: Path, store: Additions) -> RelationsState:
     """Write all relations."""
 
     def write(writer: PartWriter) -> None:
         writer.write_captures(CAPTURES, store, store.scan_mementos())
         writer.write_links(LINKS, store.scan_contents())
 
-    part = _part(folder, _rows_of(store), write)
-    return _state_of(store, (part,), (part,))
+    part = make_part(folder, rows_in_store(store), write)
+    return state_of(store, (part,), (part,))
 
 
-def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
+def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
     """Write what was loaded since the relations were written."""
     mark = LoadMark(*state.mark)
     is_changed = False
@@ -237,13 +203,13 @@ def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
         if is_changed:  # rare, and captures are few: all of them are written again
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-    rows = _rows_of(store) - rows_in(_files(folder, state.links, LINKS))
-    part = _part(folder, rows, write)
+    rows = rows_in_store(store) - rows_in(_files(folder, state.links, LINKS))
+    part = make_part(folder, rows, write)
     earlier = () if is_changed else state.captures
-    return _merged(folder, _state_of(store, (*earlier, part), (*state.links, part)))
+    return _merged(folder, state_of(store, (*earlier, part), (*state.links, part)))
 
 
-def _merged(folder: Path, state: _State) -> _State:
+def _merged(folder: Path, state: RelationsState) -> RelationsState:
     """Merge the last parts of each relation while they are small compared with the one before."""
     captures = _merged_files(folder, state.captures, CAPTURES, CAPTURES_ORDER)
     return replace(
@@ -265,14 +231,16 @@ def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -
     def write(writer: PartWriter) -> None:
         writer.copy(f"FROM {reading(paths)}", order, name)
 
-    part = _part(folder, rows_in(paths), write)
+    part = make_part(folder, rows_in(paths), write)
     return (*parts[:first], part)
 
 
 # Forgetting
 
 
-def _forget(folder: Path, store: Additions, state: _State, subjects: Sequence[Forgotten]) -> None:
+def _forget(
+    folder: Path, store: Additions, state: RelationsState, subjects: Sequence[Forgotten]
+) -> None:
     """Write the parts again that have what the store has forgotten, and the state."""
     captures = _files(folder, state.captures, CAPTURES)
     links = _files(folder, state.links, LINKS)
@@ -283,7 +251,7 @@ def _forget(folder: Path, store: Additions, state: _State, subjects: Sequence[Fo
         def write(writer: PartWriter) -> None:
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-        new_captures: tuple[str, ...] = (_part(folder, rows_in(captures), write),)
+        new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
     else:
         gone = " OR ".join(map(_covers, subjects))
         new_captures = _without(folder, captures, CAPTURES, CAPTURES_ORDER, gone)
@@ -294,9 +262,9 @@ def _forget(folder: Path, store: Additions, state: _State, subjects: Sequence[Fo
     gone = f"content IN ({before} EXCEPT {after})"
     targets = " OR ".join(_has("target_surt", one) for one in subjects if one.has_targets)
     new_links = _without(folder, links, LINKS, LINKS_ORDER, gone, targets or "false")
-    state = _state_of(store, new_captures, new_links)
-    _remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
-    _replace(folder, state)
+    state = state_of(store, new_captures, new_links)
+    remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
+    replace_state(folder, state)
 
 
 def _without(
@@ -329,7 +297,7 @@ def _without(
             writer.copy(f"{rows} WHERE NOT ({gone} OR {targets})", order, name)
 
         found = finds([path], f"{gone} OR {targets}")
-        parts.append(_part(folder, rows_in([path]), write) if found else path.parent.name)
+        parts.append(make_part(folder, rows_in([path]), write) if found else path.parent.name)
     return tuple(parts)
 
 
@@ -359,85 +327,9 @@ def _check_name(folder: Path) -> None:
         raise WriteError(folder, reason, "Move the store to another folder.") from error
 
 
-def _rows_of(store: Additions) -> int:
-    """Return the number of captures and links of a store."""
-    return sum((store.months() or {}).values()) + store.sums().links
-
-
-def _part(folder: Path, rows: int, write: Callable[[PartWriter], None]) -> str:
-    """Write a new part, and return its name.
-
-    Args:
-        folder: Folder of the relations.
-        rows: Number of rows, at most.
-        write: Writes the files.
-
-    Raises:
-        FullDiskError: There is no room for the part, or for sorting it.
-        WriteError: It cannot be written for another reason.
-    """
-    name = os.urandom(6).hex()
-
-    def make(made: Path) -> None:
-        made.mkdir()
-        with room_for_data(folder, rows * _BYTES), closing(PartWriter(made)) as writer:
-            write(writer)
-        shutil.rmtree(made / SORTING, ignore_errors=True)
-
-    make_sealed(folder / name, make)
-    return name
-
-
-def _state_of(store: Additions, captures: tuple[str, ...], links: tuple[str, ...]) -> _State:
-    return _State(FORMAT, store.state().version, _base(store), store.mark(), captures, links)
-
-
-def _base(store: Additions) -> str:
-    """Return a text that changes when something is removed from a store or replaced in it."""
-    gone = repr([*store.forgotten()]).encode()
-    return f"{store.state().order} {hashlib.sha256(gone).hexdigest()[:16]}"
-
-
-def _read(folder: Path) -> _State | None:
-    """Return the state of the relations in a folder; None if it has none, or they are damaged."""
-    try:
-        row = read_rows(folder / _STATE, _KIND)[0]
-        facts = json.loads(row)
-        if facts["format"] != FORMAT:
-            return None
-        lists = {name: tuple(facts[name]) for name in ("mark", "captures", "links")}
-        return _State(**{**facts, **lists})
-    except SealError:
-        return None
-
-
-def _replace(folder: Path, state: _State) -> _State:
-    """Write the state, and remove all files that it does not name."""
-    write_sealed(folder / _STATE, _KIND, [json.dumps(asdict(state)).encode()])
-    _remove_others(folder, state.parts)
-    return state
-
-
-def _others(folder: Path, parts: set[str]) -> Iterator[Path]:
-    """Yield the files and folders that are not in use."""
-    return (path for path in folder.iterdir() if path.name not in {_STATE, *parts})
-
-
-def _remove_others(folder: Path, parts: set[str]) -> None:
-    for path in _others(folder, parts):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _is_whole(folder: Path, state: _State) -> bool:
-    return all(is_whole(folder / part) for part in state.parts)
-
-
 def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:
     return [folder / part / name for part in parts]
 
 
-def _relations(folder: Path, state: _State) -> Relations:
+def _relations(folder: Path, state: RelationsState) -> Relations:
     return Relations(_files(folder, state.captures, CAPTURES), _files(folder, state.links, LINKS))

@@ -219,7 +219,7 @@ def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]
         originals = [memento.original for memento in some]
         columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
         shown = [_shown(store, memento) for memento in some]
-        columns += [map(store.content_of, some), _titles(store, shown, titles)]
+        columns += [store.contents_shown(some), _titles(store, shown, titles)]
         yield _batch(columns, CAPTURE_ROWS)
 
 

@@ -185,6 +185,21 @@ class LoadMark(NamedTuple):
     content: int
 
 
+class Share(NamedTuple):
+    """One of some shares of a store, which together have each row once.
+
+    Attributes:
+        number: From 0 on.
+        of: Number of shares.
+    """
+
+    number: int
+    of: int
+
+
+WHOLE = Share(0, 1)
+
+
 class Cluster(NamedTuple):
     """An engine that can run the tasks of a load on other machines.
 
@@ -531,8 +546,20 @@ class Additions(Scans, Protocol):
         all captures are read.
         """
 
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        """Yield the mementos of a share, as `scan_mementos`; SURTs come in any order.
+
+        All mementos of a SURT are in one share.
+        """
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        """Yield the contents of a share, as `scan_contents`."""
+
     def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
         """Yield the title of each payload (`Payload.title`)."""
+
+    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
+        """Yield the `content_of` each memento; cheaper than one call each."""
 
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):

@@ -12,10 +12,12 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.network.engine_files import FolderFiles
 from arclink.relations import columns
+from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
 from arclink.relations.database import RelationsDatabase
 from arclink.relations.kept import relations_of
-from arclink.store.protocols import Additions
+from arclink.store.protocols import Additions, Share
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
@@ -41,6 +43,17 @@ def kept_rows(folder: Path, store: Additions) -> Both:
     rows = rows_of(folder, store)
     assert (folder / "state").read_bytes() == state
     return rows
+
+
+def rows_by_tasks(folder: Path, store: Additions, parts: int) -> Both:
+    """Return the rows of the parts that tasks write, as another machine copies them."""
+    files, place = FolderFiles(), Place(str(folder / "at"))
+    tasks = [PartTask(name, Share(number, parts)) for name in FILES for number in range(parts)]
+    for task in tasks:
+        write_part(task, store, files, place.folder_of(store))
+    place.complete(store, tasks)
+    assert place.fetch(store, folder / "copy")
+    return kept_rows(folder / "copy", store)
 
 
 def _read(paths: Sequence[Path], of: Sequence[columns.Column]) -> Rows:

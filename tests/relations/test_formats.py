@@ -335,12 +335,11 @@ def test_a_store_whose_folder_is_only_read_is_exported(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = Path(shutil.copy(store, tmp_path / "links.db"))
-    writing = only_writer
 
     def only_reading(folder: Path) -> AbstractContextManager[None]:
         if folder == tables_folder(str(copy)):
             raise WriteError(folder, "Read-only file system", "")
-        return writing(folder)
+        return only_writer(folder)
 
     monkeypatch.setattr(kept, "only_writer", only_reading)
     rows = written(copy, tmp_path / "links.csv", "csv").tally.rows

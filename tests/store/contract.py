@@ -34,7 +34,7 @@ from arclink.relations.folder import tables_folder
 from arclink.relations.forgetting import forgetting
 from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
 from tests.relations.cases import CASES, TRUTHS
-from tests.relations.rows import kept_rows, rows_in, rows_of
+from tests.relations.rows import kept_rows, rows_by_tasks, rows_in, rows_of
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.load_arguments import FILES as FILES
 from tests.store.load_arguments import SETTINGS as SETTINGS
@@ -488,6 +488,18 @@ class AdditionsContract(Contract):
                     load_next(store, graph, number, tmp_path)
                     number += 1
                     assert rows_of(tables_folder(where), store) == rows_in(store)
+
+    @slowly
+    @given(graph=graphs(), what=forgotten, forgets=st.booleans(), parts=st.integers(1, 3))
+    def test_relations_that_tasks_write_show_the_store(
+        self, graph: Graph, what: Forgotten, forgets: bool, parts: int
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, Path(name))
+                if forgets and not number:
+                    store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
+            assert rows_by_tasks(Path(name), store, parts) == rows_in(store)
 
 
 class StoreContract(

@@ -14,6 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -48,6 +49,7 @@ from arclink.store.protocols import (
     KnownFile,
     LoadMark,
     Removed,
+    Share,
     StoreState,
     StoreStats,
     StoreSums,
@@ -389,6 +391,15 @@ class MemoryStore(WholeStore):
             if mementos.get(memento.key) != memento:
                 yield memento, memento.key in mementos
 
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        return (one for one in self.scan_mementos() if _is_in(share, one.surt))
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        return (block for block in self.scan_contents() if _is_in(share, block.contents[0]))
+
+    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
+        return map(self.content_of, mementos)
+
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)
 
@@ -562,6 +573,10 @@ def _sum(one: Removed, other: Removed) -> Removed:
     return Removed(
         *(first + second for first, second in zip(astuple(one), astuple(other), strict=True))
     )
+
+
+def _is_in(share: Share, key: str) -> bool:
+    return crc32(key.encode()) % share.of == share.number
 
 
 def _is_joined(memento: Memento) -> bool:

@@ -51,7 +51,7 @@ from arclink.store.blocks.relations import (
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import ContentBlock, LoadMark, WholeStore
+from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WholeStore
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -165,8 +165,17 @@ class BlockAnswers(WholeStore):
         """Return the block with the links of a content, and its number; None without it."""
 
     @abstractmethod
-    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        """Yield blocks of outlinks loaded after a mark, with contents; None for removed ones."""
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterable[Row]]]:
+        """Yield the SURTs of a share, each with all its mementos' rows."""
+
+    @abstractmethod
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield blocks of outlinks loaded after a mark, with contents; None for removed ones.
+
+        Only those of one share of the store.
+        """
 
     @abstractmethod
     def _count_contents(self) -> int:
@@ -214,6 +223,12 @@ class BlockAnswers(WholeStore):
                     if before != item:
                         yield memento_of(surt, item), before is not None
 
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        with self._reading():
+            for surt, rows in self.rows_of_share(share):
+                for item in distinct_mementos(rows, self.names):
+                    yield memento_of(surt, item)
+
     def copies(self, surt: Surt) -> Iterator[Memento]:
         with self._reading():
             rows = self.rows(Relation.MEMENTOS, surt.encode())
@@ -244,6 +259,9 @@ class BlockAnswers(WholeStore):
             # have been available any more.
             return content if self._number(content) is not None else None
 
+    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
+        return map(self.content_of, mementos)
+
     def pages(self, checksum: Checksum) -> Iterable[Source]:
         """Return the pages that show a payload, by original."""
         key = self.key_of(checksum)
@@ -269,18 +287,10 @@ class BlockAnswers(WholeStore):
         )
 
     def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
-        for block, contents in self._blocks(mark):
-            remaining = {
-                number: content
-                for number, content in enumerate(contents, block.first)
-                if content is not None
-            }
-            if remaining:
-                yield ContentBlock(
-                    list(remaining.values()),
-                    block.all_links(),
-                    [block.numbers(number) for number in remaining],
-                )
+        return _contents_in(self._blocks(mark))
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        return _contents_in(self._blocks(_BEGIN, share))
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with self._reading():
@@ -437,6 +447,24 @@ class BlockAnswers(WholeStore):
                     outcome = self.outcomes([checksum])[0]
                 if scope_of_outcome(outcome) is None:
                     yield checksum, reference
+
+
+def _contents_in(
+    blocks: Iterable[tuple[OutlinkBlock, Sequence[ContentId | None]]],
+) -> Iterator[ContentBlock]:
+    """Yield the contents of blocks that were not removed, with their links."""
+    for block, contents in blocks:
+        remaining = {
+            number: content
+            for number, content in enumerate(contents, block.first)
+            if content is not None
+        }
+        if remaining:
+            yield ContentBlock(
+                list(remaining.values()),
+                block.all_links(),
+                [block.numbers(number) for number in remaining],
+            )
 
 
 def _lines(rows: Iterable[Row]) -> int:

@@ -59,8 +59,10 @@ from arclink.store.cassandra.tables import (
     Tables,
 )
 from arclink.store.protocols import (
+    WHOLE,
     KnownFile,
     LoadMark,
+    Share,
     StoreState,
     StoreSums,
 )
@@ -203,6 +205,10 @@ class CassandraReader(BlockAnswers):
                 ]
                 yield surt, rows[0], rows[1]
 
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterable[Row]]]:
+        for key, streams in self.tables.mementos.scan(self.view, share):
+            yield Surt(key.decode()), rows_in(Relation.MEMENTOS, key, streams)
+
     def mark(self) -> LoadMark:
         return LoadMark(max(self.history().loads, default=0), 0)
 
@@ -276,9 +282,11 @@ class CassandraReader(BlockAnswers):
             cached.popitem(last=False)
         return blocks
 
-    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield the blocks in the order of tokens."""
-        for chunk in self.tables.outlinks.scan(self.history().view):
+        for chunk in self.tables.outlinks.scan(self.history().view, share):
             if chunk.load <= mark.batch:
                 continue
             block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
@@ -340,6 +348,13 @@ class CassandraReader(BlockAnswers):
             self._ahead.mementos = mementos
             yield from mementos
             count = min(2 * count, AT_ONCE)
+
+    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
+        rest = iter(mementos)
+        while portion := list(islice(rest, AT_ONCE)):
+            for memento in portion:
+                self._ahead.mementos = portion  # a revisit reads others
+                yield self.content_of(memento)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
 
 import apsw
 
@@ -57,10 +58,12 @@ from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
 from arclink.store.protocols import (
+    WHOLE,
     Cluster,
     KnownFile,
     LoadMark,
     Removed,
+    Share,
     StoreState,
     StoreStats,
     StoreSums,
@@ -189,6 +192,11 @@ class SqliteStore(BlockAnswers):
             if len(earlier) < len(of_surt):
                 yield surt, earlier, of_surt
 
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterator[Row]]]:
+        for surt, rows in self.rows_by_surt(ALL_SURTS):
+            if crc32(surt.encode()) % share.of == share.number:
+                yield surt, rows
+
     def mark(self) -> LoadMark:
         with translated(self.path):
             return LoadMark(self.last_batch(), last_number(self._connection, "contents"))
@@ -269,11 +277,20 @@ class SqliteStore(BlockAnswers):
     def _count_contents(self) -> int:
         return self.sums().contents
 
-    def _blocks(self, mark: LoadMark) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        begin = mark.content + 1
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield the blocks of a share: those that begin at some consecutive numbers."""
         with self._reading():
+            last = last_number(self._connection, "contents")
+            begin, end = (
+                mark.content + 1 + (last - mark.content) * number // share.of
+                for number in (share.number, share.number + 1)
+            )
             while found := self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone():
                 first, data = found
+                if first >= end and share != WHOLE:
+                    break
                 if first < begin:
                     raise damaged(str(self.path), f"outlinks {first} are out of order")
                 block = opened_block(self._connection, first, data)
