@@ -25,15 +25,16 @@ from pathlib import Path
 import duckdb
 
 from arclink.access.queries import LinkQuery
+from arclink.analysis.slice_builder import name_of
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError, OperatorError, UsageError
-from arclink.export.cuts import Cut
-from arclink.export.manifest import ExportTally
+from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE
-from arclink.model import ALL_TIME, Kind
+from arclink.model import ALL_TIME
 from arclink.relations.database import ShownRelations, SqlLimits
+from arclink.relations.kinds import add_kinds
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
 
@@ -122,6 +123,33 @@ def write_links(
             _add_left_out(relations, query, tally)
 
 
+@contextmanager
+def count_links(
+    query: ExportQuery, where: str, store: Scans, path: Path
+) -> Iterator[ShownRelations]:
+    """Open the relations with the tables ``nodes`` and ``counted`` links of a query.
+
+    Args:
+        query: The query.
+        where: As in `write_script`.
+        store: As in `write_script`.
+        path: A file next to which temporary files may be.
+    """
+    label = query.level is Level.URI
+    with _relations(where, store, path) as relations:
+        _add_query(relations, query.links)
+        values = {
+            "source": name_of(query.level),
+            "target": name_of(query.level, "target_"),
+            "label": "url" if label else "NULL",
+            "target_label": "target" if label else "NULL",
+        }
+        for name in ("links", "graph"):
+            for statement in _statements(relations, name, values):
+                relations.run(statement)
+        yield relations
+
+
 def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTally) -> None:
     """Count the links without a node at one end, and those in rows with a low count."""
     has_nodes = "source IS NOT NULL AND target IS NOT NULL"
@@ -159,16 +187,13 @@ def _room() -> Iterator[None]:
 
 
 def _add_query(relations: ShownRelations, query: LinkQuery) -> None:
-    """Make the tables ``asked`` and ``kinds`` of a query."""
+    """Make the table ``asked`` of a query, and what `add_kinds` makes."""
     first, last = (ALL_TIME.first, query.at) if query.at else (query.span.first, query.span.last)
     relations.run(
         f"CREATE TEMP TABLE asked AS SELECT {quoted(first)} AS first, {quoted(last)} AS last, "
         f"{query.at is not None} AS in_force"
     )
-    relations.run("CREATE TEMP TABLE kinds (kind VARCHAR, is_wanted BOOLEAN)")
-    for (kind,) in relations.run("SELECT DISTINCT kind FROM links"):
-        wanted = query.wants(Kind(kind))
-        relations.run(f"INSERT INTO kinds VALUES ({quoted(kind)}, {wanted})")
+    add_kinds(relations, query.wants)
 
 
 def _statements(

@@ -1,5 +1,5 @@
--- What a query selects. `asked` has its times, and `kinds` each kind of links and whether it is
--- wanted.
+-- What a query selects. `asked` has its times, `kinds` each kind of links and whether it is wanted,
+-- `wanted` the links of these kinds.
 
 -- Captures that count: observed in the span, or in force at its end, whatever their status.
 CREATE TEMP TABLE shown AS
@@ -12,8 +12,6 @@ FROM (
     WHERE timestamp BETWEEN first AND last
 )
 WHERE content IS NOT NULL AND (is_newest OR NOT in_force);
-
-CREATE TEMP VIEW wanted AS SELECT links.* FROM links JOIN kinds USING (kind) WHERE is_wanted;
 
 CREATE TEMP TABLE other_kinds AS
 SELECT coalesce(sum(occurrences * times), 0)::BIGINT AS links
