@@ -63,6 +63,8 @@ _LOAD = {
     "parquet": "FORMAT parquet",
 }
 
+_CSV = r"FORMAT csv, HEADER, NEW_LINE '\r\n', USE_TMP_FILE false"
+
 _POSTGRESQL = r"""\set ON_ERROR_STOP on
 \encoding UTF8
 BEGIN;
@@ -79,8 +81,11 @@ def write_script(form: ExportFormat, where: str, store: Scans, path: Path) -> Ma
         path: The new database file, or a new folder.
 
     Raises:
+        ExportError: The name is not UTF-8.
         OperatorError: The files cannot be written.
     """
+    if not _is_utf8(path):
+        raise ExportError("DuckDB takes only names in UTF-8: name another file")
     with _relations(where, store, path) as relations:
         statements = _statements(relations, form.value)
         if form is ExportFormat.DUCKDB:
@@ -116,8 +121,9 @@ def write_links(
             with relations.reading(rows, _AT_ONCE) as batches:
                 tally.rows = write_parquet(batches, path, ",".join(query.links.kinds.words))
         else:
-            copied = f"COPY ({rows}) TO {quoted(str(path))} (FORMAT csv, HEADER, NEW_LINE '\r\n')"
-            tally.rows = relations.run(copied)[0][0]
+            with path.open("wb") as file:  # by its number, because its name may not be UTF-8
+                copied = f"COPY ({rows}) TO '/dev/fd/{file.fileno()}' ({_CSV})"
+                tally.rows = relations.run(copied)[0][0]
         tally.other_kinds = relations.run("FROM other_kinds")[0][0]
         if is_counted:
             _add_left_out(relations, query, tally)
@@ -163,15 +169,20 @@ def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTa
 @contextmanager
 def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]:
     """Open the relations, with the functions and tables that all scripts use."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError as error:
-        raise ExportError("DuckDB takes only names in UTF-8: name another file") from error
-    with _room(), ShownRelations(where, store, _LIMITS, path.parent) as relations:
+    folder = path.parent if _is_utf8(path.parent) else None
+    with _room(), ShownRelations(where, store, _LIMITS, folder) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager

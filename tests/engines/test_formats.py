@@ -116,7 +116,7 @@ def test_spark_answers_queries_of_common_crawl_as_duckdb_does(store: Path, tmp_p
         sys.executable,
         "-c",
         INDEX,
-        str(tmp_path / "index" / "ccindex.parquet"),
+        (tmp_path / "index" / "ccindex.parquet").as_uri(),  # Hadoop may have another file system
         *QUERIES[:2],
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
