@@ -28,6 +28,7 @@ from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
+from arclink.files.atomic import is_utf8
 from arclink.model import Timestamp
 from arclink.store.protocols import Scans
 
@@ -105,7 +106,8 @@ def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) 
             are made for this use.
         store: The store, or a view of it.
         options: The options of the slices.
-        folder: Folder to create. Temporary files are next to it meanwhile.
+        folder: Folder to create. Temporary files are next to it meanwhile, or in the system's
+            folder if its name is not UTF-8.
 
     Raises:
         UsageError: The store has no mementos, no window has any, there are too many windows, or a
@@ -115,7 +117,8 @@ def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) 
         from arclink.relations.database import ShownRelations, SqlLimits
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with ShownRelations(where, store, SqlLimits(_MEMORY), folder.parent) as relations:
+    work = folder.parent if is_utf8(folder.parent) else None
+    with ShownRelations(where, store, SqlLimits(_MEMORY), work) as relations:
         windows = [WHOLE, *_windows(relations, options)]
         folder.mkdir()
         counts = _make_tables(relations, options, windows)

@@ -31,7 +31,7 @@ from arclink.errors import ExportError, OperatorError, UsageError
 from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.files.atomic import OUT_OF_SPACE
+from arclink.files.atomic import OUT_OF_SPACE, is_utf8
 from arclink.model import ALL_TIME
 from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.kinds import add_kinds
@@ -84,7 +84,7 @@ def write_script(form: ExportFormat, where: str, store: Scans, path: Path) -> Ma
         ExportError: The name is not UTF-8.
         OperatorError: The files cannot be written.
     """
-    if not _is_utf8(path):
+    if not is_utf8(path):
         raise ExportError("DuckDB takes only names in UTF-8: name another file")
     with _relations(where, store, path) as relations:
         statements = _statements(relations, form.value)
@@ -169,20 +169,12 @@ def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTa
 @contextmanager
 def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]:
     """Open the relations, with the functions and tables that all scripts use."""
-    folder = path.parent if _is_utf8(path.parent) else None
+    folder = path.parent if is_utf8(path.parent) else None
     with _room(), ShownRelations(where, store, _LIMITS, folder) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
-
-
-def _is_utf8(path: Path) -> bool:
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @contextmanager
