@@ -48,6 +48,7 @@ _CAPTURED, _NOTHING = -1, -2
 """What rows have as a target that are not edges."""
 
 _TABLES = """
+CREATE TEMP VIEW wanted AS FROM links WHERE list_contains(getvariable('kinds'), kind);
 CREATE TEMP TABLE captured AS
     SELECT DISTINCT content, coalesce(written, uri) AS original, timestamp::BIGINT AS time,
         {page} AS page, {source} AS name
@@ -165,9 +166,7 @@ def _make_tables(
         "SET threads = 1;"  # each further one needs memory of its own
         f"CREATE TEMP TABLE windows AS FROM (VALUES {spans}) AS spans (number, first, last)"
     )
-    from arclink.relations.kinds import add_kinds
-
-    add_kinds(relations, options.wants)
+    relations.set({"kinds": relations.kinds(options.wants)})
     relations.run(
         _TABLES.format(
             source=source,
@@ -181,7 +180,7 @@ def _make_tables(
     [(other_kinds, without_host)] = relations.run(
         "SELECT coalesce(sum(occurrences) FILTER (NOT is_wanted), 0)::BIGINT, coalesce("
         f"sum(occurrences) FILTER (is_wanted AND {target} IS NULL), 0)::BIGINT "
-        "FROM links JOIN kinds USING (kind)"
+        "FROM (SELECT *, list_contains(getvariable('kinds'), kind) AS is_wanted FROM links)"
     )
     return {"without_host": without_host, "other_kinds": other_kinds}
 

@@ -377,9 +377,9 @@ def _stats() -> _Query:
         from arclink.analysis.scipy_extra import analysis_extra
 
         with analysis_extra():
-            from arclink.relations.database import SqlDatabase
+            from arclink.relations.database import ShownRelations
             from arclink.relations.duplicates import count_duplicates
-        with SqlDatabase(where, graph) as database:
+        with ShownRelations(where, graph) as database:
             return ROW_FORMATS[form].write(count_duplicates(database))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:

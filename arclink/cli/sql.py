@@ -50,6 +50,11 @@ SECONDS = Parameter(
     otherwise="no limit",
 )
 
+_RULES = (
+    "Tables: captures, links. A query ends with a semicolon, such as DESCRIBE links; "
+    "Ctrl-D ends the shell."
+)
+
 
 @click.command()
 @takes(QUERY, *GRAPH, FORMAT, INTO, MEMORY, SECONDS)
@@ -98,8 +103,8 @@ def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
 
 def _shell(database: "SqlDatabase", given: Given) -> None:
     """Answer queries that a person writes, until the end of input."""
-    click.echo("Tables: captures, links. A query ends with a semicolon; Ctrl-D ends the shell.")
-    for text in _typed(_with_history()):
+    click.echo(_RULES)
+    for text in typed(_with_history()):
         try:
             _answer(database, text, given)
         except ArclinkError as error:
@@ -108,7 +113,8 @@ def _shell(database: "SqlDatabase", given: Given) -> None:
             click.echo("stopped", err=True)
 
 
-def _typed(read: Callable[[str], str]) -> Iterator[str]:
+def typed(read: Callable[[str], str]) -> Iterator[str]:
+    """Yield the queries that a person writes; a line that begins with a dot shows the rules."""
     lines: list[str] = []
     while True:
         try:
@@ -121,7 +127,12 @@ def _typed(read: Callable[[str], str]) -> Iterator[str]:
             click.echo()
             return
         text = "\n".join(lines).strip()
-        if text.endswith(";") or not text:
+        if text in (".quit", ".exit"):
+            return
+        if text.startswith("."):
+            click.echo(_RULES)
+            lines = []
+        elif text.endswith(";") or not text:
             lines = []
             if text:
                 yield text

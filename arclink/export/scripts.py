@@ -24,7 +24,6 @@ from pathlib import Path
 
 import duckdb
 
-from arclink.access.queries import LinkQuery
 from arclink.analysis.slice_builder import name_of
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError, OperatorError, UsageError
@@ -33,8 +32,8 @@ from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.files.atomic import OUT_OF_SPACE, is_utf8
 from arclink.model import ALL_TIME
+from arclink.relations.asking import statements_of
 from arclink.relations.database import ShownRelations, SqlLimits
-from arclink.relations.kinds import add_kinds
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
 
@@ -44,7 +43,6 @@ _AT_ONCE = 2_048
 _LIMITS = SqlLimits(memory=1_000)
 """What a script may use; more goes to temporary files in the folder of the output."""
 
-_COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 
 _SUFFIXES = {
@@ -109,11 +107,13 @@ def write_links(
         OperatorError: The file cannot be written.
     """
     with _relations(where, store, path) as relations:
-        _add_query(relations, query.links)
+        _set_query(relations, query)
         is_counted = query.level is not Level.URI
         names = ("links", "csv-counts" if is_counted else query.form.value)
-        values = {"level": query.level.value, "min_count": str(query.min_count)}
-        *steps, table = (one for name in names for one in _statements(relations, name, values))
+        level = query.level.value
+        *steps, table = (
+            one for name in names for one in _statements(relations, name, {"level": level})
+        )
         for statement in steps:
             relations.run(statement)
         rows = _INSERT.sub(r"\2", table).removesuffix(";")
@@ -143,7 +143,7 @@ def count_links(
     """
     label = query.level is Level.URI
     with _relations(where, store, path) as relations:
-        _add_query(relations, query.links)
+        _set_query(relations, query)
         values = {
             "source": name_of(query.level),
             "target": name_of(query.level, "target_"),
@@ -189,31 +189,34 @@ def _room() -> Iterator[None]:
         raise
 
 
-def _add_query(relations: ShownRelations, query: LinkQuery) -> None:
-    """Make the table ``asked`` of a query, and what `add_kinds` makes."""
-    first, last = (ALL_TIME.first, query.at) if query.at else (query.span.first, query.span.last)
-    relations.run(
-        f"CREATE TEMP TABLE asked AS SELECT {quoted(first)} AS first, {quoted(last)} AS last, "
-        f"{query.at is not None} AS in_force"
+def _set_query(relations: ShownRelations, query: ExportQuery) -> None:
+    links = query.links
+    first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
+    relations.set(
+        {
+            "first": first,
+            "last": last,
+            "in_force": links.at is not None,
+            "kinds": relations.kinds(links.wants),
+            "min_count": query.min_count,
+        }
     )
-    add_kinds(relations, query.wants)
 
 
 def _statements(
     relations: ShownRelations, name: str, values: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return the statements of a script, without the comments before them.
+    """Return the statements of a script.
 
     Args:
         relations: The database.
         name: Of the script.
-        values: What its names in braces stand for.
+        values: SQL for its words in braces, such as names of columns.
     """
     text = (files("arclink.export") / "formats" / f"{name}.sql").read_text("utf-8")
-    for key, value in (values or {}).items():
-        text = text.replace(f"{{{key}}}", value)
-    statements = relations.connection.extract_statements(text)
-    return [_COMMENTS.sub("", statement.query, count=1).strip() for statement in statements]
+    for word, value in (values or {}).items():
+        text = text.replace(f"{{{word}}}", value)
+    return statements_of(relations, text)
 
 
 def _write_database(

@@ -12,10 +12,14 @@ import orjson
 from arclink.access.formats.rows import csv_pieces
 from arclink.access.formats.table import columns
 from arclink.access.texts import counted
+from arclink.errors import UsageError
 from arclink.terminal import shown_width
 
 _MOST_SHOWN = 1_000
 """Number of rows that a terminal shows; other formats, and files, have all."""
+
+_LARGEST = 1 << 63
+"""Integers from this one on, of either sign, are texts in JSON."""
 
 _JSON = (
     orjson.OPT_APPEND_NEWLINE | orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
@@ -46,18 +50,29 @@ def _write_sql_csv(rows: Any) -> Iterator[bytes]:
 
 def _write_sql_json(rows: Any) -> Iterator[bytes]:
     """Yield the answer as JSON lines: an object for each row."""
-    for batch in rows:
-        yield b"".join(orjson.dumps(row, default=_plain, option=_JSON) for row in batch.to_pylist())
+    names = rows.schema.names
+    for row in _rows_of(rows):
+        fields = dict(zip(names, row, strict=True))
+        yield orjson.dumps(fields, default=_plain, option=_JSON)
 
 
 def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
-    """Yield the answer as one Parquet file."""
+    """Yield the answer as one Parquet file.
+
+    Raises:
+        UsageError: Parquet has no form for a type of a column, such as an interval.
+    """
     from io import BytesIO
 
+    from pyarrow import ArrowNotImplementedError
     from pyarrow.parquet import ParquetWriter
 
     buffer = BytesIO()
-    with ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
+    try:
+        made = ParquetWriter(buffer, rows.schema, compression="zstd")
+    except ArrowNotImplementedError as error:
+        raise UsageError(f"--format parquet: {error}; cast the column to a text") from error
+    with made as writer:
         for batch in rows:
             writer.write_batch(batch)
             yield buffer.getvalue()
@@ -76,7 +91,16 @@ SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
 
 def _rows_of(rows: Any) -> Iterator[tuple[Any, ...]]:
     for batch in rows:
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        yield from zip(*map(_values, batch.columns), strict=True)
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column; those that Python has no form for (infinity) as texts."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = column.cast("string").to_pylist()
+    return values
 
 
 def _shown(value: object) -> str:
@@ -102,7 +126,9 @@ def _text(value: object) -> object:
 def _plain(value: object) -> object:
     """Return a value in a form that JSON has."""
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        if value != value.to_integral_value():
+            return float(value)
+        return int(value) if abs(value) < _LARGEST else str(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, UUID):

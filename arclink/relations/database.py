@@ -7,7 +7,7 @@ DuckDB itself opens nothing but the files of the relations.
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
 from arclink.errors import OperatorError, UsageError, WriteError
 from arclink.files.atomic import folder_next_to
-from arclink.model import Memento
+from arclink.model import Kind, Memento
 from arclink.relations.kept import Relations, relations_of
 from arclink.relations.writing import quoted, reading
 from arclink.store.protocols import Scans
@@ -39,6 +39,9 @@ _KEY = {
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _ROWS = 50_000
 """Number of rows of a record batch, about."""
+
+_TEMPORARY = 10
+"""Temporary files of a user's query may have this many times the bytes of its memory."""
 
 _BATCHES_AHEAD = 4
 """Number of record batches that are made before they are read."""
@@ -56,7 +59,8 @@ class SqlLimits:
     """What a query may use.
 
     Attributes:
-        memory: Megabytes of memory; more goes to temporary files.
+        memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
+            queries of users.
         seconds: Seconds after which a query is stopped; 0 for no limit.
     """
 
@@ -64,7 +68,74 @@ class SqlLimits:
     seconds: float = 0
 
 
-class ShownRelations(Closing):
+class RelationsDatabase(Closing):
+    """A DuckDB in memory, for statements of ArcLink itself.
+
+    Args:
+        limits: What each query may use.
+        work: Folder for temporary files; none are written if it is not given.
+    """
+
+    def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
+        self._limits = limits or SqlLimits()
+        self.connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{self._limits.memory}MB",
+                "temp_directory": str(work or ""),
+            },
+        )
+        self.run("SET enable_progress_bar = false")  # it would be in the output
+
+    def set(self, values: Mapping[str, object]) -> None:
+        """Set variables: a statement reads each as ``getvariable('name')``."""
+        for name, value in values.items():
+            self.connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
+
+    def kinds(self, wants: Callable[[Kind], bool]) -> list[str]:
+        """Return the kinds of links that are there and wanted."""
+        kinds = self.run("SELECT DISTINCT kind FROM links")
+        return [kind for (kind,) in kinds if wants(Kind(kind))]
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement to its end, and return its rows.
+
+        Raises:
+            SqlError: DuckDB refuses it, or it exceeds a limit.
+            OperatorError: A file cannot be read or written.
+        """
+        with _refusing(self._limits):
+            return self.connection.execute(statement).fetchall()
+
+    @contextmanager
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
+        """Yield the answer of a query while it is made; see `run`.
+
+        Args:
+            text: The query.
+            rows: Number of rows of a record batch, about.
+        """
+        answer = SqlRows(self.connection, text, self._limits, rows)
+        try:
+            yield answer
+        finally:
+            answer.close()
+
+    def answer(self, text: str) -> Any:
+        """Return the answer of a query as an Arrow table; see `run`.
+
+        Args:
+            text: The query: SELECT (also as WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW)
+                or EXPLAIN.
+        """
+        with self.reading(text) as rows:
+            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
 
     What the store does not show is not in the views either (`arclink.relations.columns`).
@@ -88,7 +159,6 @@ class ShownRelations(Closing):
         limits: SqlLimits | None = None,
         folder: Path | None = None,
     ) -> None:
-        self._limits = limits or SqlLimits()
         with ExitStack() as opened:
             # The next process removes the files of one that was killed.
             parent = folder or Path(tempfile.gettempdir())
@@ -97,15 +167,8 @@ class ShownRelations(Closing):
                 self.files = relations_of(where, store.whole, None if where else work / "tables")
             except WriteError:  # the folder of the store is read-only
                 self.files = relations_of(where, store.whole, work / "tables")
-            self.connection = duckdb.connect(
-                ":memory:",
-                config={
-                    "memory_limit": f"{self._limits.memory}MB",
-                    "temp_directory": str(work),
-                },
-            )
+            super().__init__(limits, work)
             opened.callback(self.connection.close)
-            self.run("SET enable_progress_bar = false")  # it would be in the output
             if store is store.whole:
                 self._show(self.files)
             else:
@@ -137,30 +200,6 @@ class ShownRelations(Closing):
             "FROM captures WHERE content IS NOT NULL)"
         )
 
-    def run(self, statement: str) -> list[tuple[Any, ...]]:
-        """Run a statement to its end, and return its rows.
-
-        Raises:
-            SqlError: DuckDB refuses it, or it exceeds a limit.
-            OperatorError: A file cannot be read or written.
-        """
-        with _refusing(self._limits):
-            return self.connection.execute(statement).fetchall()
-
-    @contextmanager
-    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
-        """Yield the answer of a query while it is made; see `run`.
-
-        Args:
-            text: The query.
-            rows: Number of rows of a record batch, about.
-        """
-        answer = SqlRows(self.connection, text, self._limits, rows)
-        try:
-            yield answer
-        finally:
-            answer.close()
-
     def close(self) -> None:
         self._opened.close()
 
@@ -174,25 +213,13 @@ class SqlDatabase(ShownRelations):
         allowed = ", ".join(quoted(str(path)) for path in paths)
         for setting in (
             f"allowed_paths = [{allowed}]",
+            f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
             "enable_external_access = false",
             "lock_configuration = true",
         ):
             self.run(f"SET {setting}")
-
-    def answer(self, text: str) -> Any:
-        """Return the answer of a query as an Arrow table.
-
-        Args:
-            text: One statement: SELECT (also as WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE,
-                SHOW) or EXPLAIN.
-
-        Raises:
-            SqlError: It is not such a statement, DuckDB refuses it, or it exceeds a limit.
-        """
-        with self.reading(text) as rows:
-            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
@@ -298,7 +325,7 @@ def _refusing(limits: SqlLimits) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise SqlError(
             f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "
-            "files than there is: ask for less, or allow more"
+            "files than there is or ten times the memory: ask for less, or allow more"
         ) from error
     except duckdb.IOException as error:
         raise OperatorError(f"a file cannot be read or written: {error}") from error

@@ -4,34 +4,28 @@ Source: the Cornell Web library, 2.1.1: it kept one copy of each content, and "s
 is as yet very little data about how many pages remain unchanged between crawls".
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.texts import counted
 from arclink.archives.names import WAT_SUFFIXES
 from arclink.checksums import EMPTY_CHECKSUMS
-from arclink.relations.database import SqlDatabase
-from arclink.relations.writing import quoted
-
-_TEXT = Path(__file__).with_name("duplicates.sql")
+from arclink.relations.asking import ask
+from arclink.relations.database import RelationsDatabase
 
 _SHOWN = ("period", "captures", "first", "same", "changed", "unknown", "payloads", "revisits")
 _BYTES = ("bytes", "revisit_bytes", "saved_bytes")
 
 
-def count_duplicates(database: SqlDatabase) -> RowAnswer:
+def count_duplicates(database: RelationsDatabase) -> RowAnswer:
     """Return the counts by month or year, and in total, for all formats of rows.
 
     Raises:
         OperatorError: The files of the relations cannot be read.
     """
-    text = _TEXT.read_text()
-    text = text.replace(":empty", ", ".join(map(quoted, sorted(EMPTY_CHECKSUMS))))
-    text = text.replace(":wat", quoted(f"({'|'.join(map(re.escape, WAT_SUFFIXES))})$"))
-    *periods, total = database.answer(text).to_pylist()
-    del total["period"]
+    values = {"empty": sorted(EMPTY_CHECKSUMS), "wat": WAT_SUFFIXES}
+    *periods, whole = ask(database, "duplicates", values=values)
+    total = {name: value for name, value in whole.items() if name != "period"}
     return RowAnswer(
         {"total": total},
         [*_lines(total), *([""] if periods else [])],

@@ -9,8 +9,11 @@ from uuid import UUID
 from pyarrow import parquet
 
 from arclink.access.texts import printable, printable_uri
+from arclink.analysis.link_scope import LinkScope, ask_about_links
+from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.model import Memento, Outlink, Surt, UriR
 from arclink.relations import columns
+from arclink.relations.database import RelationsDatabase
 from arclink.relations.kept import relations_of
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
@@ -66,6 +69,23 @@ def rows_in(store: Additions) -> Both:
     return Counter(captures), Counter(links)
 
 
+def database_of(store: Additions) -> RelationsDatabase:
+    """Return the relations of a store in memory, without files."""
+    database = RelationsDatabase()
+    of_store = rows_in(store)
+    for name, rows, of in zip(
+        ("captures", "links"), of_store, (columns.CAPTURES, columns.LINKS), strict=True
+    ):
+        declared = ", ".join(f"{column.name} {column.kind}" for column in of)
+        database.run(f"CREATE TABLE {name} ({declared})")
+        if rows:
+            marks = ", ".join("?" * len(of))
+            database.connection.executemany(
+                f"INSERT INTO {name} VALUES ({marks})", [[*row] for row in rows.elements()]
+            )
+    return database
+
+
 def _title(store: Additions, memento: Memento) -> str | None:
     content = store.content_of(memento)
     payload = store.payload(memento.checksum if content is None else checksum_of(content))
@@ -118,3 +138,20 @@ def moment(timestamp: str) -> Any:
     from datetime import datetime
 
     return datetime.strptime(timestamp, "%Y%m%d%H%M%S")
+
+
+LIVES = """
+    SELECT
+        born.page, name, born.before AS last_without, born.timestamp AS first_with,
+        seen.timestamp AS last_with, seen.after AS first_without
+    FROM lives JOIN numbered AS born ON born.number = first
+    JOIN numbered AS seen ON seen.number = last
+"""
+
+
+def lives_in(
+    database: RelationsDatabase, scope: LinkScope, pages: WebPart = ARCHIVE
+) -> list[dict[str, Any]]:
+    ask_about_links(database, "lives", "decay", scope=scope, part=pages, only_new=False)
+    rows: list[dict[str, Any]] = database.answer(LIVES).to_pylist()
+    return rows

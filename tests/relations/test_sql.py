@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import arclink
 from arclink.cli.main import group
+from arclink.cli.sql import typed
 from arclink.errors import UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
@@ -122,6 +123,43 @@ def test_formats_write_the_same_rows(store: Path, tmp_path: Path) -> None:
     assert rows[0]["uri"] in table[1]
 
 
+ODD = (
+    ("chr(27) || '[2J'", "\ufffd[2J", "\x1b[2J", "\x1b[2J"),
+    ("'infinity'::TIMESTAMP", None, None, None),
+    ("'-infinity'::DATE", None, None, None),
+    ("'NaN'::DOUBLE", "     nan", "nan", None),
+    ("'-Infinity'::DOUBLE", "    -inf", "-inf", None),
+    ("[1, NULL]", "[1,null]", "[1,null]", [1, None]),
+    (r"{'a': '\xAA'::BLOB}", '{"a":"aa"}', '{"a":"aa"}', {"a": "aa"}),
+    ("INTERVAL 1 DAY", None, None, None),
+    (f"1{'0' * 30}::HUGEINT", None, "1" + "0" * 30, "1" + "0" * 30),
+)
+
+
+@pytest.mark.parametrize(("value", "in_table", "in_csv", "in_json"), ODD)
+def test_odd_values_have_a_form_in_each_format(
+    value: str, in_table: str | None, in_csv: str | None, in_json: object, store: Path
+) -> None:
+    query = f"SELECT {value} AS odd"
+    _, table = run("sql", query, "--store", store).split("\n", 1)
+    _, row = csv.reader(run("sql", query, "--store", store, "--format", "csv").splitlines())
+    [fields] = sql(store, query)
+    assert table.strip("\n") == in_table or in_table is None
+    assert row == [in_csv] or in_csv is None
+    assert fields["odd"] == in_json or in_json is None
+    assert table.strip()
+    assert row[0]
+
+
+def test_a_type_that_parquet_lacks_is_named(store: Path, tmp_path: Path) -> None:
+    command = ["sql", "SELECT INTERVAL 1 DAY", "--store", str(store), "--format", "parquet"]
+    done = CliRunner().invoke(group, [*command, "--into", str(tmp_path / "odd.parquet")])
+    assert isinstance(done.exception, UsageError)
+    assert "--format parquet: " in str(done.exception)
+    assert "cast the column to a text" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_standard_input_may_have_several_queries(store: Path) -> None:
     text = "SELECT 1 AS one; -- a remark\nSELECT 'a;b' AS two"
     assert run("sql", "--store", store, "--format", "csv", stdin=text).split() == [
@@ -151,6 +189,38 @@ REFUSED = (
     "PRAGMA enable_profiling",
     "CALL pragma_version()",
     "SELECT getenv('HOME')",
+    "FROM '/etc/passwd'",
+    "DESCRIBE '/etc/passwd'",
+    "FROM read_blob('file:///etc/passwd')",
+    "FROM parquet_metadata('{store}')",
+    "FROM sniff_csv('/etc/passwd')",
+    "EXPLAIN ANALYZE SELECT * FROM read_text('/etc/passwd')",
+    "/* a remark */ EXPLAIN ANALYZE CREATE TABLE kept AS SELECT 1",
+    "EXPLAIN ANALYZE SET threads = 1",
+    "PIVOT (FROM read_text('/etc/passwd')) ON filename USING count(*)",
+    "FROM query('FROM read_text(''/etc/passwd'')')",
+    "FROM query('CREATE TABLE kept AS SELECT 1')",
+    "FROM query_table(['/etc/passwd'])",
+    "FROM query_table(['store'])",  # a name of a variable of Python
+    "FROM store",
+    "FROM enable_profiling()",
+    "FROM duckdb_secrets()",
+    "WITH made AS (INSERT INTO captures FROM captures RETURNING *) FROM made",
+    "COPY (SELECT 1) TO '/dev/stdout'",
+    "CREATE MACRO one() AS 1",
+    "CREATE TEMP MACRO passwords() AS TABLE FROM read_text('/etc/passwd')",
+    "PREPARE one AS SELECT 1",
+    "EXECUTE one",
+    "SET VARIABLE one = 1",
+    "RESET memory_limit",
+    "USE temp",
+    "BEGIN",
+    "VACUUM",
+    "DETACH memory",
+    "IMPORT DATABASE '/etc'",
+    f"SELECT {'(' * 2_000}1{')' * 2_000}",
+    f"SELECT {'NOT ' * 20_000}true",
+    f"SELECT {' + '.join(['1'] * 20_000)}",
     "SELECT 1; SELECT 2",
     "SELEC 1",
     "",
@@ -218,6 +288,31 @@ def test_a_query_ends_at_its_limits(store: Path) -> None:
             "SELECT list(a.text || b.text || c.text) FROM links a, links b, links c "
             "WHERE a.position < 3 AND b.position < 3 AND c.position < 3"
         )
+
+
+def test_temporary_files_have_a_limit(store: Path) -> None:
+    bomb = (
+        "SELECT count(*) FROM (SELECT DISTINCT a.range, b.range AS other, hash(a.range) AS more "
+        "FROM range(1000000) AS a, range(1000000) AS b)"
+    )
+    with (
+        open_store(str(store)) as opened,
+        SqlDatabase(str(store), opened, SqlLimits(memory=100, seconds=60)) as database,
+    ):
+        (row,) = database.answer(
+            "SELECT current_setting('max_temp_directory_size') AS size"
+        ).to_pylist()
+        assert row["size"] == "953.6 MiB"
+        with pytest.raises(SqlError, match="ten times the memory"):
+            database.answer(bomb)
+
+
+def test_the_shell_answers_a_dot_with_its_rules(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = iter([".help", "SELECT 1", "AS one;", ".quit", "SELECT 2;"])
+    assert list(typed(lambda _: next(lines))) == ["SELECT 1\nAS one;"]
+    assert capsys.readouterr().out.startswith("Tables: captures, links.")
 
 
 def test_control_c_stops_a_query(store: Path) -> None:

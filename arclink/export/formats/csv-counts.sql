@@ -10,5 +10,5 @@ GROUP BY ALL;
 INSERT INTO csv
 SELECT crawl_date, source AS src_{level}, target AS dest_{level}, count
 FROM counts
-WHERE source IS NOT NULL AND target IS NOT NULL AND count >= {min_count}
+WHERE source IS NOT NULL AND target IS NOT NULL AND count >= getvariable('min_count')
 ORDER BY ALL;

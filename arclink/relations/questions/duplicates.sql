@@ -11,11 +11,17 @@ WITH captured AS (
         CASE
             WHEN starts_with(checksum, 'not-modified:')
                 THEN regexp_replace(content, '-[0-9a-f]{16}$', '')
-            WHEN record_type <> 'revisit' OR checksum NOT IN (:empty) THEN checksum
+            WHEN record_type <> 'revisit' OR NOT list_contains(getvariable('empty'), checksum)
+                THEN checksum
         END AS payload,  -- the revisit of an empty digest was not compared
         regexp_extract(payload, '^(?:(.*?):)?', 1) AS algorithm,
         -- the record of a WAT is no record of the capture
-        CASE WHEN NOT regexp_matches(lower(file), :wat) THEN record_length END AS bytes,
+        CASE
+            WHEN NOT list_bool_or(list_transform(
+                getvariable('wat'), lambda suffix: ends_with(lower(file), suffix)
+            ))
+                THEN record_length
+        END AS bytes,
         (SELECT date_diff('month', min(time), max(time)) < 24 FROM captures) AS is_short
     FROM captures
 ),
