@@ -43,6 +43,9 @@ _AT_ONCE = 2_048
 _LIMITS = SqlLimits(memory=1_000)
 """What a script may use; more goes to temporary files in the folder of the output."""
 
+_LIMITS_OF_LINKS = SqlLimits(memory=300)
+"""The same for a file of links: they are sorted, which 200 MB are too few for at 10 million."""
+
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 
 _SUFFIXES = {
@@ -106,7 +109,7 @@ def write_links(
     Raises:
         OperatorError: The file cannot be written.
     """
-    with _relations(where, store, path) as relations:
+    with _relations(where, store, path, _LIMITS_OF_LINKS) as relations:
         _set_query(relations, query)
         is_counted = query.level is not Level.URI
         names = ("links", "csv-counts" if is_counted else query.form.value)
@@ -167,10 +170,12 @@ def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTa
 
 
 @contextmanager
-def _relations(where: str, store: Scans, path: Path) -> Iterator[ShownRelations]:
+def _relations(
+    where: str, store: Scans, path: Path, limits: SqlLimits = _LIMITS
+) -> Iterator[ShownRelations]:
     """Open the relations, with the functions and tables that all scripts use."""
     folder = path.parent if is_utf8(path.parent) else None
-    with _room(), ShownRelations(where, store, _LIMITS, folder) as relations:
+    with _room(), ShownRelations(where, store, limits, folder) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)

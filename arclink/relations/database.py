@@ -4,14 +4,16 @@ A text of a user reaches no file, network or setting: statements other than quer
 DuckDB itself opens nothing but the files of the relations.
 """
 
+import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryFile
 from threading import Semaphore, Thread
 from typing import Any
 
@@ -21,10 +23,10 @@ from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
-from arclink.errors import OperatorError, UsageError, WriteError
+from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind, Memento
-from arclink.relations.kept import Relations, relations_of
+from arclink.relations.kept import Relations, held_relations
 from arclink.relations.writing import quoted, reading
 from arclink.store.protocols import Scans
 
@@ -164,9 +166,13 @@ class ShownRelations(RelationsDatabase):
             parent = folder or Path(tempfile.gettempdir())
             work = opened.enter_context(folder_next_to(parent / "sql"))
             try:
-                self.files = relations_of(where, store.whole, None if where else work / "tables")
+                held = held_relations(where, store.whole, None if where else work / "tables")
+                self.files = opened.enter_context(held)
+            except FullDiskError:
+                raise
             except WriteError:  # the folder of the store is read-only
-                self.files = relations_of(where, store.whole, work / "tables")
+                held = held_relations(where, store.whole, work / "tables")
+                self.files = opened.enter_context(held)
             super().__init__(limits, work)
             opened.callback(self.connection.close)
             if store is store.whole:
@@ -209,10 +215,11 @@ class SqlDatabase(ShownRelations):
 
     def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
         super().__init__(where, store, limits)
-        paths = (*self.files.captures, *self.files.links)
-        allowed = ", ".join(quoted(str(path)) for path in paths)
+        paths = [str(path) for path in (*self.files.captures, *self.files.links)]
+        allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
+        with _unresolved(paths):
+            self.run(f"SET allowed_paths = [{allowed}]")
         for setting in (
-            f"allowed_paths = [{allowed}]",
             f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
@@ -249,6 +256,22 @@ class SqlDatabase(ShownRelations):
                 "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
                 "be changed"
             )
+
+
+@contextmanager
+def _unresolved(paths: Sequence[str]) -> Iterator[None]:
+    """Let the paths of open files (`held_relations`) lead to no name inside the block.
+
+    DuckDB compares what a path leads to with what the allowed paths led to. If another process has
+    removed the file since, it compares the path itself.
+    """
+    with TemporaryFile() as nameless, ExitStack() as restored:
+        for file in [int(Path(path).name) for path in paths]:
+            copy = os.dup(file)
+            restored.callback(os.close, copy)
+            restored.callback(os.dup2, copy, file, inheritable=False)
+            os.dup2(nameless.fileno(), file, inheritable=False)
+        yield
 
 
 class SqlRows(Closing):

@@ -2,10 +2,11 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 
 from arclink.model import Forgotten
-from arclink.relations.folder import tables_folder
+from arclink.relations.folder import only_writer, tables_folder
 from arclink.store.protocols import Additions
 
 
@@ -21,15 +22,23 @@ def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> I
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
+    if not subjects:
+        yield
+        return
     folder = tables_folder(where)
-    if not subjects or not folder.exists():
+    # The lock also where there are no relations: a reader that makes them waits for the takedown.
+    with only_writer(folder), _without(folder, store, subjects):
         yield
-        return
-    try:
-        from arclink.relations.kept import forgotten_within
-    except ImportError:  # the packages are no longer installed
-        shutil.rmtree(folder)
-        yield
-        return
-    with forgotten_within(folder, store, subjects):
-        yield
+
+
+def _without(
+    folder: Path, store: Additions, subjects: Sequence[Forgotten]
+) -> AbstractContextManager[object]:
+    if next(folder.iterdir(), None) is not None:
+        with suppress(ImportError):  # the packages are no longer installed
+            from arclink.relations.kept import forgotten_within
+
+            return forgotten_within(folder, store, subjects)
+    removing = ExitStack()
+    removing.callback(shutil.rmtree, folder)
+    return removing

@@ -11,30 +11,30 @@ is replaced in one step: a process that is killed leaves the former relations, a
 next process removes.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
-from arclink.checksums import START_OF_REFERENCE
-from arclink.errors import SealError
-from arclink.files.atomic import room_for
+from arclink.errors import SealError, WriteError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, write_sealed
+from arclink.files.spill import room_for_data
 from arclink.model import Forgotten, Memento
-from arclink.relations.folder import tables_folder
+from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.writing import (
     CAPTURES_ORDER,
+    IS_REFERENCE,
     LINKS_ORDER,
     SORTING,
     PartWriter,
+    finds,
     quoted,
     reading,
 )
@@ -49,6 +49,9 @@ _MERGED = 4
 """A part and the ones after it become one when they hold less than this many times its bytes.
 
 So a row is written again a few times, however many batches there are."""
+
+_BYTES = 260
+"""Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 _STATE = "state"
 _KIND = "tables"
@@ -96,9 +99,12 @@ class Relations:
 def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
     """Return the relations of a store; they are made if they do not show its present state.
 
+    Another process may remove the files as soon as this returns; `held_relations` keeps them.
+
     Args:
         where: The path or URL of the store.
-        store: The store, with all its captures.
+        store: The store, with all its captures. Not inside a snapshot: of a former state, relations
+            could have what was forgotten since.
         folder: Folder of the relations; next to the store if not given.
 
     Raises:
@@ -106,12 +112,45 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
         StoreError: The store cannot be read.
     """
     folder = folder or tables_folder(where)
-    with store.snapshot():
-        state = _read(folder)
-        if state is None or state.version != store.state().version or not _is_whole(folder, state):
-            with _only_writer(folder):
-                state = _brought_up(folder, store, _read(folder))
+    _check_name(folder)
+    state = _read(folder)
+    if (
+        state is None
+        or state.version != store.state().version
+        or not _is_whole(folder, state)
+        or any(_others(folder, state.parts))  # a process was killed while it removed them
+    ):
+        # The snapshot begins when no other process writes: the files never show a later state.
+        with only_writer(folder), store.snapshot():
+            state = _brought_up(folder, store, _read(folder))
     return _relations(folder, state)
+
+
+@contextmanager
+def held_relations(where: str, store: Additions, folder: Path | None = None) -> Iterator[Relations]:
+    """Yield the relations of a store as paths that can be read to the end of the block.
+
+    The files are open: it does not matter that another process replaces them, or what the letters
+    of their names are. Arguments and errors are those of `relations_of`.
+    """
+    while True:
+        made = relations_of(where, store, folder)
+        with ExitStack() as opened:
+            try:
+                held = Relations(_held(made.captures, opened), _held(made.links, opened))
+            except FileNotFoundError:  # another process has replaced them just now
+                continue
+            yield held
+            return
+
+
+def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
+    held = []
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        opened.callback(os.close, file)
+        held.append(Path(f"/dev/fd/{file}"))
+    return held
 
 
 def rows_in(paths: Iterable[Path]) -> int:
@@ -126,25 +165,24 @@ def forgotten_within(
     """Remove captures from relations while they are forgotten in the block.
 
     Args:
-        folder: Folder of the relations.
+        folder: Folder of the relations, of which the caller is the `only_writer`.
         store: The store, from which the block removes the captures.
         subjects: What it forgets.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
-    with _only_writer(folder):
-        state = _read(folder)
-        if state is not None and state.version != store.state().version:
-            state = None  # they are made again when they are needed
-        (folder / _STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
-        try:
-            yield
-            if state is not None and _is_whole(folder, state):
-                _forget(folder, store, state, subjects)
-        finally:
-            if _read(folder) is None:
-                _remove_others(folder, set())
+    state = _read(folder)
+    if state is not None and state.version != store.state().version:
+        state = None  # they are made again when they are needed
+    (folder / _STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
+    try:
+        yield
+        if state is not None and _is_whole(folder, state):
+            _forget(folder, store, state, subjects)
+    finally:
+        if _read(folder) is None:
+            _remove_others(folder, set())
 
 
 # Making
@@ -155,8 +193,11 @@ def _brought_up(folder: Path, store: Additions, state: _State | None) -> _State:
     if state is not None and not _is_whole(folder, state):
         state = None
     if state is not None and state.version == store.state().version:
+        _remove_others(folder, state.parts)
         return state  # another process made them meanwhile
-    if state is not None and state.base == _base(store) and state.format == FORMAT:
+    # A store inside a snapshot of the caller may be older than they are.
+    is_earlier = state is not None and LoadMark(*state.mark) <= store.mark()
+    if state is not None and is_earlier and state.base == _base(store):
         new = _with_additions(folder, store, state)
     else:
         new = _made(folder, store)
@@ -167,17 +208,17 @@ def _made(folder: Path, store: Additions) -> _State:
     """Write all relations."""
 
     def write(writer: PartWriter) -> None:
-        writer.write_captures(CAPTURES, store, store.scan_mementos(), store.scan_contents())
+        writer.write_captures(CAPTURES, store, store.scan_mementos())
         writer.write_links(LINKS, store.scan_contents())
 
-    part = _part(folder, write)
+    part = _part(folder, _rows_of(store), write)
     return _state_of(store, (part,), (part,))
 
 
 def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
     """Write what was loaded since the relations were written."""
     mark = LoadMark(*state.mark)
-    is_changed = _has_references(folder, state)
+    is_changed = False
 
     def write(writer: PartWriter) -> None:
         nonlocal is_changed
@@ -189,17 +230,15 @@ def _with_additions(folder: Path, store: Additions, state: _State) -> _State:
                 added.append(replaces)
                 yield memento
 
-        writer.write_captures(CAPTURES, store, captures(), None)
+        writer.write_captures(CAPTURES, store, captures())
         # A batch may also bring a better copy of an earlier capture, or its payload.
-        is_changed = (
-            is_changed
-            or any(added)
-            or writer.others_show(store, store.contents_after(mark), CAPTURES)
-        )
+        earlier = _files(folder, state.captures, CAPTURES)
+        is_changed = any(added) or writer.changes(earlier, store.contents_after(mark), CAPTURES)
         if is_changed:  # rare, and captures are few: all of them are written again
-            writer.write_captures(CAPTURES, store, store.scan_mementos(), store.scan_contents())
+            writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-    part = _part(folder, write)
+    rows = _rows_of(store) - rows_in(_files(folder, state.links, LINKS))
+    part = _part(folder, rows, write)
     earlier = () if is_changed else state.captures
     return _merged(folder, _state_of(store, (*earlier, part), (*state.links, part)))
 
@@ -222,7 +261,11 @@ def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -
     if first >= len(parts) - 1:
         return parts
     paths = _files(folder, parts[first:], name)
-    part = _part(folder, lambda writer: writer.copy(f"FROM {reading(paths)}", order, name))
+
+    def write(writer: PartWriter) -> None:
+        writer.copy(f"FROM {reading(paths)}", order, name)
+
+    part = _part(folder, rows_in(paths), write)
     return (*parts[:first], part)
 
 
@@ -233,36 +276,60 @@ def _forget(folder: Path, store: Additions, state: _State, subjects: Sequence[Fo
     """Write the parts again that have what the store has forgotten, and the state."""
     captures = _files(folder, state.captures, CAPTURES)
     links = _files(folder, state.links, LINKS)
-    if _has_references(folder, state):  # what a revisit shows may have changed
+    of_subjects = " OR ".join(_has("surt", one) for one in subjects)
+    if finds(captures, f"{IS_REFERENCE} AND ({of_subjects})"):
+        # What a revisit shows may have changed.
 
         def write(writer: PartWriter) -> None:
-            writer.write_captures(CAPTURES, store, store.scan_mementos(), store.scan_contents())
+            writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-        new_captures: tuple[str, ...] = (_part(folder, write),)
+        new_captures: tuple[str, ...] = (_part(folder, rows_in(captures), write),)
     else:
-        gone = " OR ".join(map(_covers, subjects)) or "false"
+        gone = " OR ".join(map(_covers, subjects))
         new_captures = _without(folder, captures, CAPTURES, CAPTURES_ORDER, gone)
-    shown = f"SELECT content FROM {reading(_files(folder, new_captures, CAPTURES))}"
-    targets = [_has("target_surt", one) for one in subjects if one.has_targets]
-    gone = " OR ".join([f"content NOT IN ({shown} WHERE content IS NOT NULL)", *targets])
-    new_links = _without(folder, links, LINKS, LINKS_ORDER, gone)
-    _replace(folder, _state_of(store, new_captures, new_links))
+    before, after = (
+        f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"
+        for files in (captures, _files(folder, new_captures, CAPTURES))
+    )
+    gone = f"content IN ({before} EXCEPT {after})"
+    targets = " OR ".join(_has("target_surt", one) for one in subjects if one.has_targets)
+    new_links = _without(folder, links, LINKS, LINKS_ORDER, gone, targets or "false")
+    state = _state_of(store, new_captures, new_links)
+    _remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
+    _replace(folder, state)
 
 
 def _without(
-    folder: Path, paths: Sequence[Path], name: str, order: str, gone: str
+    folder: Path, paths: Sequence[Path], name: str, order: str, gone: str, targets: str = "false"
 ) -> tuple[str, ...]:
-    """Return the parts of a relation without some rows; those that have none stay."""
+    """Return the parts of a relation without some rows; those that have none stay.
+
+    Args:
+        folder: Folder of the relations.
+        paths: Files of the parts.
+        name: Name of these files.
+        order: Their sort key.
+        gone: Condition of SQL of the rows.
+        targets: Condition of further links; those after them in page order move up.
+    """
     parts = []
     for path in paths:
-        rows = reading([path])
+        rows = f"SELECT * FROM {reading([path])}"
+        if targets != "false":
+            rows = f"""
+                SELECT * EXCLUDE (removed) REPLACE (
+                    (position - coalesce(len(list_filter(removed, lambda one: one < position)), 0))
+                    ::INTEGER AS position)
+                FROM {reading([path])} LEFT JOIN (
+                    SELECT content, list(position) AS removed
+                    FROM {reading([path])} WHERE {targets} GROUP BY content
+                ) USING (content)"""
 
         def write(writer: PartWriter, rows: str = rows) -> None:
-            writer.copy(f"SELECT * FROM {rows} WHERE NOT ({gone})", order, name)
+            writer.copy(f"{rows} WHERE NOT ({gone} OR {targets})", order, name)
 
-        with closing(PartWriter(folder)) as looking:
-            found = looking.run(f"SELECT 1 FROM {rows} WHERE {gone} LIMIT 1")
-        parts.append(_part(folder, write) if found else path.parent.name)
+        found = finds([path], f"{gone} OR {targets}")
+        parts.append(_part(folder, rows_in([path]), write) if found else path.parent.name)
     return tuple(parts)
 
 
@@ -284,25 +351,36 @@ def _has(column: str, what: Forgotten) -> str:
 # Files
 
 
-def _has_references(folder: Path, state: _State) -> bool:
-    """Return whether some captures are revisits that name a capture: these may show another one."""
-    paths = _files(folder, state.captures, CAPTURES)
-    with closing(PartWriter(folder)) as looking:
-        return bool(
-            looking.run(
-                f"SELECT 1 FROM {reading(paths)} WHERE starts_with(checksum, "
-                f"{quoted(START_OF_REFERENCE)}) LIMIT 1"
-            )
-        )
+def _check_name(folder: Path) -> None:
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError as error:
+        reason = "DuckDB writes only to folders with names in UTF-8"
+        raise WriteError(folder, reason, "Move the store to another folder.") from error
 
 
-def _part(folder: Path, write: Callable[[PartWriter], None]) -> str:
-    """Write a new part, and return its name."""
+def _rows_of(store: Additions) -> int:
+    """Return the number of captures and links of a store."""
+    return sum((store.months() or {}).values()) + store.sums().links
+
+
+def _part(folder: Path, rows: int, write: Callable[[PartWriter], None]) -> str:
+    """Write a new part, and return its name.
+
+    Args:
+        folder: Folder of the relations.
+        rows: Number of rows, at most.
+        write: Writes the files.
+
+    Raises:
+        FullDiskError: There is no room for the part, or for sorting it.
+        WriteError: It cannot be written for another reason.
+    """
     name = os.urandom(6).hex()
 
     def make(made: Path) -> None:
         made.mkdir()
-        with closing(PartWriter(made)) as writer:
+        with room_for_data(folder, rows * _BYTES), closing(PartWriter(made)) as writer:
             write(writer)
         shutil.rmtree(made / SORTING, ignore_errors=True)
 
@@ -340,13 +418,17 @@ def _replace(folder: Path, state: _State) -> _State:
     return state
 
 
+def _others(folder: Path, parts: set[str]) -> Iterator[Path]:
+    """Yield the files and folders that are not in use."""
+    return (path for path in folder.iterdir() if path.name not in {_STATE, *parts})
+
+
 def _remove_others(folder: Path, parts: set[str]) -> None:
-    for path in folder.iterdir():
-        if path.name not in {_STATE, *parts}:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+    for path in _others(folder, parts):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _is_whole(folder: Path, state: _State) -> bool:
@@ -359,16 +441,3 @@ def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:
 
 def _relations(folder: Path, state: _State) -> Relations:
     return Relations(_files(folder, state.captures, CAPTURES), _files(folder, state.links, LINKS))
-
-
-@contextmanager
-def _only_writer(folder: Path) -> Iterator[None]:
-    """Wait until no other process writes to a folder, which is made if it is missing."""
-    with room_for(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)

@@ -25,13 +25,13 @@ from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_ids
 
-_ROWS = 50_000
+_ROWS = 20_000
 """Number of rows of a record batch, about."""
 
-_URIS_KEPT = 200_000
+_URIS_KEPT = 100_000
 """Number of URIs whose parts are kept for later blocks."""
 
-_TITLES_KEPT = 200_000
+_TITLES_KEPT = 100_000
 """Number of titles that are kept for later captures."""
 
 _TEXT = arrow.string()
@@ -184,28 +184,15 @@ def _parts(lists: Sequence[Numbers]) -> Iterator[tuple[int, int]]:
 
 # Captures
 
-SHOWN_ROWS = arrow.schema(
-    [(name, _TEXT) for name in ("checksum", "uri", "timestamp", "content", "surt")]
-)
-"""A row per capture that shows a content."""
+BROUGHT_ROWS = arrow.schema([("checksum", _TEXT)])
+"""A row per content: the checksum of its payload."""
 
 
-def shown_rows(store: Answers, blocks: Iterable[ContentBlock]) -> Iterator[Any]:
-    """Yield the captures that show the contents as record batches of `SHOWN_ROWS`.
-
-    Args:
-        store: The store.
-        blocks: Of its `Scans.scan_contents`.
-    """
-    rows = (
-        (checksum_of(content), original, timestamp, content, printable_uri(surt))
-        for block in blocks
-        for content, pages in zip(block.contents, store.sources(block.contents), strict=True)
-        for original, timestamps in pages
-        for surt in (surt_of(original),)
-        for timestamp in timestamps
+def brought_rows(blocks: Iterable[ContentBlock]) -> Iterator[Any]:
+    """Yield the payloads of contents as record batches of `BROUGHT_ROWS`."""
+    return _batches(
+        ((checksum_of(content),) for block in blocks for content in block.contents), BROUGHT_ROWS
     )
-    return _batches(rows, SHOWN_ROWS)
 
 
 CAPTURE_ROWS = arrow.schema(
@@ -216,24 +203,14 @@ CAPTURE_ROWS = arrow.schema(
         ),
         *(("uri", _TEXT), ("uri_id", _ID), ("host", _TEXT), ("domain", _TEXT)),
         ("content", _TEXT),
-        ("shown", _TEXT),
         ("title", _TEXT),
-        ("original", _TEXT),
     ]
 )
-"""A row per capture. ``original`` is its URI as stored, ``shown`` the checksum of the payload
-that it shows, and ``title`` that of the payload. If the store was asked, ``content`` is known.
-"""
+"""A row per capture; ``title`` is that of the payload that it shows."""
 
 
-def capture_rows(store: Additions, mementos: Iterable[Memento], *, asks: bool) -> Iterator[Any]:
-    """Yield captures as record batches of `CAPTURE_ROWS`, in their order.
-
-    Args:
-        store: The store.
-        mementos: The captures.
-        asks: Ask the store for the content of each: for a few captures. Otherwise it is null.
-    """
+def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]:
+    """Yield captures as record batches of `CAPTURE_ROWS`, in their order."""
     uris = _Uris()
     titles: dict[Checksum | None, str | None] = {}
     rest = iter(mementos)
@@ -242,9 +219,8 @@ def capture_rows(store: Additions, mementos: Iterable[Memento], *, asks: bool) -
         originals = [memento.original for memento in some]
         columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
         shown = [_shown(store, memento) for memento in some]
-        contents = [*map(store.content_of, some)] if asks else [None] * len(some)
-        columns += [contents, shown, _titles(store, shown, titles)]
-        yield _batch([*columns, originals], CAPTURE_ROWS)
+        columns += [map(store.content_of, some), _titles(store, shown, titles)]
+        yield _batch(columns, CAPTURE_ROWS)
 
 
 @lru_cache(1 << 14)

@@ -1,27 +1,31 @@
 """Writes parts of the relations: sorted Parquet files, by DuckDB, with limited memory."""
 
+import errno
+import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as arrow
 
+from arclink.checksums import START_OF_REFERENCE
 from arclink.errors import OperatorError
+from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import Memento
 from arclink.relations.columns import CAPTURES, LINKS
 from arclink.relations.rows import (
+    BROUGHT_ROWS,
     CAPTURE_ROWS,
     LINK_ROWS,
-    SHOWN_ROWS,
+    brought_rows,
     capture_rows,
     link_rows,
-    shown_rows,
 )
 from arclink.store.protocols import Additions, ContentBlock
 
-_MEMORY = "200MB"
+_MEMORY = "160MB"
 """Memory for sorting; what exceeds it goes to files in the folder of the output."""
 
 SORTING = "sorting"
@@ -31,19 +35,20 @@ CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
 
+IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
+"""Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
+
 _VALUES = {
     "written": "nullif(c.written, c.uri)",
     "uri_id": "c.uri_id::BLOB::UUID",
     "status": "c.status::SMALLINT",
-    "content": "coalesce(c.content, s.content)",
     "time": "strptime(c.timestamp, '%Y%m%d%H%M%S')",
 }
 """How values are made that the rows have in another form, or not at all."""
 
 _CAPTURES = f"""
     SELECT {", ".join(f"{_VALUES.get(name, f'c.{name}')} AS {name}" for name, *_ in CAPTURES)}
-    FROM capture_rows AS c LEFT JOIN shown AS s
-        ON c.shown = s.checksum AND c.original = s.uri AND c.timestamp = s.timestamp
+    FROM capture_rows AS c
 """
 _LINKS = f"""
     SELECT {", ".join(column.name for column in LINKS)}
@@ -71,35 +76,25 @@ class PartWriter:
         )
         self.run("SET enable_progress_bar = false")  # it would be in the output
 
-    def write_captures(
-        self,
-        name: str,
-        store: Additions,
-        mementos: Iterable[Memento],
-        contents: Iterable[ContentBlock] | None,
-    ) -> None:
-        """Write captures.
+    def write_captures(self, name: str, store: Additions, mementos: Iterable[Memento]) -> None:
+        """Write captures of a store."""
+        with self._fed("capture_rows", CAPTURE_ROWS, capture_rows(store, mementos)):
+            self.copy(_CAPTURES, CAPTURES_ORDER, name)
+
+    def changes(self, earlier: Iterable[Path], contents: Iterable[ContentBlock], name: str) -> bool:
+        """Return whether captures of a batch may change what earlier captures show.
 
         Args:
-            name: Of the file.
-            store: The store.
-            mementos: The captures.
-            contents: All contents of the store; None to ask for the content of each capture.
+            earlier: Files with the earlier captures.
+            contents: What the batch brought: perhaps the payload of an earlier capture.
+            name: Of the file with the captures of the batch: a revisit may name one of them.
         """
-        with self._fed("shown_rows", SHOWN_ROWS, shown_rows(store, contents or ())):
-            self.run("CREATE TEMP TABLE shown AS SELECT * FROM shown_rows")
-        rows = capture_rows(store, mementos, asks=contents is None)
-        with self._fed("capture_rows", CAPTURE_ROWS, rows):
-            self.copy(_CAPTURES, CAPTURES_ORDER, name)
-        self.run("DROP TABLE shown")
-
-    def others_show(self, store: Additions, contents: Iterable[ContentBlock], name: str) -> bool:
-        """Return whether captures show some of the contents that are not in a file of captures."""
-        with self._fed("shown_rows", SHOWN_ROWS, shown_rows(store, contents)):
+        with self._fed("brought_rows", BROUGHT_ROWS, brought_rows(contents)):
             found = self.run(
-                "SELECT 1 FROM shown_rows AS s ANTI JOIN "
-                f"{reading([self.folder / name])} AS c ON s.content = c.content "
-                "AND s.timestamp = c.timestamp AND s.surt = c.surt LIMIT 1"
+                f"SELECT 1 FROM {reading(earlier)} WHERE "
+                "(content IS NULL AND checksum IN (SELECT checksum FROM brought_rows)) OR "
+                f"({IS_REFERENCE} AND surt IN (SELECT surt FROM {reading([self.folder / name])})) "
+                "LIMIT 1"
             )
         return bool(found)
 
@@ -119,15 +114,11 @@ class PartWriter:
         """Run a statement to its end, and return its rows.
 
         Raises:
-            OperatorError: The disk is full, or a file cannot be read or written.
+            OSError: The disk is full or broken.
+            OperatorError: A file cannot be read or written for another reason.
         """
-        try:
+        with system_errors():
             return self._connection.execute(statement).fetchall()
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-            raise OperatorError(
-                f"{self.folder.parent}: relations cannot be written: "
-                f"{str(error).splitlines()[0]}. Free space on this disk, and try again."
-            ) from error
 
     @contextmanager
     def _fed(self, name: str, schema: Any, batches: Iterator[Any]) -> Iterator[None]:
@@ -154,6 +145,34 @@ class PartWriter:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def finds(paths: Iterable[Path], condition: str) -> bool:
+    """Return whether some files of a relation have a row that meets a condition of SQL."""
+    with closing(duckdb.connect(":memory:", config={"threads": 1})) as connection, system_errors():
+        query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
+        return connection.execute(query).fetchone() is not None
+
+
+@contextmanager
+def system_errors() -> Iterator[None]:
+    """Turn DuckDB's errors of a disk into those of the system.
+
+    Raises:
+        OSError: The disk is full or broken.
+        OperatorError: A file cannot be read or written otherwise, or there is too little memory.
+    """
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        if "max_temp_directory_size" not in str(error):
+            raise OperatorError(f"not enough memory: {error}") from error
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # for temporary files
+    except duckdb.IOException as error:
+        for number in (*OUT_OF_SPACE, errno.EIO, errno.EROFS):
+            if os.strerror(number) in str(error):
+                raise OSError(number, os.strerror(number)) from error
+        raise OperatorError(f"a file cannot be read or written: {error}") from error
 
 
 def quoted(text: str) -> str:

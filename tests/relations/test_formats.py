@@ -25,7 +25,7 @@ from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.model import UriR
 from arclink.relations import kept
-from arclink.relations.folder import tables_folder
+from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
@@ -314,23 +314,35 @@ def test_names_of_files_may_have_any_letters_of_utf_8(
     path = tmp_path / "it's {0}; *\u2603.csv"
     assert written(store, path, form).tally.rows > 0
     assert path.exists()
-    with pytest.raises(ExportError, match="UTF-8"):
-        written(store, tmp_path / os.fsdecode(b"caf\xe9.csv"), form)
     assert len(list(tmp_path.iterdir())) == 2  # with the manifest
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_names_of_tables_may_have_any_bytes(form: str, store: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    written(store, path, form)
+    written(store, tmp_path / "coffee.csv", form)
+    assert path.read_bytes() == (tmp_path / "coffee.csv").read_bytes()
+
+
+def test_a_script_takes_only_names_in_utf_8(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="UTF-8"):
+        written(store, tmp_path / os.fsdecode(b"caf\xe9"), "weblab")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_store_whose_folder_is_only_read_is_exported(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = Path(shutil.copy(store, tmp_path / "links.db"))
-    writing = kept._only_writer
+    writing = only_writer
 
     def only_reading(folder: Path) -> AbstractContextManager[None]:
         if folder == tables_folder(str(copy)):
             raise WriteError(folder, "Read-only file system", "")
         return writing(folder)
 
-    monkeypatch.setattr(kept, "_only_writer", only_reading)
+    monkeypatch.setattr(kept, "only_writer", only_reading)
     rows = written(copy, tmp_path / "links.csv", "csv").tally.rows
     assert not tables_folder(str(copy)).exists()
     assert rows == written(store, tmp_path / "others.csv", "csv").tally.rows > 0

@@ -30,8 +30,10 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.relations.kept import forgotten_within
+from arclink.relations.folder import tables_folder
+from arclink.relations.forgetting import forgetting
 from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
+from tests.relations.cases import CASES, TRUTHS
 from tests.relations.rows import kept_rows, rows_in, rows_of
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.load_arguments import FILES as FILES
@@ -449,7 +451,7 @@ class AdditionsContract(Contract):
         self, graph: Graph, are_made: list[bool]
     ) -> None:
         with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
-            tables = Path(name) / "tables"
+            tables = tables_folder(str(Path(name) / "links.db"))
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, Path(name))
                 if are_made[number % 6] or number == len(graph.batches) - 1:
@@ -461,15 +463,31 @@ class AdditionsContract(Contract):
         self, graph: Graph, what: Forgotten, before: int
     ) -> None:
         with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
-            tables = Path(name) / "tables"
+            tables = tables_folder(str(Path(name) / "links.db"))
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, Path(name))
                 if number + 1 == min(before, len(graph.batches)):
                     assert rows_of(tables, store) == rows_in(store)
-                    with forgotten_within(tables, store, [what]):
+                    with forgetting(str(Path(name) / "links.db"), store, [what]):
                         store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
                     assert kept_rows(tables, store) == rows_in(store)
             assert rows_of(tables, store) == rows_in(store)
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_relations_show_the_store_after_each_step(self, case: str, tmp_path: Path) -> None:
+        where = str(tmp_path / "links.db")
+        graph = Graph(TRUTHS, [step for step in CASES[case] if not isinstance(step, Forgotten)])
+        number = 0
+        with self.opened(tmp_path) as store:
+            for step in CASES[case]:
+                if isinstance(step, Forgotten):
+                    with forgetting(where, store, [step]):
+                        store.forget(Takedown(step, "", "2026-11-21T00:00:00Z"))
+                    assert kept_rows(tables_folder(where), store) == rows_in(store)
+                else:
+                    load_next(store, graph, number, tmp_path)
+                    number += 1
+                    assert rows_of(tables_folder(where), store) == rows_in(store)
 
 
 class StoreContract(

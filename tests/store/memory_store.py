@@ -41,6 +41,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
+from arclink.store.blocks.references import checksum_shown
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -309,10 +310,11 @@ class MemoryStore(WholeStore):
         return (None if payload is None else payload.title for payload in found)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        payload = self.payload(memento.checksum) if _is_joined(memento) else None
-        if payload is None or payload.scope is None:
+        checksum = checksum_shown(self, memento)
+        payload = None if checksum is None else self.payload(checksum)
+        if checksum is None or payload is None or payload.scope is None:
             return None
-        return content_id(memento.checksum, memento.original, payload.scope)
+        return content_id(checksum, memento.original, payload.scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return iter(self._outlinks.get(content, []))
@@ -494,6 +496,7 @@ class MemoryStore(WholeStore):
         mementos = {key: one for key, one in self._mementos.items() if one not in gone}
         shown = {one.checksum for one in mementos.values() if _is_joined(one)}
         lost = {one.checksum for one in gone if _is_joined(one)}
+        self._mementos = mementos  # what a revisit shows may have changed
         contents = {self.content_of(one) for one in mementos.values()}
         outlinks = {
             content: links
@@ -531,7 +534,7 @@ class MemoryStore(WholeStore):
             links - sum(map(len, outlinks.values())),
             dropped,
         )
-        self._mementos, self._payloads, self._outlinks = mementos, payloads, outlinks
+        self._payloads, self._outlinks = payloads, outlinks
         self._inlinks = {
             inlink: surt
             for inlink, surt in self._inlinks.items()
