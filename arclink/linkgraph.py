@@ -45,6 +45,8 @@ from arclink.model import Memento, Span
 from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import networkx as nx
     import pandas as pd
     import pyarrow as arrow
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
     from arclink.captures.stream import CaptureStream
     from arclink.captures.write import TakenAway
+    from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
 
@@ -446,7 +449,8 @@ class LinkGraph(Closing):
             (name, str(value)) for name, value in parameters.items() if value not in (None, "")
         )
         tables = RankTables(
-            Path(cache) if cache else cache_of(self._where) if self._where else None
+            Path(cache) if cache else cache_of(self._where) if self._where else None,
+            self._where,
         )
         return CaptureStream(self.store, self._reader, query, tables=tables)
 
@@ -465,13 +469,12 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
-        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+        with self._picture(level, parameters) as picture:
             names = []
             for _, name, label in nodes_of(picture):
                 names.append(label)
@@ -495,10 +498,9 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
-        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+        with self._picture(level, parameters) as picture:
             names = [label for _, _, label in nodes_of(picture)]
             rows = [
                 (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
@@ -610,6 +612,14 @@ class LinkGraph(Closing):
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
+
+    def _picture(
+        self, level: str, given: Mapping[str, object]
+    ) -> "AbstractContextManager[Picture]":
+        from arclink.export.exports import picture_of
+
+        query = self._export_query("graphml", level, given)
+        return picture_of(self.store, query, where=self._where)
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

@@ -303,7 +303,7 @@ def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
     query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
 
     def answer(graph: Scans) -> Iterator[bytes]:
-        found = seed_list(graph, query)
+        found = seed_list(graph, query, where=STORE.required(given))
         yield from form.write(found)
         if found.left_out:
             _note(

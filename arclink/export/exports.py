@@ -81,7 +81,7 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
             tally.rows = sum(tally.tables.values())
             files = [one for one in (files[0], *sorted(files[0].rglob("*"))) if one.is_file()]
         elif query.form.is_graph:
-            with picture_of(store, query, files[0].parent) as picture:
+            with picture_of(store, query, files[0].parent, where) as picture:
                 _write_graph(store, query, picture, files, tally)
         else:
             _write_table(store, query, files[0], tally, where)
@@ -98,7 +98,9 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
 
 
 @contextmanager
-def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> Iterator[Picture]:
+def picture_of(
+    store: Scans, query: ExportQuery, folder: Path | None = None, where: str = ""
+) -> Iterator[Picture]:
     """Yield the picture of ``query``: the graph at its level, reduced by its rules.
 
     The arrays of the picture are on disk until the block ends.
@@ -107,12 +109,14 @@ def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> 
         store: The store to read.
         query: The query; its format is ignored.
         folder: Folder with space for the arrays; the system's temporary folder if None.
+        where: As in `export`.
 
     Raises:
+        UsageError: A package is not installed.
         StoreError: The store cannot be reached.
     """
     with tempfile.TemporaryDirectory(prefix="arclink-graph-", dir=folder) as work:
-        yield cut(build_graph(store, query, Path(work)), query)
+        yield cut(build_graph(store, query, Path(work), where), query)
 
 
 def _write_graph(

@@ -2,12 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from arclink.access.kinds import kinds_line
-from arclink.export.cuts import Cut
 from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.store.protocols import Scans
+
+
+class Cut(NamedTuple):
+    """The effect of one rule.
+
+    Attributes:
+        rule: The option, with its value.
+        nodes: Number of nodes that it removed.
+        links: Number of links that it removed.
+    """
+
+    rule: str
+    nodes: int
+    links: int
 
 
 @dataclass(slots=True)

@@ -24,13 +24,13 @@ from pathlib import Path
 
 import duckdb
 
+from arclink.analysis.slice_builder import name_of
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError, OperatorError, UsageError
-from arclink.export.cuts import Cut
-from arclink.export.manifest import ExportTally
+from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.files.atomic import OUT_OF_SPACE
+from arclink.files.atomic import OUT_OF_SPACE, is_utf8
 from arclink.model import ALL_TIME
 from arclink.relations.asking import statements_of
 from arclink.relations.database import ShownRelations, SqlLimits
@@ -85,7 +85,7 @@ def write_script(form: ExportFormat, where: str, store: Scans, path: Path) -> Ma
         ExportError: The name is not UTF-8.
         OperatorError: The files cannot be written.
     """
-    if not _is_utf8(path):
+    if not is_utf8(path):
         raise ExportError("DuckDB takes only names in UTF-8: name another file")
     with _relations(where, store, path) as relations:
         statements = _statements(relations, form.value)
@@ -114,7 +114,9 @@ def write_links(
         is_counted = query.level is not Level.URI
         names = ("links", "csv-counts" if is_counted else query.form.value)
         level = query.level.value
-        *steps, table = (one for name in names for one in _statements(relations, name, level))
+        *steps, table = (
+            one for name in names for one in _statements(relations, name, {"level": level})
+        )
         for statement in steps:
             relations.run(statement)
         rows = _INSERT.sub(r"\2", table).removesuffix(";")
@@ -128,6 +130,33 @@ def write_links(
         tally.other_kinds = relations.run("FROM other_kinds")[0][0]
         if is_counted:
             _add_left_out(relations, query, tally)
+
+
+@contextmanager
+def count_links(
+    query: ExportQuery, where: str, store: Scans, path: Path
+) -> Iterator[ShownRelations]:
+    """Open the relations with the tables ``nodes`` and ``counted`` links of a query.
+
+    Args:
+        query: The query.
+        where: As in `write_script`.
+        store: As in `write_script`.
+        path: A file next to which temporary files may be.
+    """
+    label = query.level is Level.URI
+    with _relations(where, store, path) as relations:
+        _set_query(relations, query)
+        values = {
+            "source": name_of(query.level),
+            "target": name_of(query.level, "target_"),
+            "label": "url" if label else "NULL",
+            "target_label": "target" if label else "NULL",
+        }
+        for name in ("links", "graph"):
+            for statement in _statements(relations, name, values):
+                relations.run(statement)
+        yield relations
 
 
 def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTally) -> None:
@@ -145,20 +174,12 @@ def _relations(
     where: str, store: Scans, path: Path, limits: SqlLimits = _LIMITS
 ) -> Iterator[ShownRelations]:
     """Open the relations, with the functions and tables that all scripts use."""
-    folder = path.parent if _is_utf8(path.parent) else None
+    folder = path.parent if is_utf8(path.parent) else None
     with _room(), ShownRelations(where, store, limits, folder) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
-
-
-def _is_utf8(path: Path) -> bool:
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @contextmanager
@@ -187,16 +208,20 @@ def _set_query(relations: ShownRelations, query: ExportQuery) -> None:
     )
 
 
-def _statements(relations: ShownRelations, name: str, level: str = "") -> list[str]:
+def _statements(
+    relations: ShownRelations, name: str, values: Mapping[str, str] | None = None
+) -> list[str]:
     """Return the statements of a script.
 
     Args:
         relations: The database.
         name: Of the script.
-        level: Level of the nodes, which is a part of names of columns.
+        values: SQL for its words in braces, such as names of columns.
     """
     text = (files("arclink.export") / "formats" / f"{name}.sql").read_text("utf-8")
-    return statements_of(relations, text.replace("{level}", level))
+    for word, value in (values or {}).items():
+        text = text.replace(f"{{{word}}}", value)
+    return statements_of(relations, text)
 
 
 def _write_database(

@@ -237,3 +237,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_utf8(path: Path) -> bool:
+    """Return whether a name is UTF-8, as DuckDB needs it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
