@@ -76,7 +76,7 @@ class Written(NamedTuple):
     bytes: int
 
 
-def parse_task(line: bytes) -> PartTask:
+def _parse_task(line: bytes) -> PartTask:
     """Return the task of a line of a manifest.
 
     Raises:
@@ -111,7 +111,7 @@ def write_parts(
         if version is not None and opened.state().version != version:
             raise TaskError(changed(store))
         files = files_at(folder)
-        for task in map(parse_task, lines):
+        for task in map(_parse_task, lines):
             yield write_part(task, opened, files, files.path_of(folder))
 
 

@@ -27,7 +27,7 @@ from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind, Memento
 from arclink.relations.kept import Relations, held_relations
-from arclink.relations.writing import quoted, reading
+from arclink.relations.writing import executed, quoted, reading
 from arclink.store.protocols import Scans
 
 _KEY = {
@@ -107,7 +107,7 @@ class RelationsDatabase(Closing):
             OperatorError: A file cannot be read or written.
         """
         with _refusing(self._limits):
-            return self.connection.execute(statement).fetchall()
+            return executed(self.connection, statement)
 
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:

@@ -117,8 +117,8 @@ class PartWriter:
             OSError: The disk is full or broken.
             OperatorError: A file cannot be read or written for another reason.
         """
-        with system_errors():
-            return self._connection.execute(statement).fetchall()
+        with _system_errors():
+            return executed(self._connection, statement)
 
     @contextmanager
     def _fed(self, name: str, schema: Any, batches: Iterator[Any]) -> Iterator[None]:
@@ -135,7 +135,7 @@ class PartWriter:
         self._connection.register(name, arrow.RecordBatchReader.from_batches(schema, watched()))
         try:
             yield
-        except duckdb.Error:
+        except (duckdb.Error, KeyboardInterrupt):
             if raised:
                 raise raised[0] from None
             raise
@@ -147,15 +147,31 @@ class PartWriter:
         self._connection.close()
 
 
+def executed(connection: Any, statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement to its end, and return its rows.
+
+    Raises:
+        KeyboardInterrupt: A handler of a signal has raised it, or one of its subclasses, of which
+            DuckDB does not say more.
+    """
+    try:
+        rows: list[tuple[Any, ...]] = connection.execute(statement).fetchall()
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
+    return rows
+
+
 def finds(paths: Iterable[Path], condition: str) -> bool:
     """Return whether some files of a relation have a row that meets a condition of SQL."""
-    with closing(duckdb.connect(":memory:", config={"threads": 1})) as connection, system_errors():
+    with closing(duckdb.connect(":memory:", config={"threads": 1})) as connection, _system_errors():
         query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
         return connection.execute(query).fetchone() is not None
 
 
 @contextmanager
-def system_errors() -> Iterator[None]:
+def _system_errors() -> Iterator[None]:
     """Turn DuckDB's errors of a disk into those of the system.
 
     Raises:
