@@ -245,8 +245,10 @@ class LocalRun(NamedTuple):
                 again.append(following)
         finally:
             for pid in running:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+                # An interrupt may arrive between the end of `os.wait` and the next line.
+                with suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
 
 
 def _run_task(job: Any, task: _Task) -> Counts:  # Any: an ArclinkJob, whose module imports mrjob

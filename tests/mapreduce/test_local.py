@@ -105,6 +105,20 @@ def test_a_task_that_dies_is_tried_once_more(tmp_path: Path) -> None:
     assert counts[Reason.ROW_KEPT] == 3, "the counts of the dead attempt are gone with it"
 
 
+def test_an_interrupt_right_after_the_end_of_a_task_stays_one(
+    words: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = os.wait
+
+    def interrupted() -> tuple[int, int]:
+        wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(CountLetters, "local", words, tmp_path / "out")
+
+
 class CutsItsInput(CountLetters):
     """Finds its input shorter than it was when it was shared out."""
 
