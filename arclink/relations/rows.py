@@ -15,11 +15,8 @@ import pyarrow as arrow
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
 from arclink.access.texts import printable, printable_uri
-from arclink.checksums import is_own_reference
-from arclink.model import Checksum, Memento, Outlink, UriR
-from arclink.store.blocks.references import checksum_shown
-from arclink.store.blocks.rows import shows_payload
-from arclink.store.protocols import Additions, Answers, ContentBlock
+from arclink.model import Memento, Outlink, UriR
+from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
@@ -30,9 +27,6 @@ _ROWS = 20_000
 
 _URIS_KEPT = 100_000
 """Number of URIs whose parts are kept for later blocks."""
-
-_TITLES_KEPT = 100_000
-"""Number of titles that are kept for later captures."""
 
 _TEXT = arrow.string()
 _ID = arrow.binary(16)
@@ -212,48 +206,19 @@ CAPTURE_ROWS = arrow.schema(
 def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]:
     """Yield captures as record batches of `CAPTURE_ROWS`, in their order."""
     uris = _Uris()
-    titles: dict[Checksum | None, str | None] = {}
     rest = iter(mementos)
     while some := list(islice(rest, _ROWS)):
         columns: list[Iterable[Any]] = list(zip(*map(RELATION.row, some), strict=True))
         originals = [memento.original for memento in some]
         columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
-        shown = [_shown(store, memento) for memento in some]
-        columns += [store.contents_shown(some), _titles(store, shown, titles)]
+        contents, titles = zip(*store.shown(some), strict=True)
+        columns += [contents, [title and printable(title) for title in titles]]
         yield _batch(columns, CAPTURE_ROWS)
 
 
 @lru_cache(1 << 14)
 def _as_target(original: UriR) -> UriR:
     return printable_uri(serialised(original))
-
-
-def _titles(
-    store: Additions,
-    shown: Sequence[Checksum | None],
-    known: dict[Checksum | None, str | None],
-) -> list[str | None]:
-    """Return the titles of payloads as text for users.
-
-    Args:
-        store: The store.
-        shown: Checksums of the payloads; None for a capture that shows none.
-        known: Titles of some payloads; gets these.
-    """
-    if len(known) > _TITLES_KEPT:
-        known.clear()
-    known[None] = None
-    wanted = [one for one in dict.fromkeys(shown) if one is not None and one not in known]
-    for checksum, title in zip(wanted, store.titles(wanted), strict=True):
-        known[checksum] = None if title is None else printable(title)
-    return [known[checksum] for checksum in shown]
-
-
-def _shown(store: Answers, memento: Memento) -> Checksum | None:
-    """Return the checksum of the payload that a capture shows; None if it shows none."""
-    if is_own_reference(memento.checksum, memento.original):
-        return checksum_shown(store, memento)
-    return memento.checksum if shows_payload(memento.checksum, memento.reason) else None
 
 
 def _batches(rows: Iterable[tuple[Any, ...]], schema: Any) -> Iterator[Any]:

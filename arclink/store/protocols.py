@@ -555,11 +555,11 @@ class Additions(Scans, Protocol):
     def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
         """Yield the contents of a share, as `scan_contents`."""
 
-    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
-        """Yield the title of each payload (`Payload.title`)."""
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        """Yield the `content_of` each memento, and the title of its payload (`Payload.title`).
 
-    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
-        """Yield the `content_of` each memento; cheaper than one call each."""
+        This is cheaper than one call each.
+        """
 
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):

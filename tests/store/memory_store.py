@@ -307,10 +307,6 @@ class MemoryStore(WholeStore):
     def payload(self, checksum: Checksum) -> Payload | None:
         return self._payloads.get(checksum)
 
-    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
-        found = map(self.payload, checksums)
-        return (None if payload is None else payload.title for payload in found)
-
     def content_of(self, memento: Memento) -> ContentId | None:
         checksum = checksum_shown(self, memento)
         payload = None if checksum is None else self.payload(checksum)
@@ -397,8 +393,11 @@ class MemoryStore(WholeStore):
     def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
         return (block for block in self.scan_contents() if _is_in(share, block.contents[0]))
 
-    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
-        return map(self.content_of, mementos)
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        for memento in mementos:
+            checksum = checksum_shown(self, memento)
+            payload = None if checksum is None else self.payload(checksum)
+            yield self.content_of(memento), payload.title if payload else None
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)

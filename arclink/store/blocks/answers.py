@@ -241,13 +241,6 @@ class BlockAnswers(WholeStore):
             outcome = self.outcomes([checksum])[0]
             return None if outcome is None else unpack_outcome(checksum, outcome, self.names)
 
-    def titles(self, checksums: Iterable[Checksum]) -> Iterator[str | None]:
-        rest = iter(checksums)
-        while portion := list(islice(rest, AT_ONCE)):
-            with self._reading():
-                titles = [title_of_outcome(outcome) for outcome in self.outcomes(portion)]
-            yield from titles
-
     def content_of(self, memento: Memento) -> ContentId | None:
         with self._reading():
             checksum = checksum_shown(self, memento)
@@ -259,8 +252,36 @@ class BlockAnswers(WholeStore):
             # have been available any more.
             return content if self._number(content) is not None else None
 
-    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
-        return map(self.content_of, mementos)
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        rest = iter(mementos)
+        while portion := list(islice(rest, AT_ONCE)):
+            with self._reading():
+                shown = self._shown(portion)
+            yield from shown
+
+    def _shown(self, mementos: Sequence[Memento]) -> list[tuple[ContentId | None, str | None]]:
+        checksums = [checksum_shown(self, memento) for memento in mementos]
+        wanted = [checksum for checksum in dict.fromkeys(checksums) if checksum is not None]
+        facts: dict[Checksum | None, tuple[Scope | None, str | None]] = {
+            checksum: (scope_of_outcome(outcome), title_of_outcome(outcome))
+            for checksum, outcome in zip(wanted, self.outcomes(wanted), strict=True)
+        }
+        facts[None] = None, None
+        named: list[ContentId | None] = []
+        for checksum, memento in zip(checksums, mementos, strict=True):
+            scope, _ = facts[checksum]
+            if checksum is None or scope is None:
+                named.append(None)
+            else:
+                named.append(content_id(checksum, memento.original, scope))
+        contents = [content for content in dict.fromkeys(named) if content is not None]
+        # As in `content_of`: the payload may have been read for other originals only.
+        numbers = zip(contents, self.numbers(contents), strict=True)
+        known = {content for content, number in numbers if number is not None}
+        return [
+            (content if content in known else None, facts[checksum][1])
+            for content, checksum in zip(named, checksums, strict=True)
+        ]
 
     def pages(self, checksum: Checksum) -> Iterable[Source]:
         """Return the pages that show a payload, by original."""

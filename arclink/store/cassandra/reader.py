@@ -349,13 +349,6 @@ class CassandraReader(BlockAnswers):
             yield from mementos
             count = min(2 * count, AT_ONCE)
 
-    def contents_shown(self, mementos: Iterable[Memento]) -> Iterator[ContentId | None]:
-        rest = iter(mementos)
-        while portion := list(islice(rest, AT_ONCE)):
-            for memento in portion:
-                self._ahead.mementos = portion  # a revisit reads others
-                yield self.content_of(memento)
-
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)
 

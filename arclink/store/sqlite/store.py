@@ -18,7 +18,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
@@ -87,6 +87,9 @@ from arclink.store.takedown_lists import (
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
+
+_AT_ONCE = 512
+"""Number of contents that one statement looks up."""
 
 _PATIENCE = 60_000
 """Milliseconds that cleaning, and truncating a large log, wait for readers."""
@@ -214,7 +217,16 @@ class SqliteStore(BlockAnswers):
         return [found.get(checksum) for checksum in packed]
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
-        return [self._number(content) for content in contents]
+        portions = (contents[at : at + _AT_ONCE] for at in range(0, len(contents), _AT_ONCE))
+        return list(chain.from_iterable(map(self._some_numbers, portions)))
+
+    def _some_numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
+        keys = [(pack_checksum(checksum), cut) for checksum, cut in map(split_content, contents)]
+        rows = self._connection.execute(
+            _CONTENT_NUMBERS.format(",".join(["(?,?)"] * len(keys))), [*chain.from_iterable(keys)]
+        )
+        found = {(checksum, cut): (0, int(number)) for checksum, cut, number in rows}
+        return [found.get(key) for key in keys]
 
     def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
         read = self._payloads_read([checksum]).get(checksum)
@@ -698,6 +710,12 @@ _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
 """
+_CONTENT_NUMBERS = """
+WITH wanted (checksum, cut) AS (VALUES {})
+SELECT wanted.checksum, wanted.cut, contents.number FROM wanted
+CROSS JOIN payloads ON payloads.checksum = wanted.checksum
+CROSS JOIN contents ON contents.payload = payloads.number AND contents.cut = wanted.cut
+"""  # CROSS: in this order
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """
