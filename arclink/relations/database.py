@@ -27,7 +27,7 @@ from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind, Memento
 from arclink.relations.kept import Relations, held_relations
-from arclink.relations.writing import executed, quoted, reading
+from arclink.relations.writing import connected, executed, quoted, reading
 from arclink.store.protocols import Scans
 
 _KEY = {
@@ -80,14 +80,9 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
-        self.connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": f"{self._limits.memory}MB",
-                "temp_directory": str(work or ""),
-            },
+        self.connection = connected(
+            memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
-        self.run("SET enable_progress_bar = false")  # it would be in the output
 
     def set(self, values: Mapping[str, object]) -> None:
         """Set variables: a statement reads each as ``getvariable('name')``."""

@@ -65,16 +65,12 @@ class PartWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": _MEMORY,
-                "threads": 1,  # each further one needs as much memory again to write
-                "temp_directory": str(folder / SORTING),
-                "preserve_insertion_order": False,
-            },
+        self._connection = connected(
+            memory_limit=_MEMORY,
+            threads=1,  # each further one needs as much memory again to write
+            temp_directory=str(folder / SORTING),
+            preserve_insertion_order=False,
         )
-        self.run("SET enable_progress_bar = false")  # it would be in the output
 
     def write_captures(self, name: str, store: Additions, mementos: Iterable[Memento]) -> None:
         """Write captures of a store."""
@@ -147,6 +143,15 @@ class PartWriter:
         self._connection.close()
 
 
+def connected(**settings: Any) -> Any:  # Any: of DuckDB
+    """Return a DuckDB in memory with these settings."""
+    connection = duckdb.connect(":memory:", config=settings)
+    # The progress bar would be in the output. A notebook without ipywidgets has none, and refuses.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 def executed(connection: Any, statement: str) -> list[tuple[Any, ...]]:
     """Run a statement to its end, and return its rows.
 
@@ -165,7 +170,7 @@ def executed(connection: Any, statement: str) -> list[tuple[Any, ...]]:
 
 def finds(paths: Iterable[Path], condition: str) -> bool:
     """Return whether some files of a relation have a row that meets a condition of SQL."""
-    with closing(duckdb.connect(":memory:", config={"threads": 1})) as connection, _system_errors():
+    with closing(connected(threads=1)) as connection, _system_errors():
         query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
         return connection.execute(query).fetchone() is not None
 
