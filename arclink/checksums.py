@@ -34,7 +34,7 @@ _HEX = re.compile("[0-9a-fA-F]+")
 _END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 
-_START = "not-modified:"
+START_OF_REFERENCE = "not-modified:"
 _NAME = "named:"
 
 
@@ -48,12 +48,12 @@ def checksum_of_reference(original: UriR, timestamp: Timestamp | None) -> Checks
     >>> checksum_of_reference(UriR("http://a.example/"), Timestamp("20100101000000"))
     'not-modified:20100101000000 http://a.example/'
     """
-    return Checksum(f"{_START}{timestamp or ''} {original}")
+    return Checksum(f"{START_OF_REFERENCE}{timestamp or ''} {original}")
 
 
 def is_reference(checksum: Checksum) -> bool:
     """Return whether a checksum is a reference to the capture that a revisit repeats."""
-    return checksum.startswith(_START)
+    return checksum.startswith(START_OF_REFERENCE)
 
 
 def is_own_reference(checksum: Checksum, original: str) -> bool:
@@ -106,7 +106,7 @@ def timestamp_of_reference(checksum: Checksum) -> Timestamp | None:
 
     >>> timestamp_of_reference(Checksum("not-modified: http://a.example/"))
     """
-    return Timestamp(checksum.removeprefix(_START).partition(" ")[0]) or None
+    return Timestamp(checksum.removeprefix(START_OF_REFERENCE).partition(" ")[0]) or None
 
 
 def uri_of_reference(checksum: Checksum) -> UriR:

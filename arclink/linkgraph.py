@@ -45,12 +45,16 @@ from arclink.model import Memento, Span
 from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import networkx as nx
     import pandas as pd
+    import pyarrow as arrow
     import rdflib
 
     from arclink.captures.stream import CaptureStream
     from arclink.captures.write import TakenAway
+    from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
 
@@ -316,6 +320,27 @@ class LinkGraph(Closing):
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
 
+    def sql(self, query: str) -> "arrow.Table":
+        """Return the answer of SQL over the captures and links of this graph.
+
+        The tables ``captures`` and ``links`` (``docs/reference/relations.md``) are made on first
+        use, and kept next to the store. pandas and polars take the result, and everything else
+        with ``__arrow_c_stream__``: ``graph.sql("FROM captures").to_pandas()``.
+
+        Args:
+            query: One query, such as ``SELECT``. It can only read the two tables.
+
+        Raises:
+            UsageError: The query is wrong, the graph shows one time, or it has no path.
+            OperatorError: The tables cannot be written.
+        """
+        if not self._where or self._at:
+            raise UsageError("sql: only for a graph of all times that was opened with arclink.open")
+        with analysis_extra():
+            from arclink.relations.database import SqlDatabase
+        with SqlDatabase(self._where, self.store) as database:
+            return database.answer(query)
+
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
 
@@ -424,7 +449,8 @@ class LinkGraph(Closing):
             (name, str(value)) for name, value in parameters.items() if value not in (None, "")
         )
         tables = RankTables(
-            Path(cache) if cache else cache_of(self._where) if self._where else None
+            Path(cache) if cache else cache_of(self._where) if self._where else None,
+            self._where,
         )
         return CaptureStream(self.store, self._reader, query, tables=tables)
 
@@ -443,13 +469,12 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
-        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+        with self._picture(level, parameters) as picture:
             names = []
             for _, name, label in nodes_of(picture):
                 names.append(label)
@@ -473,10 +498,9 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
-        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+        with self._picture(level, parameters) as picture:
             names = [label for _, _, label in nodes_of(picture)]
             rows = [
                 (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
@@ -490,9 +514,10 @@ class LinkGraph(Closing):
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
         Args:
-            path: The path of the file; an existing file is replaced.
-            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf`` or
-                ``arcs``.
+            path: The path of the file; an existing file is replaced. With ``weblab``, ``cc-index``
+                and ``arch`` the path of a new folder.
+            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf``,
+                ``arcs``, ``weblab``, ``duckdb``, ``cc-index`` or ``arch``.
             **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``,
                 ``to``, ``min_count`` …
 
@@ -508,6 +533,7 @@ class LinkGraph(Closing):
             self.store,
             self._export_query(format, parameters.pop("level", ""), parameters),
             Path(path),
+            self._where,
         )
 
     def export_captures(
@@ -586,6 +612,14 @@ class LinkGraph(Closing):
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
+
+    def _picture(
+        self, level: str, given: Mapping[str, object]
+    ) -> "AbstractContextManager[Picture]":
+        from arclink.export.exports import picture_of
+
+        query = self._export_query("graphml", level, given)
+        return picture_of(self.store, query, where=self._where)
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

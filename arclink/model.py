@@ -175,6 +175,8 @@ class Payload:
         reason: ``PAYLOAD_READ``, ``PAYLOAD_RECORDED`` if only the crawler's list of links was read,
             or the name of the `Reason` member that says why it was not read.
         counts: Links of the page by name of their `Reason` member; only reasons that occur.
+        title: The page's title, empty if it has none; None if it is not known: the payload was not
+            read, or was read by a version that kept no titles.
     """
 
     checksum: Checksum
@@ -184,6 +186,7 @@ class Payload:
     offset: int
     reason: str
     counts: tuple[tuple[str, int], ...] = ()
+    title: str | None = None
 
 
 class Outlink(NamedTuple):

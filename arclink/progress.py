@@ -220,8 +220,8 @@ def _counted(
     try:
         note(work, done, total)
         for number, item in enumerate(items, 1):
-            done += weight(item)
-            if number % _EVERY == 0:
+            done += (parts := weight(item))
+            if number % _EVERY == 0 or parts > _EVERY:
                 note(work, done, total)
             yield item
     finally:

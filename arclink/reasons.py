@@ -536,9 +536,9 @@ class Reason(Enum):
     NOTE_TEXT_CUT = (
         "notes",
         "text is longer than the limit and was cut",
-        "The words of a link were longer than 1,000 characters, or links that share one text "
-        "(candidates of a `srcset`, links of one feed entry) repeat more than 16 million "
-        "characters.",
+        "The words of a link or the title of a page were longer than 1,000 characters, or links "
+        "that share one text (candidates of a `srcset`, links of one feed entry) repeat more than "
+        "16 million characters.",
     )
     NOTE_NESTING_CUT = (
         "notes",

@@ -18,7 +18,9 @@ FORMATS = (
     "graphml --level uri --core 3",
     "graphml --level uri --backbone 0.05",
     "gexf --level host --top 500",
+    "duckdb",
 )
+FOLDERS = ("weblab", "cc-index", "arch")
 
 
 def measure(bench: Bench) -> Iterator[Table]:
@@ -26,16 +28,18 @@ def measure(bench: Bench) -> Iterator[Table]:
     for links in bench.links or SIZES:
         store = synthetic_store(bench, links)
         rows: list[list[Cell]] = []
-        for form in FORMATS:
+        bench.run(arclink("tables", "--store", str(store)), repeat=1)  # not part of any export
+        for form in (*FORMATS, *FOLDERS):
             path = bench.scratch("exporting") / "out"
             figure = bench.run(
                 arclink(
                     "export", "--store", str(store), "--into", str(path), "--format", *form.split()
-                )
+                ),
+                repeat=1 if form in FOLDERS else None,  # a folder is not replaced
             )
-            rows.append(
-                [form, figure.cpu, links / figure.cpu, figure.megabytes, path.stat().st_size]
-            )
+            files = [one for one in (path, *path.rglob("*")) if one.is_file()]
+            written = sum(one.stat().st_size for one in files)
+            rows.append([form, figure.cpu, links / figure.cpu, figure.megabytes, written])
         columns = ["format", "CPU s", "links per CPU s", "MB", "bytes"]
         yield Table(
             f"Exporting {links:,} synthetic links",

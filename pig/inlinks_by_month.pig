@@ -19,7 +19,8 @@ all_mementos = LOAD '$GRAPH/mementos/part-*' AS (
     surt:chararray, timestamp:chararray, original:chararray, checksum:chararray, status:chararray, mime:chararray,
     record_type:chararray, file:chararray, offset:long, length:long, reason:chararray, languages:chararray);
 all_payloads = LOAD '$GRAPH/payloads/part-*' AS (
-    checksum:chararray, scope:chararray, charset:chararray, file:chararray, offset:long, reason:chararray, counts:chararray);
+    checksum:chararray, scope:chararray, charset:chararray, file:chararray, offset:long, reason:chararray, counts:chararray,
+    title:chararray);
 -- One row each: a payload that one batch could not read may have been read in another.
 read_payloads = FILTER all_payloads BY scope != '-';
 scopes       = FOREACH read_payloads GENERATE checksum, scope;

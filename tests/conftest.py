@@ -2,8 +2,9 @@
 
 import gc
 import os
+import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,18 @@ def shared_data() -> Path:
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the library that makes disks fail, and processes end at one of their operations."""
     return compiled(tmp_path_factory.mktemp("disk"))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Yield a file system of 4 MB in memory."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.fixture(scope="session")

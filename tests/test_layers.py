@@ -32,6 +32,7 @@ ROOMS = (
     "access",
     "charts",
     "subsets",
+    "relations",
     "federation",
     "analysis",
     "export",

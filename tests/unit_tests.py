@@ -21,7 +21,7 @@ OUTSIDE = (
 )
 """Packages and modules that lead to processes, sockets or the stores of whole archives."""
 
-OUTSIDE_FIXTURES = frozenset({"demos", "disk", "shared_data"})
+OUTSIDE_FIXTURES = frozenset({"demos", "disk", "shared_data", "small_disk"})
 """Fixtures that read or build whole archives."""
 
 _IMPORT = re.compile(

@@ -52,7 +52,13 @@ URI, TEXT, TIME, NUMBER, LENGTH = FieldKind
 
 FIELDS = (
     CaptureField("surt", URI, "SURT of the URI.", {"cdx": "urlkey", "timemap": ""}),
-    CaptureField("uri", URI, "Captured URI.", {"cdx": "url", "timemap": "original"}, "original"),
+    CaptureField(
+        "uri",
+        URI,
+        "Captured URI.",
+        {"cdx": "url", "timemap": "original", "relation": "written"},
+        "original",
+    ),
     CaptureField("timestamp", TIME, "Time of the capture, UTC.", {"captures": "time"}),
     CaptureField("status", TEXT, "HTTP status."),
     CaptureField("mime", TEXT, "Mime type; in `/cdx` `warc/revisit` for revisits."),
@@ -66,7 +72,7 @@ FIELDS = (
         "digest",
         TEXT,
         "Checksum of the payload; not known for captures without payload.",
-        {"explain": "", "timemap": "", "stream": ""},
+        {"explain": "", "timemap": "", "stream": "", "relation": ""},
         lambda memento: digest_in(memento.checksum),
     ),
     CaptureField(
@@ -76,8 +82,18 @@ FIELDS = (
         {"cdx": "", "timemap": "", "stream": "type"},
     ),
     CaptureField("file", TEXT, "Name of the archive file.", {"cdx": "filename"}),
-    CaptureField("offset", NUMBER, "Where the record begins in the file, in bytes."),
-    CaptureField("length", LENGTH, "Bytes of the record as stored.", {"timemap": ""}),
+    CaptureField(
+        "offset",
+        NUMBER,
+        "Where the record begins in the file, in bytes.",
+        {"relation": "record_offset"},
+    ),
+    CaptureField(
+        "length",
+        LENGTH,
+        "Bytes of the record as stored.",
+        {"timemap": "", "relation": "record_length"},
+    ),
     CaptureField("languages", TEXT, "Codes of its languages, with commas between them."),
     CaptureField(
         "method",
@@ -139,6 +155,11 @@ def _code_of(field: CaptureField, is_written: bool) -> str:
 
 _RAW = {URI: printable_uri}
 _CLEANED = {**_RAW, TEXT: printable}
+_TYPED = {
+    **_RAW,
+    TEXT: lambda text: None if text == UNKNOWN else printable(text),
+    LENGTH: lambda length: length if length >= 0 else None,
+}
 
 CDX = CaptureForm(
     "cdx", {**_RAW, NUMBER: str, LENGTH: lambda length: str(length) if length >= 0 else UNKNOWN}
@@ -156,12 +177,8 @@ TIMEMAP = CaptureForm("timemap", _CLEANED, "timestamp original status mime langu
 STREAM = CaptureForm("stream", _RAW, "uri surt timestamp status mime languages type method digest")
 """JSON lines of streams."""
 
-TABLE = CaptureForm(
-    "captures",
-    {
-        **_RAW,
-        TEXT: lambda text: None if text == UNKNOWN else printable(text),
-        LENGTH: lambda length: length if length >= 0 else None,
-    },
-)
+TABLE = CaptureForm("captures", _TYPED)
 """Columns of tables."""
+
+RELATION = CaptureForm("relation", _TYPED)
+"""Columns of the relation of captures; ``offset`` is a word of SQL, so it has another name."""

@@ -7,6 +7,7 @@ from itertools import islice
 from operator import attrgetter
 
 from arclink.access.queries import URI, surt_asked
+from arclink.access.texts import printable
 from arclink.access.times import FROM, TO
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span, Surt
@@ -41,6 +42,12 @@ class Explanation:
     content: ContentId | None
     payload: Payload | None
     counts: tuple[tuple[Reason, int], ...]
+
+    @property
+    def title(self) -> str | None:
+        """Title of the page as text for users, empty if it has none; None if it is not known."""
+        title = None if self.payload is None else self.payload.title
+        return None if title is None else printable(title)
 
 
 def explain(store: Answers, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:

@@ -1,27 +1,27 @@
 """Link churn: how many links the pages of a host gain and lose between consecutive captures.
 
-Each capture with known links is compared with the one before it of the same page
-(`arclink.analysis.page_histories`); an error or a redirect is a capture without links. Other
-captures that were not read are in no comparison. A comparison belongs to the window of its later
-capture; its earlier capture may be before that window. The average time between the two is reported
-next to the counts.
+Each capture with known links is compared with the one before it of the same page; an error or a
+redirect is a capture without links (`arclink.access.link_states`). Other captures that were not
+read are in no comparison. A comparison belongs to the window of its later capture; its earlier
+capture may be before that window. The average time between the two is reported next to the counts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
-from arclink.analysis.decay import seconds_of
-from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.page_histories import PageHistory, TargetsOf
-from arclink.model import Surt, Timestamp
+from arclink.analysis.link_scope import LinkScope, ask_about_links
+from arclink.analysis.targets import ARCHIVE, WebPart
+from arclink.analysis.windows import Windows
+
+if TYPE_CHECKING:
+    from arclink.relations.database import RelationsDatabase
 
 
-@dataclass(slots=True)
-class Churn:
+class Churn(NamedTuple):
     """Sums over comparisons of two captures.
 
     Attributes:
+        window: The window of the later capture.
+        part: The host or domain of the pages, or ``all``.
         pages: Number of distinct pages that were compared.
         comparisons: Number of pairs of captures.
         seconds: Sum of the times between the two captures, in seconds.
@@ -30,51 +30,34 @@ class Churn:
         removed: Number of links that only the earlier capture has.
     """
 
-    pages: int = 0
-    comparisons: int = 0
-    seconds: int = 0
-    before: int = 0
-    added: int = 0
-    removed: int = 0
+    window: str
+    part: str
+    pages: int
+    comparisons: int
+    seconds: int
+    before: int
+    added: int
+    removed: int
 
 
 def churn_of_links(
-    histories: Iterable[PageHistory],
-    targets_of: TargetsOf,
+    database: "RelationsDatabase",
     scope: LinkScope,
-    windows: Callable[[Timestamp], Sequence[str]],
-    group_of: Callable[[Surt], str],
-) -> dict[tuple[str, str], Churn]:
+    windows: Windows,
+    per: str = "host",
+    pages: WebPart = ARCHIVE,
+) -> list[Churn]:
     """Return the gained and lost links, by window and group of pages.
 
     Args:
-        histories: The histories of the pages.
-        targets_of: Returns the targets of contents, by the names of ``scope``.
+        database: The relations.
         scope: The links that count.
-        windows: Returns the names of the windows that a time is in; may be empty.
-        group_of: Returns the group that a page belongs to, such as its host.
+        windows: The windows.
+        per: How pages are grouped: ``host``, ``domain`` or ``all``.
+        pages: The pages.
+
+    Raises:
+        OperatorError: The files of the relations cannot be read.
     """
-    found: dict[tuple[str, str], Churn] = {}
-    for history in histories:
-        group = group_of(history.surt)
-        compared: set[str] = set()
-        for earlier, later in pairwise(history.captures):
-            names = windows(later.timestamp)
-            if not names:
-                continue
-            before, after = targets_of.of(earlier.contents), targets_of.of(later.contents)
-            if scope.is_external:
-                before, after = (
-                    frozenset(one for one in targets if scope.leads_out(history.surt, one))
-                    for targets in (before, after)
-                )
-            for window in names:
-                churn = found.setdefault((window, group), Churn())
-                churn.pages += window not in compared
-                churn.comparisons += 1
-                churn.seconds += seconds_of(later.timestamp) - seconds_of(earlier.timestamp)
-                churn.before += len(before)
-                churn.added += len(after - before)
-                churn.removed += len(before - after)
-            compared.update(names)
-    return found
+    rows = ask_about_links(database, "churn", scope=scope, part=pages, windows=windows, per=per)
+    return [Churn(**row) for row in rows]

@@ -2,7 +2,7 @@
 
 A *link* is a pair of page and target (`arclink.analysis.link_scope`). Its life starts when it is
 first seen. It ends between the last capture of its page that has it and the first later capture
-that is known not to have it (`arclink.analysis.page_histories`). Without such a capture, the link
+that is known not to have it (``relations/questions/lives.sql``). Without such a capture, the link
 is *censored*: it existed when last seen, and nothing is known after that. Three curves put the end
 at the last capture with the link, in the middle, and at the first capture without it. The true end
 of each life is between the first and the last. The middle is the estimate that is reported with its
@@ -15,20 +15,20 @@ A link that already exists in the first capture of its page is older than it app
 be left out.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arclink.access.members import Validity
-from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.page_histories import PageHistory, TargetsOf, validities
+from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.analysis.survival import SurvivalCurve, kaplan_meier
-from arclink.model import Timestamp
+from arclink.analysis.targets import ARCHIVE, WebPart
+from arclink.analysis.windows import Windows
+
+if TYPE_CHECKING:
+    from arclink.relations.database import RelationsDatabase
 
 DAY = 86_400
 DAYS_PER_MONTH = 30.436875
@@ -57,35 +57,20 @@ class Lives:
         gone: Number of links that were seen to be gone.
     """
 
-    ends: dict[Ending, Counter[int]] = field(
-        default_factory=lambda: {ending: Counter() for ending in Ending}
+    ends: dict[Ending, dict[int, int]] = field(
+        default_factory=lambda: {ending: {} for ending in Ending}
     )
-    censored: Counter[int] = field(default_factory=Counter)
+    censored: dict[int, int] = field(default_factory=dict)
     gap_seconds: int = 0
 
     @property
     def gone(self) -> int:
-        return self.ends[Ending.MIDDLE].total()
+        return sum(self.ends[Ending.MIDDLE].values())
 
     @property
     def links(self) -> int:
         """Number of all links, gone or not."""
-        return self.gone + self.censored.total()
-
-    def add(self, link: Validity) -> None:
-        """Count the life of one link."""
-        born, seen = seconds_of(link.first_with), seconds_of(link.last_with)
-        if link.first_without is None:
-            self.censored[(seen - born) // DAY] += 1
-            return
-        missed = seconds_of(link.first_without)
-        self.gap_seconds += missed - seen
-        for ending, end in (
-            (Ending.EARLIEST, seen),
-            (Ending.MIDDLE, (seen + missed) // 2),
-            (Ending.LATEST, missed),
-        ):
-            self.ends[ending][(end - born) // DAY] += 1
+        return self.gone + sum(self.censored.values())
 
     def curve(self, ending: Ending) -> SurvivalCurve:
         """Return the survival by age in days, up to the longest life."""
@@ -98,39 +83,37 @@ class Lives:
 
 
 def lives_of_links(
-    histories: Iterable[PageHistory],
-    targets_of: TargetsOf,
+    database: "RelationsDatabase",
     scope: LinkScope,
-    cohorts: Callable[[Timestamp], Sequence[str]],
+    cohorts: Windows,
+    pages: WebPart = ARCHIVE,
     *,
     only_new: bool = False,
 ) -> dict[str, Lives]:
     """Return the lives of links by cohort.
 
     Args:
-        histories: The histories of the pages.
-        targets_of: Returns the targets of contents, by the names of ``scope``.
+        database: The relations.
         scope: The links that count.
-        cohorts: Returns the names of the cohorts of a link that was first seen at a time; may be
-            empty.
+        cohorts: The windows in which links were first seen.
+        pages: The pages.
         only_new: Count only links whose page was captured before without them.
+
+    Raises:
+        OperatorError: The files of the relations cannot be read.
     """
-    lives: dict[str, Lives] = {}
-    for history in histories:
-        for target, link in validities(history, targets_of):
-            if scope.leads_out(history.surt, target) and not (
-                only_new and link.last_without is None
-            ):
-                for cohort in cohorts(link.first_with):
-                    lives.setdefault(cohort, Lives()).add(link)
-    return lives
-
-
-@lru_cache(maxsize=1 << 14)
-def seconds_of(timestamp: Timestamp) -> int:
-    """Return the number of seconds from 1970 to a time.
-
-    >>> seconds_of(Timestamp("19700102000001"))
-    86401
-    """
-    return int(datetime.strptime(timestamp + "+0000", "%Y%m%d%H%M%S%z").timestamp())
+    lives: dict[str, Lives] = defaultdict(Lives)
+    for row in ask_about_links(
+        database,
+        *("lives", "decay"),
+        scope=scope,
+        part=pages,
+        windows=cohorts,
+        only_new=only_new,
+    ):
+        lived = lives[row["cohort"]]
+        is_censored = row["ending"] == "censored"
+        counts = lived.censored if is_censored else lived.ends[Ending(row["ending"])]
+        counts[row["days"]] = row["links"]
+        lived.gap_seconds += row["gap_seconds"]
+    return dict(lives)

@@ -1,16 +1,19 @@
-"""The links of a page that count for a history, and the names of their targets."""
+"""The links that count for a history, and questions about them to the relations of a store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from arclink.access.kinds import others_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.slices import Level
-from arclink.analysis.targets import Target
-from arclink.model import Kind, Outlink, Surt
-from arclink.store.protocols import Answers, Scans
-from arclink.uris.hosts import host_of
-from arclink.uris.surts import surt_of
+from arclink.analysis.targets import Target, WebPart
+from arclink.analysis.windows import WHOLE, Windows
+from arclink.model import Kind
+from arclink.store.protocols import Answers
+
+if TYPE_CHECKING:
+    from arclink.relations.database import RelationsDatabase
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,41 +34,67 @@ class LinkScope:
     wants: Callable[[Kind], bool] = lambda _: True
     is_external: bool = False
 
-    def name_of(self, link: Outlink) -> str:
-        """Return the name of the target of ``link``; empty if the link does not count."""
-        return self.level.name_of(surt_of(link.target)) if self.wants(link.kind) else ""
 
-    def leads_out(self, page: Surt, target: str) -> bool:
-        """Return whether ``target`` is outside the page's host or domain, or inner links count."""
-        if not self.is_external:
-            return True
-        if self.level is Level.URI:
-            return host_of(Surt(target)) != host_of(page)
-        return target != self.level.name_of(page)
-
-
-def other_kinds_in(store: Scans, links: LinkQuery) -> list[str]:
-    """Return a line for users if a store has links, but only of other kinds; else no line.
+def ask_about_links(
+    database: "RelationsDatabase",
+    *names: str,
+    scope: LinkScope,
+    part: WebPart,
+    windows: Windows | None = None,
+    **values: object,
+) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of a question (`arclink.relations.asking.ask`).
 
     Args:
-        store: The store; it is read until a link counts, so call this only after an empty answer.
-        links: The query with the kinds that count.
+        database: The relations.
+        *names: Its texts, those after ``common``.
+        scope: The links that count.
+        part: The part of the web that it is about.
+        windows: The windows of time, if it has any.
+        **values: Its other values.
 
     Raises:
-        StoreError: The store cannot be reached.
+        OperatorError: The files of the relations cannot be read.
     """
-    others = 0
-    for block in store.scan_contents():
-        wanted = [links.wants(link.kind) for link in block.links]
-        for numbers in block.lists:
-            if any(wanted[number] for number in numbers.tolist()):
-                return []
-            others += len(numbers)
-    return [others_line(links.kinds, others)] if others else []
+    from arclink.relations.asking import ask
+
+    windows = windows or Windows()
+    asked = {
+        "level": scope.level.value,
+        "is_external": scope.is_external,
+        "kinds": database.kinds(scope.wants),
+        **part._asdict(),
+        "digits": windows.period and len(windows.period.of(WHOLE.span.first)),
+        "windows": [
+            {"name": name, "first": span.first, "last": span.last}
+            for name, span in windows.listed or (WHOLE,)
+        ],
+    }
+    return ask(database, "common", *names, values={**asked, **values})
+
+
+def other_kinds(
+    database: "RelationsDatabase", links: LinkQuery, part: WebPart, *, repeated: bool = False
+) -> list[str]:
+    """Return a line for users if there are links to a part of the web, but only of other kinds.
+
+    Args:
+        database: The relations.
+        links: The query with the kinds that count.
+        part: The part of the web.
+        repeated: Count each occurrence of a link in a content.
+
+    Raises:
+        OperatorError: The files of the relations cannot be read.
+    """
+    scope = LinkScope(Level.URI, links.wants)
+    rows = ask_about_links(database, "other-kinds", scope=scope, part=part)
+    count = sum(row["occurrences" if repeated else "number"] for row in rows)
+    return [others_line(links.kinds, count)] if count else []
 
 
 def other_kinds_to(store: Answers, target: Target, links: LinkQuery) -> list[str]:
-    """Return a line for users if a target has links to it, but only of other kinds; else no line.
+    """Return the same line, from the store itself.
 
     Raises:
         StoreError: The store cannot be reached.

@@ -37,7 +37,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.rows.relations import COLUMNS_OF_MEMENTO
+from arclink.rows.relations import COLUMNS_OF_MEMENTO, COLUMNS_OF_PAYLOAD
 from arclink.uris.resolution import checksum_of, content_id
 from arclink.uris.surts import surt_of
 
@@ -56,7 +56,8 @@ _PART = b"\x01"
 _COLUMNS = {
     COLUMNS_OF_MEMENTO: "mementos",
     COLUMNS_OF_MEMENTO + 1: "mementos",
-    7: "payloads",
+    COLUMNS_OF_PAYLOAD: "payloads",
+    COLUMNS_OF_PAYLOAD + 1: "payloads",
     5: "outlinks",
 }
 """Relations of graph files by the number of their columns, which distinguishes them."""

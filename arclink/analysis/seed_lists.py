@@ -141,26 +141,27 @@ class SeedList:
 
 
 def seed_list(
-    store: Scans, query: SeedQuery, keep_on: Callable[[], None] = lambda: None
+    store: Scans, query: SeedQuery, keep_on: Callable[[], None] = lambda: None, where: str = ""
 ) -> SeedList:
     """Return the pages that answer a query.
 
-    The store is read once as a whole, and again for each seed. Links of a page to itself do not
-    count.
+    The store is read again for each seed. Links of a page to itself do not count.
 
     Args:
         store: The store.
         query: The query.
-        keep_on: Called again and again during the work; an error that it raises ends it.
+        keep_on: Called for each page; an error that it raises ends the work.
+        where: The path or URL of the store: its relations are kept next to it. If it is empty, they
+            are made for this use.
 
     Raises:
-        UsageError: SciPy is not installed.
+        UsageError: A package is not installed.
     """
     sums = store.sums()
     if not sums.first or query.since > sums.last:
         return SeedList(query, (), 0)
     with TemporaryDirectory(prefix="arclink-seeds-") as folder:
-        slices = build_slices(store, query.slices, Path(folder) / "slices", keep_on)
+        slices = build_slices(where, store, query.slices, Path(folder) / "slices")
         one = slices.windows[0] if slices.windows else slices.whole
         hosts, pages = _linking(slices, one)
         ever = slices.captured[one.nodes]

@@ -1,421 +1,247 @@
-"""Creation of slices in one pass over a store.
+"""Creation of slices by SQL over the relations of a store.
 
-Memory does not grow with the store, except for eight bytes per node.
+Memory is limited: DuckDB moves what exceeds its limit to temporary files, and NumPy holds some
+bytes per node.
 
 ::
 
-    contents with links, their mementos  ──▶  rows by content, names as hashes   (disk)
-    all names, sorted                    ──▶  number of each node
-    rows by content, nodes as numbers    ──▶  (window, edge, weight), sorted, added up   (disk)
-    of each window                       ──▶  nodes, and the edges as compressed rows
+    captures, targets of links  ──▶  nodes, sorted by name: their row is their number
+    captures, windows           ──▶  shown: the contents that each node shows in each window
+    links                       ──▶  targets: the nodes that each content links to
+    shown, targets              ──▶  edges: window, source, target, weight, sorted
+    edges of each window        ──▶  nodes, and the edges as compressed rows   (files)
 """
 
-import os
 import shutil
-from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.names import CollisionError, Hashes, NameSorter, Numbering
-from arclink.analysis.slices import SliceOptions, Slices, Weight, write_about
+from arclink.analysis.names import SortedNames, write_names
+from arclink.analysis.scipy_extra import analysis_extra
+from arclink.analysis.slices import Level, SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
-from arclink.files.array_sort import ByWindow, Column, Sorter
-from arclink.model import Outlink, Timestamp, UriR
-from arclink.store.protocols import ContentBlock, Scans
-from arclink.uris.surts import surt_of
+from arclink.files.atomic import is_utf8
+from arclink.model import Timestamp
+from arclink.store.protocols import Scans
 
-EXPANDED = 1_000_000
-"""Approximate number of edges expanded from contents at a time."""
+if TYPE_CHECKING:
+    from arclink.relations.database import ShownRelations
 
-CONTENTS = 20_000
-"""Number of contents read back at a time."""
+Column = npt.NDArray[Any]
+"""Numbers, one per row."""
 
-_KNOWN_URIS = 200_000
-_HELD = 1 << 16
-_NO_NODE, _NOT_WANTED = -1, -2  # hashes of names are never negative
-_TARGET = np.uint64((1 << 32) - 1)
+_MEMORY = 400
+"""Megabytes that DuckDB may use."""
+
+ROWS = 500_000
+"""Approximate number of edges in memory at a time."""
+
+_CAPTURED, _NOTHING = -1, -2
+"""What rows have as a target that are not edges."""
+
+_TABLES = """
+CREATE TEMP VIEW wanted AS FROM links WHERE list_contains(getvariable('kinds'), kind);
+CREATE TEMP TABLE captured AS
+    SELECT DISTINCT content, coalesce(written, uri) AS original, timestamp::BIGINT AS time,
+        {page} AS page, {source} AS name
+    FROM captures WHERE name IS NOT NULL;
+CREATE TEMP TABLE nodes AS
+    SELECT name FROM captured
+    UNION SELECT {target} AS name FROM wanted WHERE name IS NOT NULL
+    ORDER BY name;
+CREATE TEMP TABLE contents AS
+    SELECT DISTINCT content FROM captured WHERE content IS NOT NULL;
+CREATE TEMP TABLE shown AS
+    SELECT contents.rowid::INTEGER AS content, nodes.rowid::INTEGER AS source, page, number,
+        {weight} AS weight, min(time) AS since, max(time) AS until
+    FROM captured JOIN contents USING (content) JOIN nodes USING (name)
+        JOIN {windows} ON time BETWEEN first AND last
+    GROUP BY ALL;
+CREATE TEMP TABLE targets AS
+    SELECT DISTINCT
+        contents.rowid::INTEGER AS content, nodes.rowid::INTEGER AS target, {link} AS link
+    FROM wanted JOIN contents USING (content) JOIN nodes ON name = {target}
+"""
+"""Rows of ``nodes`` and ``contents`` are never removed, so they are numbered from 0 on."""
+
+_ROWS_OF_WINDOWS = f"""
+SET preserve_insertion_order = false;
+CREATE TEMP TABLE edges AS {{edges}} GROUP BY ALL;
+INSERT INTO edges SELECT number, 0, {_NOTHING}, 0 FROM windows;
+INSERT INTO edges
+    SELECT DISTINCT number, nodes.rowid, {_CAPTURED}, 0
+    FROM captured JOIN nodes USING (name) JOIN windows ON time BETWEEN first AND last;
+"""
+"""At least one row per window. A row without target is a node that was captured in the window."""
+
+_WEIGHED = """
+    SELECT number, source, target, sum(weight)::BIGINT AS weight
+    FROM shown JOIN targets USING (content)
+"""
+_OF_LINKS = """
+    SELECT number, source, target, count(*) AS weight
+    FROM (SELECT DISTINCT number, source, target, page, link
+        FROM shown JOIN targets USING (content))
+"""
+_IN_FORCE = """
+    SELECT windows.number, source, target, count(*) AS weight
+    FROM (SELECT source, target, page, link, min(since) AS since, max(until) AS until
+        FROM shown JOIN targets USING (content) GROUP BY ALL)
+    JOIN windows ON since <= last AND until >= first
+"""
 
 
-def build_slices(
-    store: Scans, options: SliceOptions, folder: Path, keep_on: Callable[[], None] = lambda: None
-) -> Slices:
+def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) -> Slices:
     """Write the slices of a store into a new folder, and return them.
 
     Args:
-        store: The store. It is read once, in order; what is loaded meanwhile may or may not be
-            included.
+        where: The path or URL of the store: its relations are kept next to it. If it is empty, they
+            are made for this use.
+        store: The store, or a view of it.
         options: The options of the slices.
-        folder: Folder to create. Temporary data of about 30 bytes per link is removed at the end.
-        keep_on: Called for each block that is read; an error that it raises ends the work.
+        folder: Folder to create. Temporary files are next to it meanwhile, or in the system's
+            folder if its name is not UTF-8.
 
     Raises:
-        UsageError: The store has no mementos, no window has any, or there are too many windows.
+        UsageError: The store has no mementos, no window has any, there are too many windows, or a
+            package is not installed.
     """
-    sums = store.sums()
-    if not sums.first:
-        raise UsageError(
-            "the store has no mementos, so there is nothing to slice. Build it first: arclink build"
-        )
-    windows = [WHOLE, *options.windows.between(Timestamp(sums.first), Timestamp(sums.last))]
-    work = folder / "work"
-    # About one in ten thousand graphs of 20 million nodes needs a second salt.
-    for salt in range(100):
-        work.mkdir(parents=True)
-        try:
-            collected = _Collector(options, windows, work, salt)
-            collected.read(store, keep_on)
-            numbering = collected.names.write(folder)
-            break
-        except CollisionError:
-            shutil.rmtree(folder)
-    _write_slices(collected, numbering, windows, folder)
-    counts = {"without_host": collected.without_host, "other_kinds": collected.other_kinds}
+    with analysis_extra():
+        from arclink.relations.database import ShownRelations, SqlLimits
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = folder.parent if is_utf8(folder.parent) else None
+    with ShownRelations(where, store, SqlLimits(_MEMORY), work) as relations:
+        windows = [WHOLE, *_windows(relations, options)]
+        folder.mkdir()
+        counts = _make_tables(relations, options, windows)
+        with relations.reading("SELECT name, strlen(name) FROM nodes") as names:
+            write_names(folder, names)
+        total = len(SortedNames(folder))
+        relations.run(_ROWS_OF_WINDOWS.format(edges=_edges(options)))
+        with relations.reading("FROM edges ORDER BY number, source, target", ROWS) as rows:
+            for number, blocks in groupby(_by_window(rows), itemgetter(0)):
+                (folder / str(number)).mkdir()
+                _write_slice(total, (block for _, block in blocks), folder / str(number))
+    shutil.copy(folder / "0" / "captured.npy", folder)
     write_about(folder, options, windows, counts)
-    shutil.rmtree(work)
     return Slices(folder)
 
 
-class _Column:
-    """Numbers appended to a file as they arrive, and read back from its beginning."""
+def name_of(level: Level, prefix: str = "") -> str:
+    """Return the SQL for the name of a node: of a capture or, with ``target_``, of a target."""
+    surt, host = f"{prefix}surt", f"{prefix}host"
+    if level is Level.URI:
+        return f"CASE WHEN {host} IS NOT NULL THEN {surt} END"
+    return host if level is Level.HOST else f"{prefix}domain"
 
-    def __init__(self, path: Path, kind: str) -> None:
-        self._path = path
-        self._waiting = array(kind)
-        self._dtype = np.dtype(kind)
-        self._read = 0
-        path.touch()
 
-    def extend(self, numbers: Iterable[int]) -> None:
-        """Append numbers."""
-        self._waiting.extend(numbers)
-        if len(self._waiting) > _HELD:
-            self.flush()
-
-    def extend_array(self, numbers: Hashes) -> None:
-        """Append numbers of the column's own type."""
-        self._waiting.frombytes(numbers.tobytes())
-        if len(self._waiting) > _HELD:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write the buffered numbers."""
-        with self._path.open("ab") as file:
-            self._waiting.tofile(file)
-        del self._waiting[:]
-
-    def take(self, count: int) -> Column:
-        """Return the next ``count`` numbers; fewer at the end."""
-        taken = np.fromfile(
-            self._path, self._dtype, count, offset=self._read * self._dtype.itemsize
+def _windows(relations: "ShownRelations", options: SliceOptions) -> Sequence[Window]:
+    [(first, last)] = relations.run("SELECT min(timestamp), max(timestamp) FROM captures")
+    if first is None:
+        raise UsageError(
+            "the store has no mementos, so there is nothing to slice. Build it first: arclink build"
         )
-        self._read += len(taken)
-        return taken
+    return options.windows.between(Timestamp(first), Timestamp(last))
 
 
-class _Finder:
-    """The numbers of the windows that a timestamp is in: 0 is the whole, the others follow."""
-
-    def __init__(self, options: SliceOptions, windows: Sequence[Window]) -> None:
-        period = options.windows.period
-        self._digits = period.value if period else 0
-        self._by_digits = {
-            window.span.first[: self._digits]: (0, number)
-            for number, window in enumerate(windows)
-            if number
-        }
-        self._spans = [window.span for window in windows]
-
-    def of(self, timestamp: Timestamp) -> Sequence[int]:
-        if self._digits:
-            return self._by_digits.get(timestamp[: self._digits], (0,))
-        return [number for number, span in enumerate(self._spans) if timestamp in span]
-
-
-class _Collector:
-    """The data that one pass over the store collects on disk.
-
-    The rows of a content are its distinct targets (or links), and the nodes and windows that show
-    it, with their counts.
-    """
-
-    def __init__(
-        self, options: SliceOptions, windows: Sequence[Window], folder: Path, salt: int
-    ) -> None:
-        self.names = NameSorter(folder, salt)
-        self.folder = folder
-        self.options = options
-        self.without_host = 0
-        self.other_kinds = 0
-        self.is_of_links = options.weight is Weight.LINKS
-        self._windows = _Finder(options, windows)
-        self._uris: dict[str, int] = {}
-        kinds = {
-            "targets": "Q", "links": "Q", "target_counts": "q",
-            "sources": "Q", "pages": "Q", "windows": "i", "weights": "q", "lasts": "q",
-            "source_counts": "q",
-            "captured": "Q", "captured_windows": "i",
-        }  # fmt: skip
-        self.columns = {name: _Column(folder / name, kind) for name, kind in kinds.items()}
-
-    def read(self, store: Scans, keep_on: Callable[[], None]) -> None:
-        """Collect all data of a store."""
-        for memento in store.scan_mementos():
-            name = self.options.level.name_of(memento.surt)
-            if name:
-                numbers = self._windows.of(memento.timestamp)
-                self.columns["captured"].extend([self.names.hash_of(name)] * len(numbers))
-                self.columns["captured_windows"].extend(numbers)
-        for block in store.scan_contents():
-            keep_on()
-            self._read_block(store, block)
-        for column in self.columns.values():
-            column.flush()
-
-    def _read_block(self, store: Scans, block: ContentBlock) -> None:
-        wants = {kind: self.options.wants(kind) for kind in {link.kind for link in block.links}}
-        nodes = np.fromiter(
-            (self._node(link.target) if wants[link.kind] else _NOT_WANTED for link in block.links),
-            np.int64,
-            len(block.links),
-        )
-        is_wanted, lacks_host, is_other = nodes >= 0, nodes == _NO_NODE, nodes == _NOT_WANTED
-        hashes = nodes.astype(np.uint64)
-        links = (
-            np.fromiter(map(_hash_of_link, block.links), np.uint64, len(nodes))
-            if self.is_of_links
-            else hashes
-        )
-        for indexes, pages in zip(block.lists, store.sources(block.contents), strict=True):
-            self.without_host += int(lacks_host[indexes].sum())
-            self.other_kinds += int(is_other[indexes].sum())
-            wanted = np.unique(indexes[is_wanted[indexes]])
-            if not len(wanted):
-                for _ in pages:
-                    pass
-                continue
-            sources = self._sources(pages)
-            if self.is_of_links:
-                distinct, firsts = np.unique(links[wanted], return_index=True)
-                self.columns["links"].extend_array(distinct)
-                self.columns["targets"].extend_array(hashes[wanted[firsts]])
-            else:
-                distinct = np.unique(hashes[wanted])
-                self.columns["targets"].extend_array(distinct)
-            self.columns["target_counts"].extend([len(distinct)])
-            self.columns["source_counts"].extend([sources])
-
-    def _sources(self, pages: Iterator[tuple[UriR, Sequence[Timestamp]]]) -> int:
-        """Collect the pages that show a content; return the number of rows."""
-        counts: Counter[tuple[int, int]] = Counter()
-        rows = 0
-        for original, timestamps in pages:
-            node = self._node(original)
-            if node == _NO_NODE:
-                continue
-            if self.is_of_links:
-                surt = surt_of(original)
-                numbers = (
-                    [0]
-                    if self.options.is_in_force
-                    else sorted({n for time in timestamps for n in self._windows.of(time)})
-                )
-                self.columns["pages"].extend([_hash(surt)] * len(numbers))
-                self._add_sources(
-                    [(node, number) for number in numbers],
-                    [int(timestamps[0])] * len(numbers),
-                    int(timestamps[-1]),
-                )
-                rows += len(numbers)
-            else:
-                for time in timestamps:
-                    for number in self._windows.of(time):
-                        counts[node, number] += 1
-        if counts:
-            weights = (
-                list(counts.values())
-                if self.options.weight is Weight.MEMENTOS
-                else [1] * len(counts)
-            )
-            self._add_sources(list(counts), weights, 0)
-        return rows + len(counts)
-
-    def _add_sources(
-        self, sources: Sequence[tuple[int, int]], weights: Sequence[int], last: int
-    ) -> None:
-        self.columns["sources"].extend([node for node, _ in sources])
-        self.columns["windows"].extend([number for _, number in sources])
-        self.columns["weights"].extend(weights)
-        if self.options.is_in_force:
-            self.columns["lasts"].extend([last] * len(sources))
-
-    def _node(self, uri: str) -> int:
-        """Return the hash of the node that a URI belongs to; `_NO_NODE` if it has no node."""
-        node = self._uris.get(uri)
-        if node is None:
-            if len(self._uris) >= _KNOWN_URIS:
-                self._uris.clear()
-            name = self.options.level.name_of(surt_of(uri))
-            node = self._uris[uri] = self.names.hash_of(name) if name else _NO_NODE
-        return node
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(
-        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+def _make_tables(
+    relations: "ShownRelations", options: SliceOptions, windows: Sequence[Window]
+) -> dict[str, int]:
+    """Make the tables of all slices; return the numbers of links that are in none."""
+    is_of_links = options.weight is Weight.LINKS
+    source, target = name_of(options.level), name_of(options.level, "target_")
+    spans = ", ".join(
+        f"({number}, {span.first}, {span.last})" for number, (_, span) in enumerate(windows)
     )
-
-
-def _hash_of_link(link: Outlink) -> int:
-    return _hash(
-        f"{link.target}\0{link.kind}\0{link.text}\0{'' if link.rel is None else ' ' + link.rel}"
+    relations.run(
+        "SET threads = 1;"  # each further one needs memory of its own
+        f"CREATE TEMP TABLE windows AS FROM (VALUES {spans}) AS spans (number, first, last)"
     )
+    relations.set({"kinds": relations.kinds(options.wants)})
+    relations.run(
+        _TABLES.format(
+            source=source,
+            target=target,
+            page="hash(surt)" if is_of_links else "0",
+            link="hash(target, kind, text, rel)" if is_of_links else "0",
+            weight="count(*)" if options.weight is Weight.MEMENTOS else "1",
+            windows="(FROM windows LIMIT 1)" if options.is_in_force else "windows",
+        )
+    )
+    [(other_kinds, without_host)] = relations.run(
+        "SELECT coalesce(sum(occurrences) FILTER (NOT is_wanted), 0)::BIGINT, coalesce("
+        f"sum(occurrences) FILTER (is_wanted AND {target} IS NULL), 0)::BIGINT "
+        "FROM (SELECT *, list_contains(getvariable('kinds'), kind) AS is_wanted FROM links)"
+    )
+    return {"without_host": without_host, "other_kinds": other_kinds}
 
 
-def _write_slices(
-    collected: _Collector, numbering: Numbering, windows: Sequence[Window], folder: Path
-) -> None:
-    columns = collected.columns
-    edges = ByWindow(_edges(collected, numbering, windows).merged())
-    captured = Sorter(collected.folder, keys=2)
-    while len(hashes := columns["captured"].take(EXPANDED)):
-        captured.add(columns["captured_windows"].take(EXPANDED), numbering.of(hashes))
-    captures = ByWindow(captured.merged())
-    for number in range(len(windows)):
-        (folder / str(number)).mkdir()
-        found = np.zeros(len(numbering), dtype=np.bool_)
-        for (nodes,) in captures.take(number):
-            found[nodes] = True
-        if not number:
-            np.save(folder / "captured.npy", found)
-        _write_slice(folder / str(number), found, edges.take(number))
+def _edges(options: SliceOptions) -> str:
+    if options.is_in_force:
+        return _IN_FORCE
+    return _OF_LINKS if options.weight is Weight.LINKS else _WEIGHED
 
 
-def _write_slice(
-    folder: Path, captured: npt.NDArray[np.bool_], edges: Iterator[Sequence[Column]]
-) -> None:
+def _by_window(batches: Iterable[Any]) -> Iterator[tuple[int, Sequence[Column]]]:
+    """Yield the rows of record batches by the window in their first column, in blocks."""
+    for batch in batches:
+        numbers, *columns = (column.to_numpy() for column in batch.columns)
+        distinct, begins = np.unique(numbers, return_index=True)
+        for number, begin, end in zip(
+            distinct.tolist(), begins, np.append(begins[1:], len(numbers)), strict=True
+        ):
+            yield number, [column[begin:end] for column in columns]
+
+
+def _write_slice(total: int, blocks: Iterable[Sequence[Column]], folder: Path) -> None:
     """Write one slice.
 
     Args:
+        total: Number of all nodes.
+        blocks: Blocks of (source, target, weight), sorted; see `_ROWS_OF_WINDOWS`.
         folder: Folder of the slice.
-        captured: For each node, whether it was captured in the window.
-        edges: Blocks of (source and target, weight), sorted; source and target form one number of
-            64 bits.
     """
-    is_there = captured.copy()
-    count = 0
-    with (folder / "keys").open("wb") as keys, (folder / "values").open("wb") as values:
-        for pairs, weights in edges:
-            is_there[pairs >> np.uint64(32)] = True
-            is_there[pairs & _TARGET] = True
-            pairs.tofile(keys)
-            weights.tofile(values)
-            count += len(pairs)
+    captured = np.zeros(total, dtype=np.bool_)
+    is_target = np.zeros(total, dtype=np.bool_)
+    degrees = np.zeros(total, dtype=np.int64)
+    with TemporaryFile(dir=folder) as targets, (folder / "weights.npy").open("wb") as weights:
+        _write_head(weights, np.int64, 0)
+        for sources, of_block, weight in blocks:
+            captured[sources[of_block == _CAPTURED]] = True
+            is_edge = of_block >= 0
+            is_target[of_block[is_edge]] = True
+            distinct, counts = np.unique(sources[is_edge], return_counts=True)
+            degrees[distinct] += counts
+            of_block[is_edge].tofile(targets)
+            weight[is_edge].tofile(weights)
+        count = int(degrees.sum())
+        _write_head(weights, np.int64, count)
+        is_there = captured | is_target | (degrees > 0)
+        index_of = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
+        index = np.int32 if count < 1 << 31 else np.int64
+        targets.seek(0)
+        with (folder / "indices.npy").open("wb") as indices:
+            _write_head(indices, index, count)
+            while len(block := np.fromfile(targets, np.int32, ROWS)):
+                index_of[block].astype(index).tofile(indices)
     nodes = np.flatnonzero(is_there).astype(np.int32)
-    index_of = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
-    index = np.dtype(np.int32 if count < 1 << 31 else np.int64)
-    indices = np.lib.format.open_memmap(folder / "indices.npy", "w+", index, (count,))
-    weights_there = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.int64, (count,))
-    for name in ("indices.npy", "weights.npy"):
-        _reserve(folder / name)
-    degrees = np.zeros(len(nodes), dtype=np.int64)
-    with (folder / "keys").open("rb") as keys, (folder / "values").open("rb") as values:
-        for begin in range(0, count, EXPANDED):
-            pairs = np.frombuffer(keys.read(8 * EXPANDED), np.uint64)
-            indices[begin : begin + len(pairs)] = index_of[pairs & _TARGET]
-            weights_there[begin : begin + len(pairs)] = np.frombuffer(
-                values.read(8 * EXPANDED), np.int64
-            )
-            sources, of_source = np.unique(index_of[pairs >> np.uint64(32)], return_counts=True)
-            degrees[sources] += of_source
-    np.save(folder / "indptr.npy", np.concatenate(([0], np.cumsum(degrees))).astype(index))
+    np.save(folder / "indptr.npy", np.append(0, np.cumsum(degrees[is_there])).astype(index))
     np.save(folder / "nodes.npy", nodes)
     np.save(folder / "captured.npy", captured[nodes])
-    (folder / "keys").unlink()
-    (folder / "values").unlink()
 
 
-def _edges(collected: _Collector, numbering: Numbering, windows: Sequence[Window]) -> Sorter:
-    """Return a sorter of the rows (window, source and target, weight), ready to be merged."""
-    edges = Sorter(collected.folder, keys=2, reducers=[np.add])
-    if not collected.is_of_links:
-        for window, pairs, _, weights, _ in _expanded(collected, numbering):
-            edges.add(window, pairs, weights)
-        return edges
-    is_in_force = collected.options.is_in_force
-    links = Sorter(
-        collected.folder,
-        keys=3,
-        reducers=[np.minimum, np.maximum] if is_in_force else [],
+def _write_head(file: BinaryIO, kind: type[np.integer[Any]], count: int) -> None:
+    """Write the beginning of a file of NumPy, whose size does not depend on the count."""
+    file.seek(0)
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": np.dtype(kind).str, "fortran_order": False, "shape": (count,)}
     )
-    for window, pairs, link, firsts, lasts in _expanded(collected, numbering):
-        links.add(window, pairs, link, *([firsts, lasts] if is_in_force else []))
-    for window, pairs, _, *interval in links.merged():
-        if not is_in_force:
-            edges.add(window, pairs, np.ones(len(pairs), dtype=np.int64))
-            continue
-        for number, (_, span) in enumerate(windows):
-            meets = (interval[0] <= int(span.last)) & (interval[1] >= int(span.first))
-            there = pairs[meets]
-            edges.add(
-                np.full(len(there), number, dtype=np.int32),
-                there,
-                np.ones(len(there), dtype=np.int64),
-            )
-    return edges
-
-
-def _expanded(collected: _Collector, numbering: Numbering) -> Iterator[Sequence[Column]]:
-    """Yield blocks of (window, source and target, link, weight, last), the edges of contents.
-
-    There is one row per target of each source of each content. Link is the hash of a link of a
-    page; it is meaningful only if the weight counts links. For links in force, weight and last are
-    the first and last time at which the link was seen.
-    """
-    columns = collected.columns
-    while len(target_counts := columns["target_counts"].take(CONTENTS)):
-        source_counts = columns["source_counts"].take(CONTENTS)
-        targets = numbering.of(columns["targets"].take(int(target_counts.sum()))).astype(np.uint64)
-        rows = int(source_counts.sum())
-        sources = numbering.of(columns["sources"].take(rows)).astype(np.uint64) << np.uint64(32)
-        in_window, weights = columns["windows"].take(rows), columns["weights"].take(rows)
-        links, pages, lasts = targets, sources, weights
-        if collected.is_of_links:
-            links, pages = columns["links"].take(len(targets)), columns["pages"].take(rows)
-        if collected.options.is_in_force:
-            lasts = columns["lasts"].take(rows)
-        width = np.repeat(target_counts, source_counts)  # number of targets of each source
-        start = np.repeat(np.cumsum(target_counts) - target_counts, source_counts)
-        ends = np.cumsum(width)
-        begin = 0
-        while begin < rows:
-            before = int(ends[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, before + EXPANDED, "right")))
-            wide = width[begin:end]
-            source = np.repeat(np.arange(begin, end), wide)
-            index = np.arange(len(source)) - np.repeat(np.cumsum(wide) - wide, wide) + start[source]
-            # Mixing the hashes of page and link distinguishes links of several pages of one node.
-            link = links[index] ^ (pages[source] * np.uint64(0x9E3779B97F4A7C15))
-            yield (
-                in_window[source],
-                sources[source] | targets[index],
-                link,
-                weights[source],
-                lasts[source],
-            )
-            begin = end
-
-
-def _reserve(path: Path) -> None:
-    """Allocate disk space for a whole file.
-
-    Writing to a mapped file without disk space ends the process (SIGBUS).
-    """
-    with path.open("r+b") as file:
-        if size := os.fstat(file.fileno()).st_size:
-            os.posix_fallocate(file.fileno(), 0, size)

@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from arclink.analysis.slice_builder import build_slices
@@ -14,7 +14,7 @@ from arclink.errors import UsageError
 from arclink.files.sealed import is_whole, make_sealed
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
-from arclink.store.protocols import KnownFile, OpenStore, Scans
+from arclink.store.protocols import KnownFile, OpenStore
 from arclink.subsets.opener import narrowed
 
 
@@ -38,7 +38,8 @@ def open_slices(
         StoreError: There is no store, or it cannot be used.
     """
     folder = cache or cache_next_to(where)
-    with opened(where, folder) as store:
+    path_of_store = _store_of(where, folder)
+    with open_store(path_of_store) as store:
         state = state_of(store)
         shown = narrowed(store, where, subset)
         named = f"{FORMAT}\n{state_of(shown)}\n{options.as_json()}"
@@ -46,7 +47,7 @@ def open_slices(
         path = folder / f"{state[:12]}-{name}"
         if not is_whole(path):  # slices can be created again from the store
             _remove_others(folder, state)
-            make_sealed(path, lambda made: build_slices(shown, options, made))
+            make_sealed(path, lambda made: build_slices(path_of_store, shown, options, made))
     return Slices(path)
 
 
@@ -99,14 +100,11 @@ def state_of(store: OpenStore) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def opened(where: str, cache: Path) -> Iterator[Scans]:
-    """Open a store; graph files are first loaded into a store in ``cache``, but only once."""
+def _store_of(where: str, cache: Path) -> str:
+    """Return the path or URL of a store; graph files are first loaded into a store in ``cache``."""
     batches = _batches_of(Path(where)) if "://" not in where and Path(where).is_dir() else []
     if not batches:
-        with open_store(where) as store:
-            yield store
-        return
+        return where
     names = [
         (str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size)
         for batch in batches
@@ -116,7 +114,10 @@ def opened(where: str, cache: Path) -> Iterator[Scans]:
     if not loaded.exists():
         cache.mkdir(parents=True, exist_ok=True)
         for old in cache.glob("*.db*"):
-            old.unlink()
+            if old.is_dir():  # relations
+                shutil.rmtree(old)
+            else:
+                old.unlink()
         made = loaded.with_suffix(f".db-{os.getpid()}")
         with open_store(str(made), create=True) as store:
             for batch in batches:
@@ -124,8 +125,7 @@ def opened(where: str, cache: Path) -> Iterator[Scans]:
                     batch, [KnownFile(str(batch.name), str(batch.resolve()), 0, "")], {}, "{}"
                 )
         made.rename(loaded)
-    with open_store(str(loaded)) as store:
-        yield store
+    return str(loaded)
 
 
 def _batches_of(folder: Path) -> Sequence[Path]:

@@ -6,21 +6,15 @@ page is known not to have one (`arclink.access.link_states`), the link appeared 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from arclink.access.groups import UNLIMITED
-from arclink.access.link_states import State, state_of
-from arclink.access.queries import LinkQuery
-from arclink.access.reader import Reading
-from arclink.access.tallies import Extent, sighted_inlinks
-from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Window
-from arclink.model import Span, Timestamp, UriR
-from arclink.store.protocols import Answers
-from arclink.uris.hosts import Host, host_of
-from arclink.uris.surts import surt_of
+from arclink.model import Timestamp, UriR
+
+if TYPE_CHECKING:
+    from arclink.relations.database import RelationsDatabase
 
 
 class FirstLink(NamedTuple):
@@ -30,6 +24,7 @@ class FirstLink(NamedTuple):
         last_without: The newest capture before that is known not to have the link; None without
             one.
         text: Text of its first link at that time, by target, kind, text.
+        host: Host of the page; empty if it has none.
     """
 
     first_with: Timestamp
@@ -37,6 +32,7 @@ class FirstLink(NamedTuple):
     last_without: Timestamp | None
     target: UriR
     text: str
+    host: str
 
 
 class Adoption(NamedTuple):
@@ -58,34 +54,19 @@ class Adoption(NamedTuple):
     hosts: int
 
 
-def first_links(
-    store: Answers, target: Target, links: LinkQuery, scope: LinkScope
-) -> list[FirstLink]:
+def first_links(database: "RelationsDatabase", target: Target, scope: LinkScope) -> list[FirstLink]:
     """Return the first link of each page to the target, oldest first, then by page.
 
     Args:
-        store: The store with the links.
+        database: The relations.
         target: The target of the links.
-        links: The query with the kinds that count.
-        scope: Whether links from within the target count; its level is that of ``target``.
+        scope: The links that count; its level is that of ``target``.
 
     Raises:
-        StoreError: The store cannot be reached.
+        OperatorError: The files of the relations cannot be read.
     """
-    first: dict[UriR, tuple[Timestamp, UriR, str, str]] = {}
-    for surt in target.surts(store):
-        reading = Reading(store, replace(links, surt=surt))
-        for inlink, page, timestamps in sighted_inlinks(reading, UNLIMITED, Extent()):
-            found = (timestamps[0], inlink.target, inlink.kind, inlink.text)
-            if (page not in first or found < first[page]) and scope.leads_out(
-                surt_of(page), target.level.name_of(surt)
-            ):
-                first[page] = found
-    found_links = (
-        FirstLink(time, page, _last_without(store, page, time), uri, text)
-        for page, (time, uri, _, text) in first.items()
-    )
-    return sorted(found_links, key=lambda one: (one.first_with, one.page))
+    rows = ask_about_links(database, "spread", scope=scope, part=target.part)
+    return [FirstLink(**row) for row in rows]
 
 
 def adoption(links: Sequence[FirstLink], windows: Iterable[Window]) -> Iterator[Adoption]:
@@ -95,10 +76,10 @@ def adoption(links: Sequence[FirstLink], windows: Iterable[Window]) -> Iterator[
         links: The first links, oldest first.
         windows: The windows, in any order.
     """
-    hosts: dict[Host, Timestamp] = {}
+    hosts: dict[str, Timestamp] = {}
     for link in links:
-        hosts.setdefault(host_of(surt_of(link.page)), link.first_with)
-    hosts.pop(Host(""), None)
+        hosts.setdefault(link.host, link.first_with)
+    hosts.pop("", None)
     for name, span in windows:
         new = [link for link in links if link.first_with in span]
         yield Adoption(
@@ -109,16 +90,3 @@ def adoption(links: Sequence[FirstLink], windows: Iterable[Window]) -> Iterator[
             sum(link.first_with <= span.last for link in links),
             sum(time <= span.last for time in hosts.values()),
         )
-
-
-def _last_without(store: Answers, page: UriR, first: Timestamp) -> Timestamp | None:
-    """Return the newest capture with known links of a page before its first one with a link."""
-    before = [
-        one
-        for one in store.mementos(surt_of(page), Span(last=first))
-        if one.original == page and one.timestamp < first
-    ]
-    for memento in reversed(before):
-        if state_of(memento, is_known=store.content_of(memento) is not None) is not State.NOT_READ:
-            return memento.timestamp
-    return None

@@ -2,21 +2,58 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from arclink.access.queries import BadParameterError, absolute_uri, surt_asked
+from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import Surt, UriR
 from arclink.store.protocols import Answers
+from arclink.uris.hosts import host_of
 
 
-def beginning_of(name: str) -> str:
-    """Return the start of the SURTs of a host or domain; other SURTs may have the same start.
+class WebPart(NamedTuple):
+    """A part of the web, as questions name it (``relations/questions/common.sql``).
 
-    >>> beginning_of("bbc.co.uk"), beginning_of("::1")
-    ('uk,co,bbc', '::1')
+    Attributes:
+        part: ``archive``, ``site``, or the name of a level.
+        name: Of the host or domain; for a URI, its SURT.
+        first: No SURT of it is before this one.
+        last: No SURT of it is after this one.
     """
-    return name if ":" in name else ",".join(reversed(name.split(".")))
+
+    part: str = "archive"
+    name: str = ""
+    first: str = ""
+    last: str = "\U0010ffff"
+
+    @classmethod
+    def below(cls, part: str, name: str) -> Self:
+        """Return a host or domain.
+
+        >>> WebPart.below("domain", "bbc.co.uk").first
+        'uk,co,bbc)'
+        """
+        beginning = name if ":" in name else ",".join(reversed(name.split(".")))
+        return cls(part, name, f"{beginning})", f"{beginning};")
+
+    @classmethod
+    def site(cls, name: str) -> Self:
+        """Return a host with its ports and subdomains; everything for an empty name.
+
+        Raises:
+            BadParameterError: It is not the name of a host.
+        """
+        if not name:
+            return cls()
+        host = host_of(surt_asked("--site", name))
+        if not host:
+            raise BadParameterError("--site", name, "the name of a host such as example.org")
+        return cls.below("site", host)
+
+
+ARCHIVE = WebPart()
+"""The whole archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +84,21 @@ class Target:
             raise BadParameterError("URI", text, "a URI with a host")
         return cls(absolute_uri(text.strip()), surt, level, name)
 
-    def has(self, surt: Surt) -> bool:
-        """Return whether ``surt`` belongs to the target."""
-        return self.level.name_of(surt) == self.name
+    @property
+    def part(self) -> WebPart:
+        """The target as a part of the web."""
+        if self.level is Level.URI:
+            surt = printable_uri(self.surt)
+            return WebPart(self.level.value, surt, surt, surt)
+        return WebPart.below(self.level.value, self.name)
 
     def surts(self, store: Answers) -> Iterator[Surt]:
         """Yield the SURTs of mementos and link targets that belong to it, each once."""
         if self.level is Level.URI:
             yield self.surt
             return
-        beginning = beginning_of(self.name)
+        beginning = self.part.first[:-1]
         for next_character in (")", ",", ":"):  # characters that can follow a host or a domain
-            yield from (
-                surt for surt in store.surts(Surt(beginning + next_character)) if self.has(surt)
-            )
+            for surt in store.surts(Surt(beginning + next_character)):
+                if self.level.name_of(surt) == self.name:
+                    yield surt

@@ -15,7 +15,7 @@ from arclink.archives.locations import Location, RemotePath, is_wacz, split_entr
 from arclink.archives.opener import open_bytes
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
-from arclink.errors import InputError
+from arclink.errors import InputError, unreadable
 
 Found = TypeVar("Found")
 
@@ -117,4 +117,4 @@ def _mark_of(file: ByteSource, path: Location) -> FileMark:
 
 
 def _unread(path: Location, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be read: {error.strerror}")
+    return unreadable(f"{path}: cannot be read: {error.strerror}", error)

@@ -34,6 +34,7 @@ __all__ = [
     "codings_of",
     "decode_payload",
     "is_coded",
+    "is_digest_of",
     "payload_checksum",
     "redirect_checksum",
     "stream_decoded",
@@ -65,6 +66,7 @@ _LONGEST_WHOLE_CHUNK = 1 << 20
 _MOST_MEMBERS = 10_000
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_STEP = 256
+_ALGORITHMS = hashlib.algorithms_guaranteed - {"shake_128", "shake_256"}  # of no fixed length
 _ZSTD_WINDOW = 8 << 20
 """Maximum decoder memory that an HTTP sender may require (RFC 9659)."""
 
@@ -551,6 +553,22 @@ def payload_checksum(record: ArchiveRecord) -> Checksum:
             offset=record.offset,
         )
     return Checksum(base64.b32encode(digest.digest()).decode())
+
+
+def is_digest_of(checksum: Checksum, pieces: Iterable[bytes]) -> bool | None:
+    """Return whether a checksum is the digest of some bytes; None if its algorithm is not known.
+
+    >>> is_digest_of(Checksum("md5:d41d8cd98f00b204e9800998ecf8427e"), [])
+    True
+    """
+    name, _, digits = checksum.rpartition(":")
+    if name and name not in _ALGORITHMS:
+        return None
+    digest = hashlib.new(name or "sha1", usedforsecurity=False)
+    for piece in pieces:
+        digest.update(piece)
+    found = digest.digest()
+    return digits.lower() in (found.hex(), base64.b32encode(found).decode().lower())
 
 
 def redirect_checksum(status: str, location: str, refresh: str = "") -> Checksum:

@@ -8,7 +8,6 @@ selection. Memory is limited: captures are sorted on disk.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,15 +15,14 @@ from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.index import ExportedRows
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import PageReader
-from arclink.captures.records import ChosenRecords, TakenRecord, taken_records
+from arclink.captures.records import ChosenRecord, ChosenRecords, TakenRecord, taken_records
 from arclink.captures.tally import TakeAwayTally
-from arclink.captures.text import read_title
-from arclink.errors import CaptureError, ExportError
-from arclink.model import ALL_TIME, Memento
+from arclink.errors import ExportError
+from arclink.export.data_package import Facts, origin_of
+from arclink.model import Memento
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 from arclink.subsets.fields import is_name
-from arclink.version import VERSION
 
 _ATTEMPTS = 3
 """Number of times that the captures are listed if the store changes meanwhile."""
@@ -87,6 +85,7 @@ class Export:
         self.is_download = is_download
         self.tally = TakeAwayTally()
         self._source = source
+        self._files: set[str] = set()
         self.selection = source.describe(query)
         is_wacz = query.form is CaptureFormat.WACZ
         self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
@@ -105,7 +104,7 @@ class Export:
             chosen = self._chosen()
             self._check_captures()
             yield taken_records(
-                chosen,
+                self._noted(chosen),
                 reader,
                 self.tally,
                 is_checked=self.query.is_checked,
@@ -116,13 +115,15 @@ class Export:
                     "captures were forgotten during the export, and may be in it. Export again."
                 )
 
+    def _noted(self, chosen: Iterable[ChosenRecord]) -> Iterator[ChosenRecord]:
+        """Yield records, and note the archive files that they are in."""
+        for record in chosen:
+            self._files.add(record.captures[0].file)
+            yield record
+
     def _title_of(self, memento: Memento) -> str:
-        # A record is copied without being decompressed, so it is read once more.
-        try:
-            with self._reader.read(memento) as page:
-                return read_title(page)
-        except CaptureError:
-            return ""
+        payload = self._source.store.payload(memento.checksum)
+        return "" if payload is None else payload.title or ""
 
     def _chosen(self) -> ChosenRecords:
         store = self._source.store
@@ -163,6 +164,7 @@ class Export:
         for memento in self._source.store.scan_mementos(self.query.span):
             self.tally.captures += 1
             self.tally.written += 1
+            self._files.add(memento.file)
             yield memento
 
     def put(self, name: str, pieces: Iterable[bytes]) -> Iterator[None]:
@@ -172,24 +174,19 @@ class Export:
                 out.write(piece)
                 yield
 
-    def manifest(self, files: Mapping[str, int]) -> Mapping[str, object]:
+    def manifest(self, files: Mapping[str, int]) -> Facts:
         """Return the manifest as a JSON object (``docs/how-to/take-away.md``, *Manifest*).
 
         Args:
             files: Size of each file in bytes, by name.
         """
         query, tally = self.query, self.tally
-        span = query.span
         return {
-            "arclink": VERSION,
-            "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "format": query.form.value,
+            **origin_of(self._source.store, query.form.value, query.span, self._files),
             "selection": self.selection,
-            "from": span.first if span.first != ALL_TIME.first else None,
-            "to": span.last if span.last != ALL_TIME.last else None,
+            "file_size": query.file_size if query.form.has_records else None,
             "checked": query.is_checked,
             "counts": tally.counts() if query.form.has_records else {"captures": tally.captures},
             "added_originals": [asdict(one) for one in tally.added_named],
-            "batches": self._source.store.last_batch(),
             "files": files,
         }

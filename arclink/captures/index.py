@@ -52,8 +52,8 @@ class ExportedRows:
 
     Args:
         folder: Folder for temporary files.
-        title_of: Returns the title of a capture, empty if it has none; None if no list of pages is
-            needed.
+        title_of: Returns the title of a capture, empty if it has none or it is not known; None if
+            no list of pages is needed.
     """
 
     def __init__(self, folder: Path, title_of: Callable[[Memento], str] | None = None) -> None:

@@ -78,11 +78,13 @@ class RankTables:
 
     Args:
         cache: Folder of the store's slices; None if there is no folder for tables.
+        where: The path or URL of the store; see `build_slices`.
         most_links: Largest number of links of a store for which a table is made.
     """
 
-    def __init__(self, cache: Path | None, most_links: int | None = None) -> None:
+    def __init__(self, cache: Path | None, where: str = "", most_links: int | None = None) -> None:
         self._folder = None if cache is None else cache / "ranks"
+        self._where = where
         self._most_links = most_links
 
     def named(self, name: str) -> RankTable:
@@ -110,7 +112,7 @@ class RankTables:
         Raises:
             BadParameterError: There is no folder for tables, or the store is too large for a
                 request.
-            UsageError: SciPy is not installed.
+            UsageError: A package is not installed.
         """
         if self._folder is None:
             raise BadParameterError(
@@ -129,7 +131,7 @@ class RankTables:
                     "make one for a request; its owner makes one with arclink stream --order rank "
                     "--limit 1",
                 )
-            make_sealed(folder, lambda made: _make(store, made))
+            make_sealed(folder, lambda made: _make(self._where, store, made))
             self._remove_oldest()
         return RankTable(folder)
 
@@ -150,11 +152,11 @@ def _name_of_table(store: Scans) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 
 
-def _make(store: Scans, folder: Path) -> None:
+def _make(where: str, store: Scans, folder: Path) -> None:
     """Write the files of a table to a new folder."""
     folder.mkdir()
     if store.sums().first:
-        slices = build_slices(store, SliceOptions(), folder.with_name("slices"))
+        slices = build_slices(where, store, SliceOptions(), folder.with_name("slices"))
         whole = slices.whole
         rows = order_by_rank(rank(whole.matrix).ranks)
         order = whole.nodes[rows][whole.captured[rows]]

@@ -553,11 +553,11 @@ class _OpenFiles:
             opened_as, checked = self._states[archive]
             if now < checked + _FRESH_SECONDS:
                 return archive
-            if opened_as == _state_of(path):
+            if opened_as == state_of(path):
                 self._states[archive] = opened_as, now
                 return archive
             self._close(archive)
-        state = _state_of(path)
+        state = state_of(path)
         archive = ArchiveFile(path)
         self._states[archive] = state, now
         return archive
@@ -589,7 +589,7 @@ def _unreadable(problem: InputError, file: str) -> CaptureError:
     )
 
 
-def _state_of(path: str) -> object:
+def state_of(path: str) -> object:
     """Return a value that changes when a local file is replaced."""
     file = _local_file(path)
     if file is None:

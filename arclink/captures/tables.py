@@ -4,13 +4,13 @@ The tables have a row per capture, in the order of the store, with the columns o
 `TABLE`.
 """
 
-import csv
 import io
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
+from arclink.access.formats.rows import csv_pieces
 from arclink.access.replay import moment_of
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.captures.fields import row_of
@@ -23,16 +23,7 @@ _ROWS_AT_ONCE = 50_000
 
 def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180) with a header; times have 14 digits."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(TABLE.fields)
-    rows = map(TABLE.row, mementos)
-    while portion := list(islice(rows, _ROWS_AT_ONCE)):
-        writer.writerows(portion)
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue().encode()
+    return csv_pieces(list(TABLE.fields), map(TABLE.row, mementos))
 
 
 def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:

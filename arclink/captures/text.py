@@ -25,10 +25,6 @@ from arclink.uris.resolution import Base
 _MOST_CHARACTERS = 4_000_000
 """Maximum length of the text of a page."""
 
-BYTES_OF_TITLE: Final = 65_536
-"""Number of bytes at the beginning of a page in which its title is looked for."""
-_LONGEST_TITLE: Final = 1_000
-
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT: Final = re.compile(
     r"text/.*|application/(?:json|javascript|x-javascript|ecmascript|xml|.*\+xml|.*\+json)"
@@ -134,22 +130,6 @@ def _read_text(page: CapturedPage, limit: int) -> PageText:
     runs = (TextRun(text[:_MOST_CHARACTERS]),)
     blocks = (TextBlock("pre", runs),) if text.strip() else ()
     return PageText("", blocks, decoded.charset, is_cut or len(text) > _MOST_CHARACTERS)
-
-
-def read_title(page: CapturedPage) -> str:
-    """Return the title of an HTML page, from its first `BYTES_OF_TITLE` bytes.
-
-    Returns:
-        The title, with folded white space and at most `_LONGEST_TITLE` characters; empty if there
-        is no title in these bytes.
-
-    Raises:
-        CaptureError: The body cannot be read.
-    """
-    with one_capture(page.memento):
-        body, _ = _beginning(page, BYTES_OF_TITLE)
-        html = _utf8(decode_html(body, charset_in(page.content_type)).text)
-        return _title_in(LexborHTMLParser(bounded(html)[0]))[:_LONGEST_TITLE]
 
 
 def _utf8(text: str | bytes) -> bytes:

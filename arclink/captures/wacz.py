@@ -17,11 +17,11 @@ from typing import IO, BinaryIO, cast
 import orjson
 
 from arclink.archives.wacz import ARCHIVE_FOLDER, INDEX_FOLDER
-from arclink.archives.warc_fields import now_as_warc_date
 from arclink.captures.index import ExportedRows, compressed_index
 from arclink.captures.records import TakenRecord
 from arclink.captures.warc import SeriesInfo, write_warcs
-from arclink.version import VERSION
+from arclink.export.data_package import package_of, resource_of
+from arclink.version import AGENT
 
 _WACZ_VERSION = "1.1.1"
 ARCHIVE_NAME = "data.warc.gz"
@@ -79,13 +79,9 @@ class WaczWriter:
         yield from self._write(_PAGES, rows.pages(), is_compressed=True)
         package = orjson.dumps(
             {
-                "profile": "data-package",
+                **package_of(self._title, description, self._resources),
                 "wacz_version": _WACZ_VERSION,
-                "title": self._title,
-                "description": description,
-                "software": f"arclink/{VERSION}",
-                "created": now_as_warc_date(),
-                "resources": self._resources,
+                "software": AGENT,
                 "arclink": manifest,
             },
             option=orjson.OPT_INDENT_2,
@@ -141,12 +137,5 @@ class _HashedEntry(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._stream.close()
-            self._resources.append(
-                {
-                    "name": self._path.rpartition("/")[2].lower(),
-                    "path": self._path,
-                    "hash": f"sha256:{self._hash.hexdigest()}",
-                    "bytes": self._size,
-                }
-            )
+            self._resources.append(resource_of(self._path, self._hash.hexdigest(), self._size))
         super().close()

@@ -16,6 +16,7 @@ from arclink.captures.formats import WRITERS, write_export
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError, UsageError
+from arclink.export.data_package import write_package
 from arclink.files.atomic import written_together
 from arclink.store.protocols import Scans
 
@@ -70,9 +71,7 @@ def take_away(source: Source, query: TakeAwayQuery, path: Path) -> TakenAway:
         sizes = {name: (work / name).stat().st_size for name in names}
         manifest = export.manifest(sizes)
         names.append(manifest_path.name)
-        (work / manifest_path.name).write_bytes(
-            orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
+        write_package(work / manifest_path.name, manifest, {name: work / name for name in sizes})
     stem = path.name.removesuffix(suffix)
     for name in earlier:
         if name not in sizes and name.startswith(stem) and "/" not in name:

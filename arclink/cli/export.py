@@ -16,13 +16,14 @@ from arclink.captures.queries import (
     TakeAwayQuery,
 )
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into links.parquet",
     "arclink export --store links.db --format gexf --level domain --into domains.gexf",
+    "arclink export --store links.db --format weblab --into weblab",
     "arclink export --store links.db --subset domain:gov --format wacz --into gov.wacz",
 )
 
@@ -30,7 +31,7 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 INTO = Parameter(
     "into",
-    "Output file; its manifest is FILE.json.",
+    "Output file; its manifest is FILE.json. A new folder with weblab, cc-index and arch.",
     PATH,
     is_required=True,
     metavar="FILE",
@@ -72,7 +73,7 @@ def _export_links(given: Given, path: Path) -> None:
             f"in {path.suffix}, and compress it afterwards"
         )
     with open_requested_graph(given) as graph:
-        exported = export(graph, query, path)
+        exported = export(graph, query, path, STORE.required(given))
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
     click.echo(f"The manifest is {path}.json")

@@ -10,7 +10,7 @@ from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, sw
 from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import STORE, TABLES_AT
 from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
@@ -67,6 +67,7 @@ _IMPORT_FILE = Parameter(
     LIST,
     _EXPORT_FILE,
     _IMPORT_FILE,
+    TABLES_AT,
 )
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
@@ -79,6 +80,7 @@ def command(given: Given) -> None:
     """
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
+    from arclink.relations.forgetting import forgetting
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
@@ -103,12 +105,14 @@ def command(given: Given) -> None:
             )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
-            for takedown in takedowns:
-                about_pages = _records_about_pages(opened, takedown.what)
-                removed = opened.forget(takedown, is_trial=is_trial)
-                click.echo(
-                    _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
-                )
+            subjects = [] if is_trial else [takedown.what for takedown in takedowns]
+            with forgetting(store, opened, subjects, TABLES_AT.optional(given)):
+                for takedown in takedowns:
+                    about_pages = _records_about_pages(opened, takedown.what)
+                    removed = opened.forget(takedown, is_trial=is_trial)
+                    click.echo(
+                        _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
+                    )
             if not is_trial:
                 from arclink.analysis.slice_cache import remove_slices
                 from arclink.subsets.catalog import SubsetCatalog

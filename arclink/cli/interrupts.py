@@ -26,6 +26,7 @@ _HINTS: Final = {
     "restore": "Nothing was restored or replaced: run the same command again.",
     "export": "No file was written, and earlier ones are unchanged: run the same command again.",
     "serve": "",
+    "verify": "With --files, the results so far are kept: run the same command again to continue.",
 }
 """What happens to a command's work and how to continue, by command."""
 

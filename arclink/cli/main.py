@@ -33,6 +33,7 @@ SECTIONS = {
         "stream": "Write every capture once, with its bytes, in a chosen order.",
         "gaps": "List linked pages that were never captured, as crawl seeds.",
         "stale": "List pages that were not captured since a time, but are linked.",
+        "sql": "Answer SQL over the captures and links of a store.",
         "analyze": "Analyse the whole graph: ranks, words, histories, paths.",
         "aggregate": "Merge the answers of several archives for a URI.",
     },
@@ -48,6 +49,7 @@ SECTIONS = {
     },
     "Maintain a store": {
         "stats": "Count the mementos, URIs, contents and links of a store.",
+        "tables": "Make the tables that SQL reads, as Parquet files.",
         "verify": "Check that a store is undamaged and consistent.",
         "backup": "Back up a store, even while it is served or built.",
         "restore": "Restore a lost store from a backup.",

@@ -4,18 +4,29 @@ from pathlib import Path
 
 import click
 
+from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.cli.declared_options import takes
+
 EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
+
+_FILE = Parameter(
+    "file", "The archive.", PATH, is_required=True, is_positional=True, metavar="FILE"
+)
+_TABLES = switch(
+    "tables", "Also pack what `arclink tables` needs, which more than doubles the size."
+)
 
 
 @click.command()
-@click.argument("file", type=click.Path())
-def command(file: str) -> None:
+@takes(_FILE, _TABLES)
+def command(given: Given) -> None:
     """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.
 
     The workers' Python must have the same version as this one, on the same system and processor
     (docs/how-to/engines.md).
     """
-    from arclink.mapreduce.environment import pack_environment
+    from arclink.mapreduce.environment import FOR_TABLES, pack_environment
 
-    versions = pack_environment(Path(file))
-    click.echo(f"{file}: {len(versions)} packages, {Path(file).stat().st_size:,} bytes")
+    file = Path(_FILE.required(given))
+    versions = pack_environment(file, FOR_TABLES if _TABLES.required(given) else ())
+    click.echo(f"{file}: {len(versions)} packages, {file.stat().st_size:,} bytes")

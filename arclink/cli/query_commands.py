@@ -303,7 +303,7 @@ def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
     query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
 
     def answer(graph: Scans) -> Iterator[bytes]:
-        found = seed_list(graph, query)
+        found = seed_list(graph, query, where=STORE.required(given))
         yield from form.write(found)
         if found.left_out:
             _note(
@@ -338,7 +338,11 @@ def _count() -> _Query:
     return _Query((SUBSET_FIRST, STORE, capture_counts.PROPERTY, ROW_FORMAT), read)
 
 
-@_command("stats", "arclink stats --store links.db")
+@_command(
+    "stats",
+    "arclink stats --store links.db",
+    "arclink stats --store links.db --duplicates --subset domain:gov",
+)
 def _stats() -> _Query:
     """Count the mementos, URIs, contents, links and other parts of a store.
 
@@ -353,10 +357,30 @@ def _stats() -> _Query:
         "reference/manifest.md",
     )
 
+    duplicates = switch(
+        "duplicates",
+        "Count the captures that have the payload of the one before, by month or year, and the "
+        "bytes that one copy of each payload would save.",
+        "reference/relations.md#pages-that-stayed-the-same",
+    )
+
     def read(given: Given) -> _Answer:
+        if duplicates.required(given):
+            form = "json" if in_json.required(given) else "table"
+            return lambda graph: write_duplicates(STORE.required(given), graph, form)
         if manifests.required(given):
             return write_manifests
         return write_counts_in_json if in_json.required(given) else write_counts
+
+    def write_duplicates(where: str, graph: Scans, form: str) -> Iterator[bytes]:
+        from arclink.access.formats.rows import ROW_FORMATS
+        from arclink.analysis.scipy_extra import analysis_extra
+
+        with analysis_extra():
+            from arclink.relations.database import ShownRelations
+            from arclink.relations.duplicates import count_duplicates
+        with ShownRelations(where, graph) as database:
+            return ROW_FORMATS[form].write(count_duplicates(database))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:
         import orjson
@@ -374,7 +398,7 @@ def _stats() -> _Query:
             shown = f"{value:>16,}" if isinstance(value, int) else f"{value or '-':>16}"
             yield _line(f"{name:<10}  {shown}")
 
-    return _Query((*GRAPH, in_json, manifests), read)
+    return _Query((*GRAPH, in_json, manifests, duplicates), read)
 
 
 def _line(text: str) -> bytes:

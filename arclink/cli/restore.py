@@ -51,6 +51,7 @@ def command(given: Given) -> None:
     from arclink.analysis.slice_cache import remove_slices
     from arclink.cli.summary import copied_line
     from arclink.pipeline.build import only_build
+    from arclink.relations.folder import remove_relations
     from arclink.store.backups import restore
     from arclink.store.location import is_remote, path_of, takedowns_path, work_folder
 
@@ -73,8 +74,9 @@ def command(given: Given) -> None:
             is_list_needed=not _NO_LATER_TAKEDOWNS.required(given),
             verifies=verifies,
         )
-        # Slices and files between the stages were made from the lost store.
+        # Slices, tables and files between the stages were made from the lost store.
         remove_slices(store)
+        remove_relations(store)
         shutil.rmtree(work_folder(store), ignore_errors=True)
     sums = done.sums
     click.echo(f"{store}: {copied_line(sums, is_verified=verifies)}, from {backup}.")

@@ -68,7 +68,7 @@ def command(given: Given) -> None:
     archive_paths = ArchivePaths(ARCHIVES.many(given))
     where, cache = STORE.required(given), CACHE.optional(given)
     with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
-        tables = RankTables(Path(cache) if cache else cache_of(where))
+        tables = RankTables(Path(cache) if cache else cache_of(where), where)
         stream = CaptureStream(graph, reader, query, tables=tables)
         if folder := POINTERS.optional(given):
             captures = sum(write_pointers(stream, Path(folder)))

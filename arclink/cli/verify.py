@@ -1,20 +1,35 @@
-"""``arclink verify``: checks that a store is sound and consistent."""
+"""``arclink verify``: checks that a store, or its archive files, are sound."""
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 
 import click
 
-from arclink.cli.options import store_option
+from arclink.access.declarations import Given, switch
+from arclink.access.texts import counted
+from arclink.cli.declared_options import takes
+from arclink.cli.options import ARCHIVES, STORE
+from arclink.errors import UsageError
 
-EXAMPLES = ("arclink verify --store links.db",)
+EXAMPLES = (
+    "arclink verify --store links.db",
+    "arclink verify --store links.db --files --archives /new/place",
+)
+
+FILES = switch(
+    "files",
+    "Read the archive files of the store again instead, and compare them with what it knows.",
+    "how-to/operations.md#archive-files-that-change",
+)
 
 _INTACT = "files next to the store have their checksums"
 """Name of the invariant of the files next to a store."""
 
 
 @click.command()
-@store_option
-def command(store: str) -> None:
+@takes(STORE, FILES, ARCHIVES)
+def command(given: Given) -> None:
     """Check every invariant of a store, and the checksums of the files kept next to it.
 
     For example, its file must be sound, and outlinks and inlinks must be the same links. The files
@@ -22,7 +37,49 @@ def command(store: str) -> None:
     violation, and exits with 1 if there is one. If two URIs have the
     same URI-ID, this is reported but harmless: no data is merged by URI-ID. A store of an older
     ArcLink is reported as one without checksums; `arclink convert` adds them.
+
+    With --files, each archive file is reported as sound, changed, moved, missing or unknown. Exits
+    with 1 if one is changed or missing. If this is interrupted, the same command goes on after the
+    files that were read.
     """
+    store, archives = STORE.required(given), ARCHIVES.many(given)
+    if FILES.required(given):
+        _verify_files(store, archives)
+        return
+    if archives:
+        raise UsageError("--archives needs --files: other checks read no archive file")
+    _verify_store(store)
+
+
+def _verify_files(store: str, archives: Sequence[str]) -> None:
+    from arclink.captures.archive_paths import ArchivePaths
+    from arclink.captures.file_checks import CheckProgress, FileState, check_files
+    from arclink.pipeline.damage import known_damage
+    from arclink.progress import clear
+    from arclink.store.location import checked_path, open_store
+
+    paths, path = ArchivePaths(archives), checked_path(store)
+    counts: Counter[FileState] = Counter()
+    with open_store(store) as opened, CheckProgress(path) as progress:
+        if progress.known:
+            click.echo(
+                f"Going on with the check of {progress.since}: {counted(progress.known, 'file')} "
+                f"done. To read all files, remove {path}.",
+                err=True,
+            )
+        damaged = {name: damage.offset for name, damage in known_damage(opened).items()}
+        for file in check_files(opened, paths, damaged, progress):
+            counts[file.state] += 1
+            clear()
+            shown = (file.state.value, file.name, file.path, file.detail)
+            click.echo(": ".join(part for part in shown if part))
+    found = ", ".join(f"{counts[state]:,} {state.value}" for state in FileState if counts[state])
+    click.echo(f"{store}: {counted(counts.total(), 'archive file')}: {found or 'none'}.")
+    if counts[FileState.CHANGED] or counts[FileState.MISSING]:
+        sys.exit(1)
+
+
+def _verify_store(store: str) -> None:
     from arclink.files.sealed import problems_in
     from arclink.store.blocks.checks import HARMLESS
     from arclink.store.location import kept_next_to, open_store

@@ -7,28 +7,14 @@ number of nodes and links it removed.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.edges import rows_of
 from arclink.export.graphs import Flags, Graph, Links, Numbers
+from arclink.export.manifest import Cut
 from arclink.export.queries import ExportQuery
-
-
-class Cut(NamedTuple):
-    """The effect of one rule.
-
-    Attributes:
-        rule: The option, with its value.
-        nodes: Number of nodes that it removed.
-        links: Number of links that it removed.
-    """
-
-    rule: str
-    nodes: int
-    links: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orjson
 
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
 from arclink.export.cuts import Picture, cut
+from arclink.export.data_package import write_package
 from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
 from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.manifest import ExportTally, manifest_of
-from arclink.export.parquet import write_parquet
+from arclink.export.nquads import write_nquads
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
-from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
 from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
@@ -42,16 +42,24 @@ class Exported:
     files: Mapping[str, int]
 
 
-def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
+def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exported:
     """Write the export of ``query`` to ``path``, and its manifest to ``path`` with ``.json``.
 
     Existing files are replaced when everything is written; if anything fails, they stay unchanged.
-    An arc list has a third file, ``path`` with ``.names``. Memory is limited: a graph is in mapped
-    files of about 100 bytes per pair of linked nodes.
+    A format of several tables is a new folder. An arc list has a third file, ``path`` with
+    ``.names``. Memory is limited: a graph is in mapped files of about 100 bytes per pair of linked
+    nodes.
+
+    Args:
+        store: The store to read.
+        query: The query.
+        path: The file or folder.
+        where: The path or URL of the store: its relations, from which scripts make their tables,
+            are kept next to it. If it is empty, they are made for this export.
 
     Raises:
-        ExportError: The folder is missing, nothing was captured in the window, or a picture is too
-            large for Gephi.
+        ExportError: The folder is missing, nothing was captured in the window, a picture is too
+            large for Gephi, or there is already something at the path of a folder.
         UsageError: A package that the format needs is not installed.
         StoreError: The store cannot be reached.
     """
@@ -62,26 +70,37 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
         _beside(path, "json"),
     ]
     tally = ExportTally()
+    if query.form.is_folder and path.exists():
+        raise ExportError(f"{path} exists. Name a new folder, or remove this one first.")
     with written_whole(paths, ExportError) as temporary_paths:
         *files, manifest = temporary_paths
-        if query.form.is_graph:
-            with picture_of(store, query, files[0].parent) as picture:
+        if query.form.is_script:
+            with analysis_extra():
+                from arclink.export.scripts import write_script
+            tally.tables = write_script(query.form, where, store, files[0])
+            tally.rows = sum(tally.tables.values())
+            files = [one for one in (files[0], *sorted(files[0].rglob("*"))) if one.is_file()]
+        elif query.form.is_graph:
+            with picture_of(store, query, files[0].parent, where) as picture:
                 _write_graph(store, query, picture, files, tally)
         else:
-            _write_table(store, query, files[0], tally)
+            _write_table(store, query, files[0], tally, where)
             if not tally.rows:
                 _check_captures(store, query)
-        sizes = {_printable(file.name): file.stat().st_size for file in files}
+        sizes = {
+            _printable(str(file.relative_to(manifest.parent))): file.stat().st_size
+            for file in files
+        }
         exported = Exported(query, tally, sizes)
         facts = manifest_of(store, query, tally, exported.files)
-        manifest.write_bytes(
-            orjson.dumps(facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
+        write_package(manifest, facts, dict(zip(sizes, files, strict=True)))
     return exported
 
 
 @contextmanager
-def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> Iterator[Picture]:
+def picture_of(
+    store: Scans, query: ExportQuery, folder: Path | None = None, where: str = ""
+) -> Iterator[Picture]:
     """Yield the picture of ``query``: the graph at its level, reduced by its rules.
 
     The arrays of the picture are on disk until the block ends.
@@ -90,12 +109,14 @@ def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> 
         store: The store to read.
         query: The query; its format is ignored.
         folder: Folder with space for the arrays; the system's temporary folder if None.
+        where: As in `export`.
 
     Raises:
+        UsageError: A package is not installed.
         StoreError: The store cannot be reached.
     """
     with tempfile.TemporaryDirectory(prefix="arclink-graph-", dir=folder) as work:
-        yield cut(build_graph(store, query, Path(work)), query)
+        yield cut(build_graph(store, query, Path(work), where), query)
 
 
 def _write_graph(
@@ -118,23 +139,18 @@ def _write_graph(
         _write(files[1], write_names(picture))
 
 
-def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTally) -> None:
-    left_out = LeftOut()
-    shown = links_shown(store, query.links, left_out)
-    if query.form is ExportFormat.PARQUET:
-        write_parquet(shown, path, tally, query.links.kinds)
-    elif query.form is ExportFormat.NQUADS:
+def _write_table(
+    store: Scans, query: ExportQuery, path: Path, tally: ExportTally, where: str
+) -> None:
+    if query.form is ExportFormat.NQUADS:
+        left_out = LeftOut()
+        shown = links_shown(store, query.links, left_out)
         _write(path, write_nquads(shown, path.parent, tally))
-    elif query.level is Level.URI:
-        _write(
-            path,
-            write_link_rows(
-                shown, IMAGES if query.form is ExportFormat.CSV_IMAGES else LINKS, tally
-            ),
-        )
-    else:
-        _write(path, write_count_rows(shown, query, path.parent, tally))
-    tally.other_kinds = left_out.other_kinds
+        tally.other_kinds = left_out.other_kinds
+        return
+    with analysis_extra():
+        from arclink.export.scripts import write_links
+    write_links(query, where, store, path, tally)
 
 
 def describe(query: ExportQuery, picture: Picture) -> str:

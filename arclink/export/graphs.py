@@ -1,36 +1,23 @@
-"""Nodes and counted links at a level, from all links of a store, in arrays on disk.
+"""Nodes and counted links at a level, from the relations of a store, in arrays on disk.
 
-Memory does not grow with the store, except for some bytes per node. The links of each page are
-added up while reading::
-
-    content, its pages ──▶ (source, target, mementos, first, last), sorted, added up   (disk)
-    names of both      ──▶ nodes, numbered by name   (disk)
-    rows with numbers  ──▶ one row per (source, target)
-
-While rows are collected, a node is represented by the hash of its name (`arclink.analysis.names`).
-Nodes get their numbers in the order of names. So the URIs of a site are adjacent, which WebGraph
-compresses well. If two names have the same hash, everything is read again with another salt.
+Memory does not grow with the store, except for some bytes per node. Nodes get their numbers in the
+order of names. So the URIs of a site are adjacent, which WebGraph compresses well.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from arclink.access.texts import printable_uri
-from arclink.analysis.names import CollisionError, NameSorter, SortedNames
+from arclink.analysis.names import SortedNames, write_names
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
-from arclink.export.link_scan import LeftOut, links_shown
-from arclink.export.queries import ExportQuery, node_of
-from arclink.files.array_sort import Sorter
-from arclink.model import Outlink, UriR
+from arclink.export.queries import ExportQuery
 from arclink.store.protocols import Scans
-from arclink.uris.resolution import serialised
 
-KEPT_NODES = 1 << 17
+ROWS = 100_000
+"""Approximate number of links in memory at a time."""
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -82,79 +69,39 @@ class Graph:
         return name, label or name
 
 
-def build_graph(store: Scans, query: ExportQuery, folder: Path) -> Graph:
+def build_graph(store: Scans, query: ExportQuery, folder: Path, where: str = "") -> Graph:
     """Return the graph of all links of a query; a link that a memento repeats counts once.
 
     Args:
         store: The store to read.
         query: The query; only its ``links`` and ``level`` are used.
         folder: Folder for the arrays; the caller removes it when the graph is no longer needed.
+        where: The path or URL of the store: its relations are kept next to it. If it is empty, they
+            are made for this use.
 
     Raises:
+        UsageError: A package is not installed.
         StoreError: The store cannot be reached.
     """
-    salt = 0
-    while True:
-        try:
-            return _built(store, query, folder / str(salt), salt)
-        except CollisionError:
-            salt += 1
-
-
-def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
-    folder.mkdir(parents=True)
-    names, rows = NameSorter(folder, salt), _sorter(folder)
-
-    @lru_cache(maxsize=KEPT_NODES)
-    def node(uri: UriR, label: UriR) -> int | None:
-        """Return the hash of the node that a URI belongs to; None if it has no node."""
-        name = node_of(query.level, uri)
-        if not name:
-            return None
-        return names.hash_of(name, printable_uri(label) if query.level is Level.URI else "")
-
-    left_out, others = 0, LeftOut()
-    links: Sequence[Outlink] | None = None
-    targets = np.empty(0, np.uint64)
-    without = 0
-    for shown in links_shown(store, query.links, others):
-        if shown.links is not links:  # pages with the same content are adjacent
-            links = shown.links
-            nodes = [node(link.target, link.target) for link in links]
-            distinct = {one for one in nodes if one is not None}
-            targets = np.fromiter(distinct, np.uint64, len(distinct))
-            without = nodes.count(None)
-        times = len(shown.timestamps)
-        source = node(shown.page, serialised(shown.page))
-        if source is None:
-            left_out += len(shown.links) * times
-            continue
-        left_out += without * times
-        values = times, int(shown.timestamps[0]), int(shown.timestamps[-1])
-        rows.add(
-            np.full(len(targets), source, np.uint64),
-            targets,
-            *(np.full(len(targets), value) for value in values),
-        )
-    numbering = names.write(folder)
-    numbered = _sorter(folder)
-    for sources, targets, *sums in rows.merged():
-        numbered.add(numbering.of(sources), numbering.of(targets), *sums)
+    with analysis_extra():
+        from arclink.export.scripts import count_links
     path = folder / "links"
-    _write_links(numbered, path)
-    links_of_graph = np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
-    return Graph(query.level, SortedNames(folder), links_of_graph, left_out, others.other_kinds)
-
-
-def _sorter(folder: Path) -> Sorter:
-    """Return a sorter of rows: source, target, number of mementos, first and last of them."""
-    return Sorter(folder, keys=2, reducers=(np.add, np.minimum, np.maximum))
-
-
-def _write_links(rows: Sorter, path: Path) -> None:
-    with path.open("wb") as stream:
-        for columns in rows.merged():
-            links = np.empty(len(columns[0]), LINK)
-            for field, column in zip(LINK.fields or (), columns, strict=True):
-                links[field] = column
-            links.tofile(stream)
+    with count_links(query, where, store, path) as relations:
+        name = "concat_ws(chr(9), name, label)"
+        with relations.reading(f"SELECT {name}, strlen({name}) FROM nodes") as names:
+            write_names(folder, names)
+        columns = ", ".join(LINK.names or ())
+        ends = "source IS NOT NULL AND target IS NOT NULL"
+        text = f"SELECT {columns} FROM counted WHERE {ends} ORDER BY source, target"
+        with path.open("wb") as stream, relations.reading(text, ROWS) as batches:
+            for batch in batches:
+                links = np.empty(batch.num_rows, LINK)
+                for field, column in zip(LINK.names or (), batch.columns, strict=True):
+                    links[field] = column.to_numpy()
+                links.tofile(stream)
+        [(left_out,)] = relations.run(
+            f"SELECT coalesce(sum(repeated), 0)::BIGINT FROM counted WHERE NOT ({ends})"
+        )
+        [(other_kinds,)] = relations.run("FROM other_kinds")
+    links = np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
+    return Graph(query.level, SortedNames(folder), links, left_out, other_kinds)

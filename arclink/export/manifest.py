@@ -2,14 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from typing import NamedTuple
 
 from arclink.access.kinds import kinds_line
-from arclink.export.cuts import Cut
+from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.model import ALL_TIME
-from arclink.store.protocols import OpenStore
-from arclink.version import VERSION
+from arclink.store.protocols import Scans
+
+
+class Cut(NamedTuple):
+    """The effect of one rule.
+
+    Attributes:
+        rule: The option, with its value.
+        nodes: Number of nodes that it removed.
+        links: Number of links that it removed.
+    """
+
+    rule: str
+    nodes: int
+    links: int
 
 
 @dataclass(slots=True)
@@ -22,6 +34,7 @@ class ExportTally:
             describe.
         nodes: Nodes of a graph; 0 for a table.
         links: Links of a graph; 0 for a table.
+        tables: Rows of each table, for formats with several.
         left_out: Links (link and memento) without a place at the level: one end has no host.
         other_kinds: Links (link and memento) of kinds that the query excludes.
         cuts: The effects of rules: removed nodes and links of a graph, or removed rows and links of
@@ -32,14 +45,15 @@ class ExportTally:
     statements: int = 0
     nodes: int = 0
     links: int = 0
+    tables: Mapping[str, int] = field(default_factory=dict)
     left_out: int = 0
     other_kinds: int = 0
     cuts: list[Cut] = field(default_factory=list)
 
 
 def manifest_of(
-    store: OpenStore, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
-) -> Mapping[str, object]:
+    store: Scans, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
+) -> Facts:
     """Return the manifest as a JSON object (``docs/reference/exports.md``, *Manifest*).
 
     Args:
@@ -50,12 +64,8 @@ def manifest_of(
     """
     links = query.links
     return {
-        "arclink": VERSION,
-        "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "format": query.form.value,
+        **origin_of(store, query.form.value, links.span),
         "level": query.level.value,
-        "from": links.span.first if links.span.first != ALL_TIME.first else None,
-        "to": links.span.last if links.span.last != ALL_TIME.last else None,
         "at": links.at,
         "kinds": list(links.kinds.words),
         "redirects": links.redirects.value,
@@ -71,12 +81,13 @@ def manifest_of(
         ],
         "without_host": tally.left_out,
         "other_kinds": tally.other_kinds,
-        "batches": store.last_batch(),
         "files": files,
     }
 
 
-def _counts(query: ExportQuery, tally: ExportTally) -> Mapping[str, int]:
+def _counts(query: ExportQuery, tally: ExportTally) -> Mapping[str, object]:
+    if query.form.is_script:
+        return {"rows": tally.rows, "tables": tally.tables}
     if query.form.is_graph:
         return {"nodes": tally.nodes, "links": tally.links}
     if query.form is ExportFormat.NQUADS:
@@ -93,7 +104,10 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
         yield (
             f"{tally.nodes:,} nodes, {tally.links:,} links" if is_graph else f"{tally.rows:,} rows"
         )
-    yield kinds_line(query.links.kinds)
+    for table, rows in tally.tables.items():
+        yield f"{table}: {rows:,} rows"
+    if not query.form.is_script:
+        yield kinds_line(query.links.kinds)
     for rule, nodes, links in tally.cuts:
         yield f"{rule} left out {nodes:,} {'nodes' if is_graph else 'rows'} and {links:,} links"
     if tally.left_out:
@@ -107,5 +121,8 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
             f"{tally.other_kinds:,} links of mementos were left out because they are of other "
             f"kinds{wider}"
         )
+    if query.form.is_folder:
+        yield f"{len(files)} files with {sum(files.values()):,} bytes"
+        return
     for name, size in files.items():
         yield f"{name}: {size:,} bytes"

@@ -50,11 +50,25 @@ class ExportFormat(Enum):
     GRAPHML = "graphml"
     GEXF = "gexf"
     ARCS = "arcs"
+    WEBLAB = "weblab"
+    DUCKDB = "duckdb"
+    CC_INDEX = "cc-index"
+    ARCH = "arch"
 
     @property
     def is_graph(self) -> bool:
         """Whether it has nodes and counted links, instead of a row per link of each page."""
         return self in (ExportFormat.GRAPHML, ExportFormat.GEXF, ExportFormat.ARCS)
+
+    @property
+    def is_script(self) -> bool:
+        """Whether an SQL script makes its tables of all captures and links."""
+        return self is ExportFormat.DUCKDB or self.is_folder
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder with a file per table."""
+        return self in (ExportFormat.WEBLAB, ExportFormat.CC_INDEX, ExportFormat.ARCH)
 
 
 _FROM_ONE = whole_number(None, "a number from 1 on", least=1)
@@ -170,6 +184,7 @@ _KINDS: Mapping[ExportFormat, Kinds] = {
     ExportFormat.CSV: Kinds.of("a@href"),
     ExportFormat.CSV_IMAGES: Kinds.of("img@src"),
     ExportFormat.NQUADS: ALL_KINDS,
+    **{form: ALL_KINDS for form in ExportFormat if form.is_script},
 }
 """Default kinds of formats that differ from `NAVIGATION`.
 
@@ -187,7 +202,9 @@ def _refuse_inapplicable(form: ExportFormat, given: Given) -> None:
     one_row = (
         f"must be uri with format={form.value}, which has one row per link; csv can count, too"
     )
+    everything = f"{no}, which has everything; for a part, use a subset"
     conflicts: Sequence[tuple[AnyParameter, bool, str]] = (
+        *((one, form.is_script, everything) for one in EXPORT_PARAMETERS if one is not FORMAT),
         (LEVEL, form in _URI_ONLY and level is not Level.URI, one_row),
         *(
             (cut, not form.is_graph, f"{no}: only {graphs} can be cut")

@@ -430,6 +430,7 @@ class _Extraction:
             pointer.originals,
             links.written,
             counts,
+            title=links.title,
         )
 
     def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:

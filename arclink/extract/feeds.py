@@ -13,6 +13,7 @@ These rules decide:
   ``base`` elements are ignored, as feed readers do.
 - *Text.* A link has the title of the entry or channel around it; an ``atom@link`` with its own
   ``title`` has that.
+- *Title.* It is that of the ``channel`` or ``feed``.
 - *Base.* The base is ``xml:base`` of the root. Where an element below has another, its links are
   resolved against that at once.
 
@@ -122,6 +123,9 @@ _CONTAINERS: Final = frozenset(
     ]
 )
 """Elements that have a title, which is the text of the links in them."""
+
+_WHOLE: Final = frozenset([("rss", "channel"), ("atom", "feed")])
+"""Elements whose title is that of the document."""
 
 _MARKUP: Final[dict[tuple[str, str], str | None]] = {
     ("rss", "description"): "html",
@@ -331,7 +335,7 @@ class _Reading:
     """The state of reading one document."""
 
     def __init__(self, limits: Limits, kinds: frozenset[Kind]) -> None:
-        self.found = PageLinks()
+        self.found = PageLinks(title="")
         self._limits = limits
         self._kinds = kinds
         self._markup: list[str] | None = None  # HTML that is being collected; None outside of it
@@ -501,7 +505,10 @@ class _Reading:
             self._open.pop()
         elif element.name[1] == "title" and self._pieces is not None:
             self._pieces = None
-            self._open[-1].title = self._open[-1].title or self._folded(text)
+            container = self._open[-1]
+            container.title = container.title or self._folded(text)
+            if container.name in _WHOLE:
+                self.found.title = self.found.title or container.title
         for index, number in enumerate(element.links):
             kind, reference, _, rel = self._links[number]
             title = element.title or ""

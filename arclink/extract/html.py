@@ -26,6 +26,9 @@ These rules decide:
   the page's URI. The others are counted when links are resolved.
 - *Text.* An ``a`` has the text that a reader sees; images, image maps and image buttons have their
   ``alt``; other links have no text.
+- *Title.* It is the text of the first ``title`` element of HTML in the document (HTML Standard,
+  *the title element*), folded and cut as the text of a link is. One in a template, SVG or MathML is
+  not the page's.
 
 A page may be hostile: the walk does not recurse, and reading texts has a fixed budget, however deep
 links nest.
@@ -54,7 +57,7 @@ class Limits:
 
     Attributes:
         links: Maximum number of links per page; further ones are counted as `Reason.LINK_TOO_MANY`.
-        text: Maximum number of characters of one text or ``rel``; a longer one is cut
+        text: Maximum number of characters of one text, title or ``rel``; a longer one is cut
             (`Reason.NOTE_TEXT_CUT`).
         repeated: Maximum number of characters in texts and ``rel`` that several links share, as
             those of one ``srcset`` do; further links have no text (`Reason.NOTE_TEXT_CUT`).
@@ -77,11 +80,14 @@ class PageLinks:
             with white space and contain line breaks.
         counts: The number of links that are not in ``written``, by reason; and of the notes
             ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
+        title: The page's title, empty if it has none; None if no page was read, as for the links
+            of headers.
     """
 
     base: str | None = None
     written: list[str] = field(default_factory=list)
     counts: Counter[Reason] = field(default_factory=Counter)
+    title: str | None = None
 
     @property
     def links(self) -> list[RawLink]:
@@ -242,6 +248,7 @@ _A: Final = _Element(_HREF_OF_A, _HREF_OF_A, has_text=True, has_rel=True)
 _TEMPLATE: Final = _Element(())
 _BASE: Final = _Element(())
 _FOREIGN: Final = _Element(())
+_TITLE: Final = _Element(())
 
 _document = LexborHTMLParser("")
 
@@ -256,6 +263,7 @@ def _tag_ids(tags: str) -> frozenset[int]:
 
 
 _NOSCRIPT: Final = _tag_id("noscript")
+_TITLE_ELEMENT: Final = _tag_id("title")
 _BUTTON_ELEMENT: Final = _tag_id("button")
 _IMAGES: Final = _tag_ids("img input area")
 NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
@@ -286,6 +294,7 @@ def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _E
         _tag_id("base"): _BASE,
         _SVG: _FOREIGN,
         _MATH: _FOREIGN,
+        _TITLE_ELEMENT: _TITLE,
     }
 
     def wanted(tag: str, attributes: dict[str, int]) -> tuple[tuple[str, Kind, int], ...]:
@@ -418,9 +427,10 @@ class _Page:
         if parser.root is None:
             return
         found = self.found
+        found.title = ""
         # Pairs of nodes and ``is_inert``: whether browsers hide their content.
         walks: list[tuple[Iterator[LexborNode], bool]] = [(parser.root.traverse(), False)]
-        # Copies: `note_foreign` adds to them.
+        # Copies: `note_foreign` adds to them, and the title is removed when it was read.
         elements = tuple(dict(_elements(kinds, is_inert=is_inert)) for is_inert in (False, True))
         while walks:
             nodes, is_inert = walks[-1]
@@ -445,10 +455,15 @@ class _Page:
                     break
                 if element is _FOREIGN:
                     self.note_foreign(parser, node, elements[is_inert])
-                elif element is not _BASE:
+                elif element is not _BASE and element is not _TITLE:
                     self.read(node, element, attributes)
                 elif self.is_in_document and node.mem_id not in self.foreign:
-                    self.read_base(attributes)
+                    if element is _BASE:
+                        self.read_base(attributes)
+                    else:
+                        self.read_title(node)
+                        for of_document_or_template in elements:
+                            del of_document_or_template[_TITLE_ELEMENT]
             else:
                 walks.pop()
 
@@ -516,6 +531,12 @@ class _Page:
             self.found.base = href
             # These links were judged without the base.
             self.came_base_late = self.found.counts[Reason.LINK_SAME_PAGE] > 0
+
+    def read_title(self, node: LexborNode) -> None:
+        """Take the text of the ``title`` element, which the parser reads as one piece of text."""
+        child = node.first_child
+        text = None if child is None else child.text_content
+        self.found.title = self.folded(text or "")
 
     def read(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> None:
         """Collect the links of an element; count references that are not kept."""
@@ -751,6 +772,7 @@ def collect_links(
     limits: Limits = Limits(),
     base: str | None = None,
     kinds: frozenset[Kind] = DEFAULT_KINDS,
+    title: str | None = None,
 ) -> PageLinks:
     """Return links found by another program, by the rules, limits and counts of `extract_links`.
 
@@ -760,6 +782,7 @@ def collect_links(
         limits: See `extract_links`.
         base: The ``href`` of the page's ``base`` element; None if the page has no such element.
         kinds: See `extract_links`.
+        title: The page's title as found; None if it is not known.
 
     >>> links = [("b.html", " Next  page "), ("#top", "")]
     >>> collect_links(WrittenLink(Kind("a@href"), *link) for link in links).links
@@ -768,6 +791,8 @@ def collect_links(
     page = _Page(limits)
     if base is not None:
         page.read_base({"href": base})
+    if title is not None:
+        page.found.title = page.folded(title)
     for link in written:
         if link.kind not in kinds:
             page.found.counts[Reason.LINK_OTHER_KIND] += 1

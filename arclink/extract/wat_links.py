@@ -20,7 +20,8 @@ def wat_links(described: Described, limits: Limits) -> tuple[PageLinks, str]:
     """Return the links that a WAT lists for a page, and the page's charset.
 
     The rules are those of `extract_links`. The links are in the order of the WAT: ``link``
-    elements, scripts, the refresh, then the rest of the page. Links of other kinds are counted.
+    elements, scripts, the refresh, then the rest of the page. Links of other kinds are counted. A
+    page without ``Title`` has none, because a WAT has that of each page that has one.
 
     Raises:
         PayloadError: The WAT has no entry for the page's links (``PAYLOAD_NOT_IN_WAT``).
@@ -32,7 +33,8 @@ def wat_links(described: Described, limits: Limits) -> tuple[PageLinks, str]:
         )
     head = object_in(html, "Head")
     base = text_in(head, "Base") if "Base" in head else None
-    return collect_links(_written(html, head), limits, base), _charset_of(described.capture, head)
+    links = collect_links(_written(html, head), limits, base, title=text_in(head, "Title"))
+    return links, _charset_of(described.capture, head)
 
 
 def _written(html: Json, head: Json) -> Iterator[WrittenLink]:

@@ -50,6 +50,10 @@ _OTHER: Final = "x-other"
 """The element of HTML for one of another namespace, or of `_TEXT`, which holds text in HTML."""
 
 
+_TITLES: Final = frozenset({"title", "http://www.w3.org/1999/xhtml title"})
+"""The element of HTML that has only text in HTML; its own text is the title (HTML, 3.1.5)."""
+
+
 class _RefusedError(Exception):
     """The document declares entities, which might expand without end, or uses an unknown one."""
 
@@ -77,12 +81,13 @@ class _Writer:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
+        self._below_title = 0  # 1 in a title, more in an element in it, which is left out
         parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = lambda text: self._parts.append(escape(text, quote=False))
+        parser.CharacterDataHandler = self._text
         parser.EntityDeclHandler = self._refuse
         self._parser = parser
 
@@ -101,7 +106,15 @@ class _Writer:
     def _refuse(self, *_: object) -> None:
         raise _RefusedError
 
+    def _text(self, text: str) -> None:
+        if self._below_title < 2:
+            self._parts.append(escape(text, quote=False))
+
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._below_title or tag in _TITLES:
+            self._below_title += 1
+            if self._below_title > 1:
+                return
         values = []
         for written, value in attributes.items():
             namespace, _, name = written.rpartition(" ")
@@ -110,6 +123,10 @@ class _Writer:
         self._parts.append(f"<{_name(tag)}{''.join(values)}>")
 
     def _end(self, tag: str) -> None:
+        if self._below_title:
+            self._below_title -= 1
+            if self._below_title:
+                return
         name = _name(tag)
         if name not in _VOID:
             self._parts.append(f"</{name}>")

@@ -135,29 +135,3 @@ class _Chunk:
             )
         begin, self._begin = self._begin, high
         return [column[begin:high] for column in self._columns]
-
-
-class ByWindow:
-    """Merged rows whose first key is the number of a window, returned window by window.
-
-    Args:
-        blocks: The rows, as `Sorter.merged` yields them.
-    """
-
-    def __init__(self, blocks: Iterator[Sequence[Column]]) -> None:
-        self._blocks = blocks
-        self._rest: Sequence[Column] | None = next(blocks, None)
-
-    def take(self, window: int) -> Iterator[Sequence[Column]]:
-        """Yield the other columns of a window's rows, in blocks.
-
-        Take the windows in ascending order, and read each to its end.
-        """
-        while self._rest is not None:
-            end = int(np.searchsorted(self._rest[0], np.int32(window), "right"))
-            if end:
-                yield [column[:end] for column in self._rest[1:]]
-            if end < len(self._rest[0]):
-                self._rest = [column[end:] for column in self._rest]
-                return
-            self._rest = next(self._blocks, None)

@@ -102,7 +102,8 @@ def written_together(
     with room_for(path, kind), folder_next_to(path) as work:
         yield work, names
         for name in names:
-            sync(work / name)
+            for written in (work / name, *(work / name).rglob("*")):  # a folder has files, too
+                sync(written)
         for name in names:
             (work / name).replace(path.with_name(name))
         sync(path.parent)
@@ -192,21 +193,24 @@ def folder_next_to(path: Path) -> Iterator[Path]:
     _remove_left_over(path.parent, prefix)
     work = path.parent / f"{prefix}{os.urandom(4).hex()}"
     try:
-        with _locked_folder(work):
+        with locked_folder(work, mode=0o700):
             yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
-def _locked_folder(work: Path) -> Iterator[None]:
-    """Make a folder, and lock it until the end of the block."""
+def locked_folder(folder: Path, mode: int = 0o777) -> Iterator[None]:
+    """Wait until no other process has locked a folder, and lock it until the end of the block.
+
+    It is made if it is missing.
+    """
     while True:
-        work.mkdir(mode=0o700, exist_ok=True)
-        lock = os.open(work, os.O_RDONLY)
+        folder.mkdir(mode=mode, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if os.fstat(lock).st_nlink:  # else another process removed it as left over
+            if os.fstat(lock).st_nlink:  # else another process removed it meanwhile
                 yield
                 return
         finally:
@@ -233,3 +237,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_utf8(path: Path) -> bool:
+    """Return whether a name is UTF-8, as DuckDB needs it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

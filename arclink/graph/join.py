@@ -174,6 +174,7 @@ class Joiner:
             page.offset,
             page.reason,
             tuple(sorted(counts.items())),
+            page.title,
         )
 
     def _resolve(self, page: Page, original: UriR) -> tuple[list[int], Scope, Counter[Reason]]:

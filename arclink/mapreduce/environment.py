@@ -10,7 +10,7 @@ import os
 import py_compile
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import cache_from_source
@@ -29,6 +29,7 @@ UNUSED = re.compile(
     r"|zstandard/_cffi\..*|cassandra/cqlengine/.*|arclink/service/(?:.*/)?static/.*"
     r"|botocore/data/(?!(?:s3|sts|sso|sso-oidc)/)[^/]+/.*|botocore/cacert\.pem"
     r"|(?:rich|pygments|markdown_it|mdurl)/.*"
+    r"|pyarrow/(?:include|src|tests)/.*"
 )
 """Files of packages that no task reads.
 
@@ -39,18 +40,27 @@ A worker unpacks all files. Those for terminals, for other services of Amazon an
 _DRIVERS = ("cassandra-driver", "s3fs")
 """Optional packages with which tasks read objects and load a store."""
 
+FOR_TABLES = ("duckdb", "pyarrow")
+"""Optional packages with which tasks write the tables of a store; they are larger than the others
+together.
+"""
+
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def pack_environment(target: Path) -> dict[str, str]:
+def pack_environment(target: Path, others: Sequence[str] = ()) -> dict[str, str]:
     """Write the environment as a gzip-compressed tar file; return the package versions by name.
+
+    Args:
+        target: The file.
+        others: Optional packages that are packed, too.
 
     Raises:
         InputError: The file cannot be written, or a package that ArcLink needs is not installed.
     """
     from arclink.mapreduce.check_environment import MARK, describe
 
-    found = {package.metadata["Name"]: package for package in _needed()}
+    found = {package.metadata["Name"]: package for package in _needed(others)}
     versions = {name: package.version for name, package in sorted(found.items())}
     mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)
     try:
@@ -79,13 +89,19 @@ def pack_environment(target: Path) -> dict[str, str]:
     return versions
 
 
-def _needed() -> Iterator[Distribution]:
+def _needed(others: Sequence[str] = ()) -> Iterator[Distribution]:
     """Yield the distributions of ArcLink and of the packages that it needs here, each once.
+
+    Those of ``others`` have to be installed.
 
     A requirement with a condition is skipped if it is not installed: only other systems need it.
     So is a driver: only builds with that store need it.
     """
-    waiting, seen = [("arclink", False), *((name, True) for name in _DRIVERS)], set()
+    waiting = [
+        *((name, False) for name in ("arclink", *others)),
+        *((name, True) for name in _DRIVERS),
+    ]
+    seen = set()
     while waiting:
         name, is_conditional = waiting.pop()
         key = re.sub(r"[-_.]+", "-", name).lower()

@@ -23,6 +23,7 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
+from uuid import uuid4
 
 import orjson
 
@@ -259,6 +260,25 @@ class WebHdfs:
             InputError: It cannot be written, however often it was attempted.
         """
         self._write(path, source, "&overwrite=true")
+
+    def write_whole(self, path: str, source: BinaryIO) -> None:
+        """Write a file that a reader finds complete or not at all, or replace an existing one.
+
+        Raises:
+            InputError: It cannot be written, however often it was attempted.
+        """
+        folder, _, name = path.rpartition("/")
+        work = f"{folder}/.{name}.{uuid4().hex}"  # no job reads a file with such a name
+        self.write(work, source)
+        lost = self._lost
+        try:
+            parameters = f"&destination={quote(path)}&renameoptions=OVERWRITE"
+            self._ask("PUT", work, "RENAME", parameters)
+        except InputError:
+            # An attempt whose response was lost may have moved it.
+            if self._lost == lost or self.status(work) is not None or self.status(path) is None:
+                self.remove(work)
+                raise
 
     def create(self, path: str, data: bytes) -> bool:
         """Write a file if the path has none; return whether this call wrote it."""

@@ -175,6 +175,8 @@ class ObjectStore:
         self._known.pop(path, None)
         self._answer(path, send, is_needed=True)
 
+    write_whole = write
+
     def create(self, path: str, data: bytes) -> bool:
         """Write a file if the path has none; return whether this call wrote it."""
         key = path.partition("/")[2]

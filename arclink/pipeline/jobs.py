@@ -1,4 +1,4 @@
-"""The jobs of a build by name.
+"""The jobs of a build, and of its tables, by name.
 
 A job's class is imported when the job runs, because importing mrjob takes 0.1 s.
 """
@@ -66,6 +66,12 @@ def _load() -> type:
     return LoadGraph
 
 
+def _tables() -> type:
+    from arclink.jobs.write_tables import WriteTables
+
+    return WriteTables
+
+
 JOBS = {
     job.name: job
     for job in (
@@ -79,6 +85,7 @@ JOBS = {
         Job("join", _join),
         Job("invert", _invert),
         Job("load", _load),
+        Job("tables", _tables),
     )
 }
-"""Every job that a build runs, by the name used in messages and counts."""
+"""Every job that a command runs, by the name used in messages and counts."""

@@ -1,16 +1,14 @@
 """The manifest of a batch: its files, settings and versions, and the counts of every outcome."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 
 import orjson
 
 from arclink.counts import Counts, by_group
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
 from arclink.store.protocols import KnownFile
-from arclink.version import VERSION
+from arclink.version import versions_of
 
 FORMAT = 2
 _VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
@@ -41,20 +39,10 @@ def format_manifest(
         "files": [asdict(file) for file in files],
         MANIFEST_FIELD: to_manifest(damaged),
         "settings": dict(settings),
-        "versions": {"arclink": VERSION, "python": platform.python_version(), **_versions()},
+        "versions": versions_of(*_VERSIONS_OF),
         "rows given": rows,
         "totals": {group: sum(named.values()) for group, named in groups.items()},
         "counts": groups,
         "cpu seconds": {name: round(value, 2) for name, value in seconds.items()},
     }
     return orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode()
-
-
-def _versions() -> dict[str, str]:
-    versions = {}
-    for name in _VERSIONS_OF:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    return versions

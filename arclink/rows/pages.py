@@ -34,6 +34,7 @@ class Page:
         counts: Links that are not in ``links``, by name of their reason.
         reason: Name of the `Reason` of the payload: ``PAYLOAD_READ``, or ``PAYLOAD_RECORDED`` for a
             list that the crawler recorded at the only original.
+        title: Empty if the page has none; None if the payload itself was not read.
     """
 
     checksum: Checksum
@@ -46,6 +47,7 @@ class Page:
     links: Sequence[str]
     counts: Mapping[str, int]
     reason: str = "PAYLOAD_READ"
+    title: str | None = None
 
 
 def format_shuffle_key(surt: Surt, part: str) -> bytes:
@@ -108,6 +110,7 @@ def format_page(page: Page) -> bytes:
             page.links,
             page.counts,
             page.reason,
+            page.title,
         ]
     )
 

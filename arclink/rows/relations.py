@@ -55,6 +55,9 @@ COLUMNS_OF_MEMENTO = 11
 MementoColumns = tuple[str, str, str, str, str, str, str, str, int, int, str, str]
 """A memento by column, in the order of graph files; a plain tuple for speed, one per capture."""
 
+COLUMNS_OF_PAYLOAD = 7
+"""Columns of a payload without its title, which graph files of older builds lack."""
+
 _memento = maker(Memento)
 
 
@@ -98,7 +101,8 @@ def format_payload(payload: Payload) -> bytes:
             payload.reason,
         )
     )
-    return start.encode() + b"\t" + orjson.dumps(dict(payload.counts))
+    counts, title = orjson.dumps(dict(payload.counts)), orjson.dumps(payload.title)
+    return b"\t".join((start.encode(), counts, title))
 
 
 def parse_payload(row: bytes) -> Payload:
@@ -106,12 +110,17 @@ def parse_payload(row: bytes) -> Payload:
 
     Raises:
         ValueError: The row has another number of columns, a number column does not hold a number,
-            or the counts are not a JSON object.
+            the counts are not a JSON object, or the title is neither a JSON string nor null.
     """
-    checksum, scope, charset, file, offset, reason, counts = row.decode().split("\t")
+    checksum, scope, charset, file, offset, reason, counts, *rest = row.decode().split("\t")
+    if len(rest) > 1:
+        raise ValueError(f"a payloads row has {COLUMNS_OF_PAYLOAD + len(rest)} columns")
     by_name = orjson.loads(counts)
     if not isinstance(by_name, dict):
         raise ValueError(f"counts are not a JSON object: {counts[:100]!r}")
+    title = orjson.loads(rest[0]) if rest else None
+    if not isinstance(title, str | None):
+        raise ValueError(f"a title is not a JSON string: {rest[0][:100]!r}")
     return Payload(
         Checksum(checksum),
         None if scope == "-" else Scope(int(scope)),
@@ -120,6 +129,7 @@ def parse_payload(row: bytes) -> Payload:
         int(offset),
         reason,
         tuple(by_name.items()),
+        title,
     )
 
 

@@ -174,7 +174,7 @@ def _list_seeds(kind: SeedKind, parameters: Sequence[AnyParameter]) -> Response:
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
             f"request; its owner makes one with: arclink {kind.value}"
         )
-    found = seed_list(requested_store(given), query, end_if_client_left)
+    found = seed_list(requested_store(given), query, end_if_client_left, stores_of_app().where)
     response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
     response.headers[FOUND] = str(found.found)
     return response

@@ -334,6 +334,7 @@ SCHEMAS: Mapping[str, Schema] = {
                         "reason_text": TEXT,
                         "content": _or_null(TEXT),
                         "charset": _or_null(TEXT),
+                        "title": _or_null(TEXT),
                         "read_from": _or_null(_READ_FROM),
                         "links": named(NUMBER),
                     }

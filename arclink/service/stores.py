@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from flask import Flask, current_app
@@ -61,12 +60,16 @@ class Stores:
 
     Args:
         where: Path or URL of the store, or a function that opens it (in tests).
+
+    Attributes:
+        where: Path or URL of the store; empty if a function opens it.
     """
 
     def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
         self.settings = settings
         self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
-        self.catalog = SubsetCatalog("" if callable(where) else where)
+        self.where = "" if callable(where) else where
+        self.catalog = SubsetCatalog(self.where)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None
@@ -139,11 +142,6 @@ class Stores:
         stored = self.catalog.get(name)
         hides = bool(self.settings.embargo) or bool(self.settings.subset)
         return replace(stored, captures=None) if hides else stored
-
-    @property
-    def path(self) -> Path | None:
-        """The path of the store's file; None if it is not a file."""
-        return self._path
 
     def _of_thread(self) -> _Opened | None:
         return getattr(self._local, "opened", None)

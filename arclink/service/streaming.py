@@ -35,8 +35,8 @@ def stream() -> Response:
     query = StreamQuery.of(given)
     check_pages()
     store = requested_store(given)
-    path = stores_of_app().path
-    tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
+    where = stores_of_app().where
+    tables = RankTables(cache_of(where) if where else None, where, MOST_LINKS)
     captures = CaptureStream(store, reader_of(store), query, tables)
     pieces = _logged(write_stream(captures, query.form, is_limited=True))
     response = Response(started(pieces), content_type=WRITERS[query.form].media_type)

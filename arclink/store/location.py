@@ -157,6 +157,12 @@ def takedowns_path(where: str) -> Path:
     return path.with_name(path.name + ".forgotten")
 
 
+def checked_path(where: str) -> Path:
+    """Return the file that says which archive files of a store an unfinished check has read."""
+    path = local_path_of(where)
+    return path.with_name(path.name + ".checked")
+
+
 def kept_next_to(where: str) -> list[Path]:
     """Return the files and folders that ArcLink keeps next to a store; some may be missing.
 
@@ -164,7 +170,7 @@ def kept_next_to(where: str) -> list[Path]:
     the store itself reads it.
     """
     path = local_path_of(where)
-    names = ("forgotten", "subsets", "slices")
+    names = ("forgotten", "subsets", "slices", "tables", "checked")
     return [path.with_name(f"{path.name}.{name}") for name in names]
 
 

@@ -1,11 +1,11 @@
 """The protocols of a store, and the values that it takes and returns.
 
-A store keeps a temporal link graph. Four protocols say what it can do; a caller names the smallest
+A store keeps a temporal link graph. Five protocols say what it can do; a caller names the smallest
 one that it needs::
 
-    OpenStore ─┬─▶ Answers ──▶ Scans ─┐
-               ├─▶ Builds ────────────┼─▶ GraphStore
-               └─▶ Takedowns ─────────┘
+    OpenStore ─┬─▶ Answers ──▶ Scans ──▶ Additions ─┐
+               ├─▶ Builds ──────────────────────────┼─▶ GraphStore
+               └─▶ Takedowns ───────────────────────┘
 
 `arclink.store.location.open_store` opens a `GraphStore`. A `arclink.store.filtered.FilteredStore`
 wraps one for reading and shows some of its captures: it has `Scans` only.
@@ -173,6 +173,31 @@ class ContentBlock(NamedTuple):
     contents: Sequence[ContentId]
     links: Sequence[Outlink]
     lists: Sequence["npt.NDArray[np.int64]"]
+
+
+class LoadMark(NamedTuple):
+    """A moment in the life of a store: what was loaded before it.
+
+    The numbers mean something to the store that gave the mark, and grow with each batch.
+    """
+
+    batch: int
+    content: int
+
+
+class Share(NamedTuple):
+    """One of some shares of a store, which together have each row once.
+
+    Attributes:
+        number: From 0 on.
+        of: Number of shares.
+    """
+
+    number: int
+    of: int
+
+
+WHOLE = Share(0, 1)
 
 
 class Cluster(NamedTuple):
@@ -355,6 +380,9 @@ class Scans(Answers, Protocol):
     """
 
     @property
+    def whole(self) -> "Additions": ...
+
+    @property
     def unselected(self) -> "Scans": ...
 
     @property
@@ -498,7 +526,43 @@ class Takedowns(OpenStore, Protocol):
         """
 
 
-class GraphStore(Scans, Builds, Takedowns, Protocol):
+class Additions(Scans, Protocol):
+    """Reads of what batches added since a mark, for copies of the data in another form.
+
+    They are right as long as nothing was forgotten or replaced since (`StoreState.places`, and the
+    takedowns).
+    """
+
+    def mark(self) -> LoadMark:
+        """Return the mark of the present state."""
+
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
+        """Yield the contents that were loaded after the mark, as `scan_contents`."""
+
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
+        """Yield the mementos that the store shows since the mark, in the order of `scan_mementos`.
+
+        Each comes with whether it replaces one of the same key that was shown before. The keys of
+        all captures are read.
+        """
+
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        """Yield the mementos of a share, as `scan_mementos`; SURTs come in any order.
+
+        All mementos of a SURT are in one share.
+        """
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        """Yield the contents of a share, as `scan_contents`."""
+
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        """Yield the `content_of` each memento, and the title of its payload (`Payload.title`).
+
+        This is cheaper than one call each.
+        """
+
+
+class GraphStore(Additions, Builds, Takedowns, Protocol):
     """A temporal link graph that can be built, read and corrected."""
 
 

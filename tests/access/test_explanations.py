@@ -43,6 +43,26 @@ def test_each_memento_has_its_reason(page: Page, reason: Reason) -> None:
     assert reason is Reason.PAYLOAD_READ or reason.text in "".join(lines[3:])
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("News\u0085of today", ["  title: News\ufffdof today"]), ("", ["  no title"]), (None, [])],
+    ids=["title", "none", "not known"],
+)
+def test_the_title_of_a_page_is_shown_if_it_is_known(title: str | None, shown: list[str]) -> None:
+    first, revisit = explain(
+        MemoryStore(
+            [
+                Page(A, T1, [link(B)], title=title),
+                Page(A, T2, [link(B)], title=title, record_type="revisit"),
+            ]
+        ),
+        A,
+    )
+    for found in (first, revisit):
+        assert [line for line in explanation_lines(found) if "title" in line] == shown
+        assert explanation_fields(found)["title"] == (title and "News\ufffdof today")
+
+
 def test_links_are_counted_by_reason_most_frequent_first() -> None:
     (found,) = explain(MemoryStore([Page(A, T1, [link(B), link(B)])]), A)
     assert found.counts == ((Reason.LINK_KEPT, 2), (Reason.LINK_SAME_PAGE, 1))

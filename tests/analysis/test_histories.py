@@ -1,6 +1,7 @@
 """Decay, churn and spread of links, compared with a plain count over all captures."""
 
 from collections import Counter, defaultdict
+from datetime import datetime
 from itertools import pairwise
 
 import pytest
@@ -10,17 +11,17 @@ from hypothesis import strategies as st
 from arclink.access.members import Validity
 from arclink.access.queries import BadParameterError, LinkQuery
 from arclink.analysis.churn import Churn, churn_of_links
-from arclink.analysis.decay import Ending, Lives, lives_of_links, seconds_of
+from arclink.analysis.decay import Ending, Lives, lives_of_links
 from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.page_histories import PageHistory, TargetsOf, page_histories, validities
 from arclink.analysis.slices import Level
 from arclink.analysis.spread import adoption, first_links
-from arclink.analysis.targets import Target
+from arclink.analysis.targets import Target, WebPart
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import requested_histories
-from arclink.model import Kind, Timestamp
+from arclink.model import Timestamp
+from arclink.relations.database import RelationsDatabase
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
+from tests.relations.rows import database_of, lives_in
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, WWW = (
@@ -31,8 +32,8 @@ A, B, C, WWW = (
 )
 TIMES = ["20100101000000", "20100131120000", "20100201000000", "20100515000000", "20110101000000"]
 T1, T2, T3, T4, T5 = TIMES
-ALL = Windows.parse("all").names_at
-MONTH = Windows.parse("month").names_at
+ALL = Windows.parse("all")
+MONTH = Windows.parse("month")
 
 links = st.builds(
     link,
@@ -56,6 +57,12 @@ scopes = st.builds(
 )
 
 
+def leads_out(scope: LinkScope, page: str, target: str) -> bool:
+    """Return whether a link leads out of the page's host or domain, if only such links count."""
+    level = Level.HOST if scope.level is Level.URI else scope.level
+    return not scope.is_external or level.name_of(surt_of(target)) != level.name_of(surt_of(page))
+
+
 def telling(archive: list[Page], scope: LinkScope) -> dict[str, list[tuple[str, set[str]]]]:
     """Return of each page its captures that tell something, oldest first: time and targets that
     count.
@@ -67,8 +74,7 @@ def telling(archive: list[Page], scope: LinkScope) -> dict[str, list[tuple[str, 
         names = {
             scope.level.name_of(surt_of(one.target))
             for one in page.links or ()
-            if scope.wants(one.kind)
-            and scope.leads_out(surt_of(page.original), scope.level.name_of(surt_of(one.target)))
+            if scope.wants(one.kind) and leads_out(scope, page.original, one.target)
         }
         found[page.original].append((page.timestamp, names - {""}))
     return found
@@ -89,9 +95,12 @@ def plain_validities(archive: list[Page], scope: LinkScope) -> dict[tuple[str, s
     return found
 
 
-def read(archive: list[Page], scope: LinkScope) -> tuple[list[PageHistory], TargetsOf]:
-    store = MemoryStore(archive)
-    return list(page_histories(store, store.scan_mementos())), TargetsOf(store, scope.name_of)
+def read(archive: list[Page]) -> RelationsDatabase:
+    return database_of(MemoryStore(archive))
+
+
+def seconds_of(timestamp: Timestamp) -> int:
+    return int(datetime.strptime(timestamp + "+0000", "%Y%m%d%H%M%S%z").timestamp())
 
 
 @settings(max_examples=120, deadline=None)
@@ -99,14 +108,14 @@ def read(archive: list[Page], scope: LinkScope) -> tuple[list[PageHistory], Targ
 def test_validities_are_those_of_the_plain_definition(
     archive: list[Page], scope: LinkScope
 ) -> None:
-    histories, targets_of = read(archive, scope)
+    with read(archive) as database:
+        rows = lives_in(database, scope)
     found = {
-        (history.original, target): validity
-        for history in histories
-        for target, validity in validities(history, targets_of)
-        if scope.leads_out(history.surt, target)
+        (row["page"], row["name"]): Validity(*(row[name] for name in Validity._fields))
+        for row in rows
     }
     assert found == plain_validities(archive, scope)
+    assert len(found) == len(rows)
 
 
 @settings(max_examples=80, deadline=None)
@@ -128,8 +137,8 @@ def test_lives_are_counted_by_cohort(archive: list[Page], scope: LinkScope, only
                 ("latest", missed),
             ):
                 expected[cohort][name, (end - born) // 86_400] += 1
-    histories, targets_of = read(archive, scope)
-    lives = lives_of_links(histories, targets_of, scope, MONTH, only_new=only_new)
+    with read(archive) as database:
+        lives = lives_of_links(database, scope, MONTH, only_new=only_new)
     found = {
         cohort: Counter(
             {("censored", age): count for age, count in lived.censored.items()}
@@ -146,8 +155,8 @@ def test_lives_are_counted_by_cohort(archive: list[Page], scope: LinkScope, only
 
 def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
     archive = [Page(A, T1, [link(B)]), Page(A, T3, [link(B)]), Page(A, T4, []), Page(A, T5, [])]
-    histories, targets_of = read(archive, LinkScope(Level.URI))
-    lived = lives_of_links(histories, targets_of, LinkScope(Level.URI), ALL)["all"]
+    with read(archive) as database:
+        lived = lives_of_links(database, LinkScope(Level.URI), ALL)["all"]
     assert {ending: list(lived.ends[ending]) for ending in Ending} == {
         Ending.EARLIEST: [31],
         Ending.MIDDLE: [82],
@@ -168,20 +177,17 @@ def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
     ],
 )
 def test_a_link_is_not_gone_until_a_capture_without_it(after: list[Page]) -> None:
-    histories, targets_of = read(
-        [Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after], LinkScope(Level.URI)
-    )
-    lived = lives_of_links(histories, targets_of, LinkScope(Level.URI), ALL)["all"]
+    scope = LinkScope(Level.URI)
+    with read([Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after]) as database:
+        lived = lives_of_links(database, scope, ALL)["all"]
+        churn = churn_of_links(database, scope, ALL)
     assert (lived.gone, lived.censored) == (0, {30: 1})
-    churn = churn_of_links(histories, targets_of, LinkScope(Level.URI), ALL, host_of)
-    assert sum(one.removed for one in churn.values()) == 0
+    assert sum(one.removed for one in churn) == 0
 
 
 def test_an_error_page_ends_links() -> None:
-    histories, targets_of = read(
-        [Page(A, T1, [link(B)]), Page(A, T2, None, status="404")], LinkScope(Level.HOST)
-    )
-    assert lives_of_links(histories, targets_of, LinkScope(Level.HOST), ALL)["all"].gone == 1
+    with read([Page(A, T1, [link(B)]), Page(A, T2, None, status="404")]) as database:
+        assert lives_of_links(database, LinkScope(Level.HOST), ALL)["all"].gone == 1
 
 
 def test_no_lives_have_an_empty_curve() -> None:
@@ -193,21 +199,26 @@ def test_no_lives_have_an_empty_curve() -> None:
 def test_churn_is_the_difference_between_consecutive_captures(
     archive: list[Page], scope: LinkScope
 ) -> None:
-    expected: dict[tuple[str, str], Churn] = {}
+    expected: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     seen: set[tuple[str, str]] = set()
     for original, captures in telling(archive, scope).items():
         for (earlier, before), (later, after) in pairwise(captures):
             window = f"{later[:4]}-{later[4:6]}"
-            churn = expected.setdefault((window, host_of(surt_of(original))), Churn())
-            churn.pages += (window, original) not in seen
+            expected[window, host_of(surt_of(original))].update(
+                pages=(window, original) not in seen,
+                comparisons=1,
+                seconds=seconds_of(Timestamp(later)) - seconds_of(Timestamp(earlier)),
+                before=len(before),
+                added=len(after - before),
+                removed=len(before - after),
+            )
             seen.add((window, original))
-            churn.comparisons += 1
-            churn.seconds += seconds_of(Timestamp(later)) - seconds_of(Timestamp(earlier))
-            churn.before += len(before)
-            churn.added += len(after - before)
-            churn.removed += len(before - after)
-    histories, targets_of = read(archive, scope)
-    assert churn_of_links(histories, targets_of, scope, MONTH, host_of) == expected
+    with read(archive) as database:
+        found = churn_of_links(database, scope, MONTH)
+    names = Churn._fields[2:]
+    assert [(one[:2], one[2:]) for one in found] == [
+        (key, tuple(counts[name] for name in names)) for key, counts in sorted(expected.items())
+    ]
 
 
 def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
@@ -218,20 +229,15 @@ def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
         "http://bb.example/",
         "http://b-c.example/",
     ]
-    store = MemoryStore([Page(name, T1, [link(A)]) for name in names])
-    assert {history.original for history in requested_histories(store, "b.example")} == set(
-        names[:3]
-    )
-    assert len(list(requested_histories(store, ""))) == 5
+    scope = LinkScope(Level.URI)
+    with read([Page(name, T1, [link(A)]) for name in names]) as database:
+        sites = [lives_in(database, scope, WebPart.site(site)) for site in ("b.example", "")]
+    assert [{row["page"] for row in rows} for rows in sites] == [{*names[:3]}, {*names}]
     with pytest.raises(BadParameterError, match="--site"):
-        requested_histories(store, "\x00")
+        WebPart.site("\x00")
 
 
 # Spread
-
-
-def spread_query(uri: str = A) -> LinkQuery:
-    return LinkQuery.from_parameters([("uri", uri), ("direction", "in")])
 
 
 @settings(max_examples=80, deadline=None)
@@ -246,7 +252,8 @@ def test_first_links_are_the_beginnings_of_validities(
         for (original, name), validity in plain_validities(archive, scope).items()
         if name == target.name
     }
-    found = first_links(MemoryStore(archive), target, spread_query(B), scope)
+    with read(archive) as database:
+        found = first_links(database, target, scope)
     assert {one.page: (one.first_with, one.last_without) for one in found} == expected
     assert found == sorted(found, key=lambda one: (one.first_with, one.page))
 
@@ -259,9 +266,8 @@ def test_adoption_adds_up_by_window() -> None:
         Page("http://b.example/other", T3, [link(A)]),
         Page("http://d.example/", T4, [link(A)]),
     ]
-    found = first_links(
-        MemoryStore(archive), Target.asked(A, Level.URI), spread_query(), LinkScope(Level.URI)
-    )
+    with read(archive) as database:
+        found = first_links(database, Target.asked(A, Level.URI), LinkScope(Level.URI))
     assert [(one.page, one.last_without, one.text) for one in found[:1]] == [(B, None, "first")]
     assert [(one.last_without, one.text) for one in found if one.page == C] == [(T1, "dated")]
     windows = Windows.parse("month").between(found[0].first_with, found[-1].first_with)
@@ -275,13 +281,7 @@ def test_adoption_adds_up_by_window() -> None:
 
 
 def test_only_the_kinds_of_the_query_are_counted() -> None:
-    store = MemoryStore([Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])])
     query = LinkQuery.from_parameters([("uri", A), ("kind", "a@href")])
-    assert [
-        one.page
-        for one in first_links(store, Target.asked(A, Level.URI), query, LinkScope(Level.URI))
-    ] == [C]
-    assert (
-        LinkScope(Level.URI, lambda kind: kind == Kind("a@href")).name_of(link(A, kind="img@src"))
-        == ""
-    )
+    with read([Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])]) as database:
+        found = first_links(database, Target.asked(A, Level.URI), LinkScope(Level.URI, query.wants))
+    assert [one.page for one in found] == [C]

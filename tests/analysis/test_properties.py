@@ -206,7 +206,7 @@ def counted(degrees: Degrees) -> dict[int, int]:
 @pytest.mark.costly
 def test_the_properties_of_the_whole_are_those_of_networkx(demo_store: str, tmp_path: Path) -> None:
     with open_store(demo_store) as store:
-        slices = build_slices(store, SliceOptions(Windows.parse("month")), tmp_path / "slices")
+        slices = build_slices("", store, SliceOptions(Windows.parse("month")), tmp_path / "slices")
         captured = {memento.surt for memento in store.scan_mementos()}
     for number, one in enumerate(slices):
         found = properties_of(slices, number)

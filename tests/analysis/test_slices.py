@@ -18,7 +18,6 @@ from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WHOLE, Window, Windows
 from arclink.errors import UsageError
-from arclink.files import spill
 from arclink.model import Surt, Timestamp
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
@@ -127,7 +126,10 @@ def test_odd_texts_and_uris_of_pages_are_sliced(weight: Weight, tmp_path: Path) 
         "http://a.example/", "19961231235959", [linked(uri, text) for uri in uris for text in texts]
     )
     slices = build_slices(
-        MemoryStore([page]), SliceOptions(Windows.parse("day"), weight=weight), tmp_path / "slices"
+        "",
+        MemoryStore([page]),
+        SliceOptions(Windows.parse("day"), weight=weight),
+        tmp_path / "slices",
     )
     assert len(slices.names) == len(uris) + 1
     assert [(one.window.name, one.edges) for one in slices] == [
@@ -143,7 +145,7 @@ def test_a_leap_day_is_a_window(tmp_path: Path) -> None:
         for time in ("20240228235959", "20240229235959", "20240301000000")
     ]
     slices = build_slices(
-        MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices"
+        "", MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices"
     )
     sums = [(one.window.name, one.matrix.sum()) for one in slices.windows]
     assert sums == [("2024-02-28", 1), ("2024-02-29", 1), ("2024-03-01", 1)]
@@ -157,7 +159,7 @@ def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path)
     chosen = SliceOptions(
         Windows.parse("2008,2009-02,2009,2010-05,2011-04"), weight=Weight.LINKS, is_in_force=True
     )
-    slices = build_slices(MemoryStore(pages), chosen, tmp_path / "slices")
+    slices = build_slices("", MemoryStore(pages), chosen, tmp_path / "slices")
     assert [one.edges for one in slices.windows] == [0, 0, 1, 1, 0]
 
 
@@ -166,12 +168,10 @@ def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path)
 @given(graph=graphs(), chosen=options, rows=st.sampled_from([3, 1000]))
 def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions, rows: int) -> None:
     with loaded(graph) as (store, dictionary, folder), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spill, "MEMORY", rows * 20)
-        patch.setattr(slicing, "EXPANDED", rows)
-        patch.setattr(slicing, "CONTENTS", rows)
+        patch.setattr(slicing, "ROWS", rows)
         assume(store.sums().first)
         try:
-            slices = build_slices(store, chosen, folder / "slices")
+            slices = build_slices("", store, chosen, folder / "slices")
         except UsageError:  # nothing was captured in a listed window
             assume(False)
         mementos = list(dictionary.scan_mementos())
@@ -198,4 +198,4 @@ def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions,
         assert names == sorted(names)
         assert [slices.names.number_of(name) for name in names] == list(range(len(names)))
         assert slices.names.number_of(Surt("no,such)/")) is None
-        assert not (folder / "slices" / "work").exists()
+        assert not list(folder.glob(".*"))

@@ -5,6 +5,8 @@ import hashlib
 import io
 import json
 import zipfile
+from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +14,13 @@ from arclink.archives.wacz import archives_in, find_entry, indexes_in
 from arclink.captures import index as indexing
 from arclink.captures.export import Source
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
-from arclink.captures.text import BYTES_OF_TITLE
 from arclink.captures.write import download
 from arclink.rows.cdx import parse_row
+from arclink.store.blocks.byte_layouts import unpack_checksum
+from arclink.store.blocks.relations import pack_outcome, unpack_outcome
 from arclink.store.location import open_store
+from arclink.store.sqlite.names import StoredNames
+from arclink.store.sqlite.schema import connect
 from tests.captures.archives import T1, T2, Record, sha1, store_of
 from tests.captures.exporting import exported
 from tests.demos import Demos
@@ -120,7 +125,7 @@ def test_its_pages_are_html_captures_with_status_200(tmp_path: Path) -> None:
 def test_its_pages_have_their_titles(tmp_path: Path) -> None:
     latin = (b"HTTP/1.1 200 OK", b"Content-Type: text/html; charset=iso-8859-1")
     packed = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", b"Content-Encoding: gzip")
-    late = b"<!-- %b -->" % (b"x" * BYTES_OF_TITLE) + b"<title>Too late</title>"
+    late = b"<!-- %b -->" % (b"x" * 70_000) + b"<title>Late</title>"
     records = [
         Record(f"{A}1", T1, b"<html><head><title>\n One &amp; \tonly </title><p>x"),
         Record(f"{A}2", T1, b"<title>Caf\xe9</title>", latin),
@@ -137,8 +142,24 @@ def test_its_pages_have_their_titles(tmp_path: Path) -> None:
         "Café",
         "Packed",
         f"{A}4",
-        f"{A}5",
+        "Late",
     ]
+
+
+def test_a_page_whose_title_is_not_known_has_its_uri_as_title(tmp_path: Path) -> None:
+    """As in stores of 0.1.0."""
+    path = store_of(tmp_path, [Record(f"{A}1", T1, b"<title>One</title>")])
+    with closing(connect(path)) as connection:
+        names = StoredNames(connection)
+        ((checksum, outcome),) = connection.execute("SELECT checksum, fate FROM payloads")
+        payload = unpack_outcome(unpack_checksum(checksum), outcome, names)
+        assert payload.title == "One"
+        untitled = pack_outcome(replace(payload, title=None), names)
+        connection.execute("UPDATE payloads SET fate = ?", (untitled,))
+    exported(path, tmp_path / "out.wacz", "wacz")
+    with zipfile.ZipFile(tmp_path / "out.wacz") as zipped:
+        _, page = map(json.loads, zipped.read("pages/pages.jsonl").splitlines())
+    assert page["title"] == f"{A}1"
 
 
 def test_its_index_has_added_originals_and_its_pages_do_not(tmp_path: Path) -> None:

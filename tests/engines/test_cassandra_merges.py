@@ -182,14 +182,16 @@ def test_a_merge_that_was_killed_is_finished_by_the_next_load(
         assert not store.database.ask("SELECT result FROM tasks WHERE load = 2 AND task = 'plan'")
 
 
-@pytest.mark.parametrize("layout", [1, 2])
+@pytest.mark.parametrize("layout", [1, 2, 3])
 def test_an_older_keyspace_is_answered_and_loaded(
     layout: int, cassandra: Cassandra, graphs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its lists are not merged; the next load merges them, if rows have seals."""
     url = cassandra.keyspace()
     database = open_database(parse_address(url))
-    database.agree(f"UPDATE steps SET layout = {layout} WHERE store = 0 IF layout = 3", ())
+    database.agree(
+        f"UPDATE steps SET layout = {layout} WHERE store = 0 IF layout = {schema.LAYOUT}", ()
+    )
     with opened(url) as store:
         with monkeypatch.context() as patch:
             patch.setattr(merging, "merge_due", lambda _: None)
@@ -204,6 +206,6 @@ def test_an_older_keyspace_is_answered_and_loaded(
         ]
         add(store, graphs[1], 1)
         assert lists_of(store) == ({1, 2} if layout == 1 else {3})
-        assert schema._layout(database) == (1 if layout == 1 else 3)
+        assert schema._layout(database) == (1 if layout == 1 else schema.LAYOUT)
         assert list(store.surts(Surt(""))) == surts
         assert [one for one in store.verify() if "older ArcLink" not in one.detail] == []

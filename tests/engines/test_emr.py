@@ -27,6 +27,7 @@ SETTINGS = {
     "archives": f"s3://{BUCKET}/archive",
     "files": f"s3://{BUCKET}/files",
     "store": "cassandra://node/links",
+    "folder": f"s3://{BUCKET}/tables/0123456789abcdef",
     "step": 1,
     "loads": [],
     "versions": [],
@@ -176,6 +177,7 @@ WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
             "extract", True, {WHOLE_FILES, IN_ORDER, "mapreduce.job.reduces=4"}, id="extract"
         ),
         pytest.param("share", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="share"),
+        pytest.param("tables", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="tables"),
         pytest.param("join", True, {IN_ORDER}, id="join"),
         pytest.param("invert", True, {IN_ORDER}, id="invert"),
     ],

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds
-from arclink.analysis import names
 from arclink.analysis.edges import Nodes as Numbers
 from arclink.analysis.edges import rows_of
-from arclink.analysis.names import NameSorter
 from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
 from arclink.export import cuts as cutting
@@ -23,7 +21,6 @@ from arclink.export.exports import picture_of
 from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
-from arclink.files import spill
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
@@ -60,29 +57,11 @@ def true_edges(
 def test_a_graph_has_the_true_links(
     level: Level, room: int, store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphs, "KEPT_NODES", room)
-    monkeypatch.setattr(names, "KNOWN_NAMES", room)
-    monkeypatch.setattr(spill, "MEMORY", room * 200)
-    monkeypatch.setattr(spill, "_COUNTED_AT_ONCE", min(room, 128))
+    monkeypatch.setattr(graphs, "ROWS", room)
     assert edges_of(store, level=level.value) == true_edges(truth, level)
     for word in ("resources", "all", "img@src"):
         found = edges_of(store, level=level.value, kinds=word)
         assert found == true_edges(truth, level, kinds=parse_kinds(word))
-
-
-def test_names_that_share_a_hash_stay_different_nodes(
-    store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = NameSorter._hash
-    salts = []
-
-    def coarse(self: NameSorter, name: bytes) -> int:
-        salts.append(self._salt)
-        return right(self, name) % 5 if self._salt == bytes(8) else right(self, name)
-
-    monkeypatch.setattr(NameSorter, "_hash", coarse)
-    assert edges_of(store, level="host") == true_edges(truth, Level.HOST)
-    assert len(set(salts)) == 2
 
 
 def test_a_window_has_what_was_observed_in_it(store: Path, truth: list[TrueMemento]) -> None:

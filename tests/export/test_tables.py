@@ -113,7 +113,15 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     monkeypatch.setattr(parquet, "ROWS_OF_GROUP", 300)
     path, result = exported("parquet", kinds="all")
     table = duckdb.read_parquet(str(path))
-    assert tuple(table.columns) == parquet.COLUMNS
+    assert dict(zip(table.columns, map(str, table.types), strict=True)) == {
+        **{f"source{part}": "VARCHAR" for part in ("", "_surt", "_host", "_domain", "_written")},
+        **{f"target{part}": "VARCHAR" for part in ("", "_surt", "_host", "_domain")},
+        **dict.fromkeys(("kind", "text", "rel", "content"), "VARCHAR"),
+        "mementos": "INTEGER",
+        "first": "TIMESTAMP WITH TIME ZONE",
+        "last": "TIMESTAMP WITH TIME ZONE",
+        "timestamps": "TIMESTAMP WITH TIME ZONE[]",
+    }
     query = f"""
         SELECT strftime(unnest(timestamps) AT TIME ZONE 'UTC', '%Y%m%d%H%M%S'),
             coalesce(source_written, source), target, kind, text, rel FROM '{path}'

@@ -42,6 +42,7 @@ LINES = re.compile(
 @dataclass
 class SecondPage:
     base: str | None = None
+    title: str = ""
     links: list[tuple[str, str, str, str | None]] = field(default_factory=list)
     gone: Counter[str] = field(default_factory=Counter)
     """Links that lead nowhere, by the name of the reason."""
@@ -54,7 +55,7 @@ def second_extract(html: str) -> SecondPage:
             "ignore", UserWarning
         )  # it looks like XML, like an address, …: it is a page
         soup = BeautifulSoup(html, "html5lib", multi_valued_attributes=None)
-    page = SecondPage(base=find_base(soup))
+    page = SecondPage(base=find_base(soup), title=find_title(soup))
     refreshed: set[str] = set()
     for tag in soup.find_all(True):
         if tag.namespace in (SVG, MATH):
@@ -159,6 +160,14 @@ def find_base(soup: BeautifulSoup) -> str | None:
             bare = href.strip().lower()
             return None if bare.startswith(("#", "data:", "javascript:")) or not bare else href
     return None
+
+
+def find_title(soup: BeautifulSoup) -> str:
+    for tag in soup.find_all("title"):
+        if tag.find_parent("template") is None and tag.namespace not in (SVG, MATH):
+            texts = [str(one) for one in tag.children if type(one) is NavigableString]
+            return fold("".join(texts))[:1000].rstrip(" ")
+    return ""
 
 
 def value_of(tag: Tag, name: str) -> str:

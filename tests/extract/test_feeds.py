@@ -121,6 +121,42 @@ def test_every_kind_is_found_with_the_title_of_its_entry(feed: str, links: list[
 
 
 @pytest.mark.parametrize(
+    ("feed", "title"),
+    [
+        pytest.param(
+            "<rss><channel><image><title>I</title></image><item><title>E</title></item>"
+            "<title> A\n B </title></channel></rss>",
+            "A B",
+            id="RSS",
+        ),
+        pytest.param(
+            '<rdf:RDF xmlns="http://purl.org/rss/1.0/" xmlns:rdf="urn:r"><channel><title>A</title>'
+            "</channel><item><title>E</title></item></rdf:RDF>",
+            "A",
+            id="RSS 1.0",
+        ),
+        pytest.param(
+            '<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>E</title><source><title>S'
+            "</title></source></entry><title type='text'>A &amp; B</title></feed>",
+            "A & B",
+            id="Atom",
+        ),
+        pytest.param("<rss><channel><item><title>E</title></item></channel></rss>", "", id="none"),
+        pytest.param("<urlset><url><loc>x</loc></url></urlset>", "", id="sitemap"),
+        pytest.param(
+            "<rss><channel><title>A & B</title><description>&lt;title>C&lt;/title></description>"
+            "</channel></rss>",
+            "A & B",
+            id="repaired",
+        ),
+    ],
+)
+def test_the_title_of_a_feed_is_that_of_its_channel(feed: str, title: str) -> None:
+    assert is_feed(feed)
+    assert links_of(feed).title == title
+
+
+@pytest.mark.parametrize(
     "document",
     [
         pytest.param("<html><rss>", id="HTML"),

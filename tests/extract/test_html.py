@@ -362,6 +362,48 @@ def test_text_beyond_the_limit_is_cut_and_noted(html: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        pytest.param("<title>News</title><title>Other</title>", "News", id="the first"),
+        pytest.param("<title>\n A &amp;\tB\u00a0 </title>", "A & B", id="folded"),
+        pytest.param("<title><b>A</b><!-- B --></title>", "<b>A</b><!-- B -->", id="no markup"),
+        pytest.param("<title> </title><title>B</title>", "", id="the first is empty"),
+        pytest.param("<title/>A</title>", "A", id="slash in the start tag"),
+        pytest.param("<p>A<p>B", "", id="none"),
+        pytest.param("", "", id="empty page"),
+        pytest.param("<p>A<title>B</title>", "B", id="in the body"),
+        pytest.param("<title>A<p>B", "A<p>B", id="without end tag"),
+        pytest.param("<noscript><title>A</title></noscript>", "A", id="in noscript"),
+        pytest.param("<svg><title>A</title></svg><title>B</title>", "B", id="after one of SVG"),
+        pytest.param("<math><title>A</title></math>", "", id="of MathML"),
+        pytest.param(
+            "<svg><foreignObject><title>A</title></foreignObject></svg>", "A", id="of HTML in SVG"
+        ),
+        pytest.param("<template><title>A</title></template>", "", id="in a template"),
+        pytest.param(
+            "<template shadowrootmode=open><title>A</title></template>", "", id="in a shadow root"
+        ),
+        pytest.param("<script>'<title>A</title>'</script>", "", id="in a script"),
+        pytest.param("<!-- <title>A</title> -->", "", id="in a comment"),
+        pytest.param(
+            "<a href='#x'>A</a><base href='/b/'><title>B</title>", "B", id="before a late base"
+        ),
+        pytest.param("<title>A\ud800\uffff\x00B</title>", "A\ufffdB", id="no characters"),
+        pytest.param("<title>\x1e\x1fA\x1eB</title>", "A B", id="controls"),
+    ],
+)
+def test_the_title_is_the_text_of_the_first_title_element(html: str, title: str) -> None:
+    assert extract_links(html).title == title
+    if "shadowroot" not in html and "\x00" not in html:  # html5lib knows none, and drops NUL
+        assert second_extract(html.encode("utf-8", "ignore").decode()).title == title
+
+
+def test_a_title_beyond_the_limit_is_cut_and_noted() -> None:
+    page = extract_links("<title>abcdefghi jk</title>", Limits(text=10))
+    assert (page.title, names(page)) == ("abcdefghi", {"NOTE_TEXT_CUT": 1})
+
+
+@pytest.mark.parametrize(
     ("rel", "expected"),
     [("nofollow", "nofollow"), ("  NoFollow\n\tUGC ", "nofollow ugc"), ("", None), (" ", None)],
     ids=["plain", "folded and lower", "empty", "blank"],

@@ -152,7 +152,8 @@ def test_real_pages_give_the_links_that_the_second_extractor_finds(
         counts = {
             reason.name: count for reason, count in first.counts.items() if reason.name not in NOTES
         }
-        if (links, first.base, counts) != (second.links, second.base, second.gone) or len(
+        of_page = links, first.base, first.title, counts
+        if of_page != (second.links, second.base, second.title, second.gone) or len(
             first.links
         ) - len(links) != REPEATED.get(uri, 0):
             differences.append(

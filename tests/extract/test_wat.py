@@ -268,10 +268,11 @@ def test_requests_and_metadata_in_a_wat_of_common_crawl_are_no_captures(tmp_path
         Reason.RECORD_NOT_A_CAPTURE: 3,
     }
     assert relation == b"pages"
-    checksum, _, file, _, charset, _, originals, written, gone, _ = json.loads(
+    checksum, _, file, _, charset, _, originals, written, gone, _, title = json.loads(
         row.partition(b"\t")[2]
     )
     assert (checksum, file, charset, originals) == (DIGEST, path.name, "utf-8", [uri])
+    assert title == head["Title"]
     assert [link.split("\x1f") for link in written] == [
         ["link@href", "https://h.example/canonical", "", "canonical"],
         ["meta@refresh", "/moved", "", ""],
@@ -289,6 +290,22 @@ def test_requests_and_metadata_in_a_wat_of_common_crawl_are_no_captures(tmp_path
 
 
 PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        pytest.param({"Title": " News\n of today "}, "News of today", id="folded"),
+        pytest.param({"Title": ""}, "", id="empty"),
+        pytest.param({"Metas": []}, "", id="none"),
+        pytest.param({"Title": "n" * 1_001}, "n" * 1_000, id="cut"),
+    ],
+)
+def test_the_title_of_a_page_is_that_in_its_wat(tmp_path: Path, head: Json, title: str) -> None:
+    found = described(tmp_path, changed(f"{PAYLOAD}/HTML-Metadata", {"Head": head}))
+    links, _ = wat_links(found, Limits())
+    assert links.title == title
+    assert links.counts[Reason.NOTE_TEXT_CUT] == (len(title) == 1_000)
 
 
 @pytest.mark.parametrize(

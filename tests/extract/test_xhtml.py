@@ -126,6 +126,30 @@ def test_a_well_formed_page_is_read_as_xml(page: str, links: list[str]) -> None:
     assert extract_links(as_html(page)).base is None
 
 
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        pytest.param("<title>A &amp;&eacute; B</title>", "A &é B", id="characters"),
+        pytest.param("<title><![CDATA[<A>]]></title>", "<A>", id="CDATA section"),
+        pytest.param("<title>A<b>B<i>C</i></b>D</title><p/>", "AD", id="its own text only"),
+        pytest.param("<title/><script/>", "", id="closed in its start tag"),
+        pytest.param(
+            "<h:title xmlns:h='http://www.w3.org/1999/xhtml'>A</h:title>", "A", id="prefix"
+        ),
+        pytest.param(
+            "<svg xmlns='http://www.w3.org/2000/svg'><title>A<a href='x'/></title></svg>",
+            "",
+            id="of SVG",
+        ),
+        pytest.param("<x:title xmlns:x='urn:x'>A</x:title>", "", id="of another namespace"),
+        pytest.param("<title>A<br></title>", "A<br>", id="not well-formed"),
+    ],
+)
+def test_the_title_is_that_of_xml(head: str, title: str) -> None:
+    page = f"<html xmlns='http://www.w3.org/1999/xhtml'><head>{head}</head></html>"
+    assert extract_links(as_html(page)).title == title
+
+
 def test_the_text_of_a_link_ends_where_xml_ends_it() -> None:
     links = extract_links(as_html('<a href="a"/>not its text <a href="b">b</a>')).links
     assert [(reference, text) for _, reference, text, _ in links] == [("a", ""), ("b", "b")]

@@ -188,18 +188,6 @@ def fill(kind: str, folder: Path, most_bytes: int | None = None) -> str:
     return done.stderr.splitlines()[-1]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Yield a file system of 4 MB in memory."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("needs the right to mount a file system")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
 @pytest.mark.parametrize("kind", ["sorted", "sums", "set"])
 def test_a_full_disk_is_named_with_its_folder_the_bytes_and_a_remedy(
     kind: str, small_disk: Path

@@ -69,7 +69,7 @@ def ranked(
     with open_store(str(folder / "links.db"), create=True) as store:
         for number in range(len(graph.batches)):
             load_next(store, graph, number, folder / "graph")
-        slices = build_slices(store, SliceOptions(Windows.parse(by), level), folder / "slices")
+        slices = build_slices("", store, SliceOptions(Windows.parse(by), level), folder / "slices")
     expected = {}
     for one in slices:
         ranks = rank(one.matrix, RankOptions(damping, 1e-14)).ranks

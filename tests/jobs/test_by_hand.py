@@ -10,6 +10,8 @@ import pytest
 from arclink.mapreduce.runs import parts_of
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
+from arclink.relations.kept import relations_of, rows_in
+from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
 from tests.engines.builds import answers
 from tests.jobs.chain import commands, run, write_chain
@@ -59,6 +61,11 @@ def test_jobs_by_hand_lead_from_a_cdx_to_the_store_of_a_build(tmp_path: Path) ->
         unquoted = re.sub(rf"(['\"])({chain}/\S*\*)\1", r"\2", command)
         run(unquoted, tmp_path, environment)
     assert answers(by_hand) == answers(built)
+    with open_store(str(by_hand)) as opened:
+        made = relations_of(str(by_hand), opened)
+    for paths in (made.captures, made.links):
+        by_tasks = (chain / "tables").glob(f"*/{paths[0].name}")
+        assert rows_in(by_tasks) == rows_in(paths) > 0
     for written in ("first-0/absent", "second-0/pages", "third-0/waiting", "awaited-1/pointers"):
         assert parts_of(chain / written), written
     for written in ("found-1/pointers", "found-1/named", "further-1/pages", "found-3/payloads"):

@@ -44,6 +44,9 @@ class Files:
     def move_folder(self, path: str, target: str, last: str) -> None:
         raise NotImplementedError
 
+    def write_whole(self, path: str, source: BinaryIO) -> None:
+        self.write(path, source)
+
     def write(self, path: str, source: BinaryIO) -> None:
         self.files[path] = source.read()
 

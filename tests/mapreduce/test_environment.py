@@ -8,7 +8,7 @@ import sys
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from arclink.mapreduce.environment import _compiled, _needed
+from arclink.mapreduce.environment import FOR_TABLES, _compiled, _needed
 
 
 def test_bytecode_is_read_whatever_became_of_the_times_of_its_source(tmp_path: Path) -> None:
@@ -32,6 +32,12 @@ def test_bytecode_is_read_whatever_became_of_the_times_of_its_source(tmp_path: P
 def test_drivers_that_are_installed_are_packed() -> None:
     names = {package.metadata["Name"] for package in _needed()}
     assert {"arclink", "cassandra-driver"} <= names
+
+
+def test_packages_for_tables_are_packed_on_request() -> None:
+    few = {package.metadata["Name"] for package in _needed()}
+    all_names = {package.metadata["Name"] for package in _needed(FOR_TABLES)}
+    assert all_names - few == {"duckdb", "pyarrow"}
 
 
 def test_what_is_no_module_has_no_bytecode(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import TypedDict
 
 from arclink.model import Surt
 from arclink.store.protocols import GraphStore
+from arclink.uris.resolution import checksum_of
 
 Link = tuple[str, str, str, str | None]
 
@@ -60,13 +61,15 @@ def true_outlinks(truth: list[TrueMemento]) -> dict[tuple[str, str], list[Link] 
 
 
 def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
-    """Return all of a graph but the names of its files: mementos, and links by content."""
+    """Return all of a graph but the names of its files: mementos; title and links by content."""
     rows: set[tuple[object, ...]] = set()
     for surt in store.surts(""):  # type: ignore[arg-type]
         for memento in store.mementos(surt):
             content = store.content_of(memento)
             rows.add((*memento[:7], memento.reason, content))
             if content is not None:
-                rows.add((content, tuple(store.outlinks(content))))
+                payload = store.payload(checksum_of(content))
+                assert payload is not None
+                rows.add((content, payload.title, tuple(store.outlinks(content))))
         rows.update((surt, link) for link in store.inlinks(surt))
     return rows

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from arclink.access.explanations import explain
 from arclink.filter.index import index_archive
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
-from tests.pipeline.batch_orders import DIGEST, links_of, page, revisit, same_in_all_batches
+from tests.pipeline.batch_orders import (
+    BODY,
+    DIGEST,
+    digest_of,
+    links_of,
+    page,
+    revisit,
+    same_in_all_batches,
+)
 from tests.pipeline.store_contents import graph_of
 
 Graph = set[tuple[object, ...]]
@@ -101,6 +110,21 @@ def test_a_capture_of_two_records_shows_its_links_if_one_of_them_passes_the_rule
             ("http://h.example/a/", "01"): ["http://h.example/a/next.html"],
             ("http://h.example/p.png", "02"): ["http://h.example/next.html"],
         }
+
+
+def test_a_revisit_has_the_title_of_its_payload_in_any_order(tmp_path: Path) -> None:
+    (folder := tmp_path / "archive").mkdir()
+    titled, untitled = b"<title> On\ne </title>" + BODY, BODY
+    for name, body in (("a", titled), ("b", untitled)):
+        digest = f"WARC-Payload-Digest: {digest_of(body)}"
+        uri = f"http://h.example/{name}/"
+        (folder / f"{name}1.warc").write_bytes(page(uri, 1, digest, body=body))
+        (folder / f"{name}2.warc").write_bytes(revisit(uri, 2, digest))
+    store = same_in_all_batches(folder, tmp_path, ALONE, [])
+    with open_store(str(store)) as opened:
+        for name, title in (("a", "On e"), ("b", "")):
+            found = explain(opened, f"http://h.example/{name}/")
+            assert [one.title for one in found] == [title, title]
 
 
 def test_a_file_that_was_cut_short_is_replaced_by_the_whole_one(tmp_path: Path) -> None:

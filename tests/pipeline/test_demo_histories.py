@@ -12,17 +12,18 @@ from arclink.access.queries import LinkQuery
 from arclink.analysis.anchor_texts import AnchorTextQuery, anchor_texts
 from arclink.analysis.frequencies import Term, count_frequencies
 from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.page_histories import TargetsOf, page_histories, validities
 from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
 from arclink.analysis.spread import first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
+from arclink.relations.database import ShownRelations
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.pipeline.store_contents import Link, TrueMemento
+from tests.relations.rows import lives_in
 
 Captures = dict[str, dict[str, list[Link]]]
 """Of each page its captures that tell something: time → links."""
@@ -66,14 +67,13 @@ def true_validities(captures: Captures, level: Level) -> dict[tuple[str, str], V
 
 @pytest.mark.parametrize("level", Level)
 def test_links_came_and_went_as_they_truly_did(
-    graph: GraphStore, captures: Captures, level: Level
+    store: Path, graph: GraphStore, captures: Captures, level: Level
 ) -> None:
-    targets_of = TargetsOf(graph, LinkScope(level).name_of)
-    found = {
-        (history.original, target): validity
-        for history in page_histories(graph, graph.scan_mementos())
-        for target, validity in validities(history, targets_of)
-    }
+    with ShownRelations(str(store), graph) as relations:
+        found = {
+            (row["page"], row["name"]): Validity(*(row[name] for name in Validity._fields))
+            for row in lives_in(relations, LinkScope(level))
+        }
     expected = true_validities(captures, level)
     assert len(expected) > 100
     assert any(one.first_without for one in expected.values())
@@ -85,20 +85,18 @@ def test_links_came_and_went_as_they_truly_did(
     ("uri", "level"), [(OPENING, Level.URI), (HOME, Level.HOST), (HOME, Level.DOMAIN)]
 )
 def test_the_first_who_linked_are_the_true_ones(
-    graph: GraphStore, captures: Captures, uri: str, level: Level
+    store: Path, graph: GraphStore, captures: Captures, uri: str, level: Level
 ) -> None:
     target = Target.asked(uri, level)
-    links = LinkQuery.from_parameters([("uri", uri)])
     expected = sorted(
         (one.first_with, page, one.last_without)
         for (page, name), one in true_validities(captures, level).items()
         if name == target.name
     )
     assert len(expected) > 5
-    assert [
-        (one.first_with, one.page, one.last_without)
-        for one in first_links(graph, target, links, LinkScope(level))
-    ] == expected
+    with ShownRelations(str(store), graph) as relations:
+        found = first_links(relations, target, LinkScope(level))
+    assert [(one.first_with, one.page, one.last_without) for one in found] == expected
 
 
 @pytest.mark.parametrize("level", Level)

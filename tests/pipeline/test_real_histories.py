@@ -14,9 +14,9 @@ import pytest
 from arclink.analysis.churn import churn_of_links
 from arclink.analysis.decay import Ending, lives_of_links
 from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.page_histories import TargetsOf, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
+from arclink.relations.database import ShownRelations
 from arclink.store.location import open_store
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
@@ -77,19 +77,13 @@ def test_churn_is_that_of_the_links_another_program_found(
                 (1, len(before), len(after - before), len(before - after))
             ):
                 row[index] += count
-    with open_store(str(store)) as graph:
-        histories = page_histories(graph, graph.scan_mementos())
-        found = churn_of_links(
-            histories,
-            TargetsOf(graph, SCOPE.name_of),
-            SCOPE,
-            Windows.parse("month").names_at,
-            host_of,
-        )
+    with open_store(str(store)) as graph, ShownRelations(str(store), graph) as relations:
+        found = churn_of_links(relations, SCOPE, Windows.parse("month"))
     assert sum(row[2] for row in expected.values()) > 50
     assert sum(row[3] for row in expected.values()) > 500
     assert {
-        key: [one.comparisons, one.before, one.added, one.removed] for key, one in found.items()
+        (one.window, one.part): [one.comparisons, one.before, one.added, one.removed]
+        for one in found
     } == expected
 
 
@@ -104,10 +98,7 @@ def test_lives_are_those_of_the_links_another_program_found(
                 gone += 1
             else:
                 lasting += 1
-    with open_store(str(store)) as graph:
-        histories = page_histories(graph, graph.scan_mementos())
-        lives = lives_of_links(
-            histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("all").names_at
-        )["all"]
+    with open_store(str(store)) as graph, ShownRelations(str(store), graph) as relations:
+        lives = lives_of_links(relations, SCOPE, Windows.parse("all"))["all"]
     assert (lives.gone, lives.links) == (gone, gone + lasting)
     assert lives.curve(Ending.MIDDLE).at_risk[0] == gone + lasting

@@ -39,6 +39,7 @@ from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason
+from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
@@ -83,6 +84,8 @@ FORMS = (
 )
 """The forms of captures that the table of their fields names."""
 
+COLUMNS = {"captures": CAPTURES, "links": LINKS}
+
 LONGEST = 6
 """Longest list of default values that a table shows."""
 
@@ -122,6 +125,8 @@ def table_called(name: str) -> str:
             return fields_table()
         case "fields", "of captures":
             return capture_fields_table()
+        case "columns", _:
+            return columns_table(COLUMNS[of.removeprefix("of ")])
         case "variables", "":
             return variables_table()
         case "reasons", _:
@@ -208,6 +213,12 @@ def capture_fields_table() -> str:
         for field in capture_fields.FIELDS
     ]
     return table(("meaning", *(f"`{form.name}`" for form in FORMS)), rows)
+
+
+def columns_table(columns: Sequence[Column]) -> str:
+    """Return the columns of a relation."""
+    rows = [(f"`{one.name}`", one.kind, one.about) for one in columns]
+    return table(("column", "type", "meaning"), rows)
 
 
 def _names_in(form: CaptureForm, field: CaptureField) -> str:

@@ -878,6 +878,20 @@ def test_captures_show_their_reasons_and_lead_on(client: FlaskClient) -> None:
     )
 
 
+def test_captures_show_the_titles_that_are_known() -> None:
+    pages = [
+        Page(A, T1, [link(B)], title="One & <b>"),
+        Page(A, T2, [link(B)], title=""),
+        Page(A, "20120101000000", [link(B)]),
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}&view=captures")
+    assert [row[0] for row in cells(html.css("table.told")[0])] == [
+        f"2009-11-03 01:13:07{A}One & <b>",
+        f"2010-01-30 00:30:05{A}",
+        f"2012-01-01 00:00:00{A}",
+    ]
+
+
 def test_captures_come_in_pages(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
     monkeypatch.setattr("arclink.service.pages.captures.AT_ONCE", 1)
     first = page(client, f"?uri={A}&view=captures")

@@ -116,7 +116,7 @@ def test_expensive_requests_of_one_client_leave_it_half_of_its_share(
 ) -> None:
     go, entered = threading.Event(), threading.Semaphore(0)
 
-    def hold(store: Scans, query: SeedQuery, keep_on: Callable[[], None]) -> SeedList:
+    def hold(store: Scans, query: SeedQuery, keep_on: Callable[[], None], where: str) -> SeedList:
         entered.release()
         go.wait(60)
         return SeedList(query, (), 0)
@@ -142,7 +142,7 @@ def test_expensive_requests_of_one_client_leave_it_half_of_its_share(
 def test_a_client_that_leaves_ends_the_computation(monkeypatch: pytest.MonkeyPatch) -> None:
     entered, ended = threading.Event(), threading.Event()
 
-    def work(store: Scans, query: SeedQuery, keep_on: Callable[[], None]) -> SeedList:
+    def work(store: Scans, query: SeedQuery, keep_on: Callable[[], None], where: str) -> SeedList:
         entered.set()
         until = time.monotonic() + 30
         try:

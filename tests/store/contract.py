@@ -30,7 +30,11 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
+from arclink.relations.folder import tables_folder
+from arclink.relations.forgetting import forgetting
 from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
+from tests.relations.cases import CASES, TRUTHS
+from tests.relations.rows import kept_rows, rows_by_tasks, rows_in, rows_of
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.load_arguments import FILES as FILES
 from tests.store.load_arguments import SETTINGS as SETTINGS
@@ -435,7 +439,72 @@ class TakedownsContract(Contract):
             assert placeless(store) == placeless(other)
 
 
-class StoreContract(AnswersContract, ScansContract, BuildsContract, TakedownsContract):
+class AdditionsContract(Contract):
+    """Tests of `Additions`: the relations that are kept from batch to batch show the store."""
+
+    def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
+        raise NotImplementedError
+
+    @slowly
+    @given(graph=graphs(), are_made=st.lists(st.booleans(), min_size=6, max_size=6))
+    def test_relations_made_after_any_batches_show_the_store(
+        self, graph: Graph, are_made: list[bool]
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            tables = tables_folder(str(Path(name) / "links.db"))
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, Path(name))
+                if are_made[number % 6] or number == len(graph.batches) - 1:
+                    assert rows_of(tables, store) == rows_in(store)
+
+    @slowly
+    @given(graph=graphs(), what=forgotten, before=st.integers(1, 5))
+    def test_relations_forget_what_the_store_forgets(
+        self, graph: Graph, what: Forgotten, before: int
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            tables = tables_folder(str(Path(name) / "links.db"))
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, Path(name))
+                if number + 1 == min(before, len(graph.batches)):
+                    assert rows_of(tables, store) == rows_in(store)
+                    with forgetting(str(Path(name) / "links.db"), store, [what]):
+                        store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
+                    assert kept_rows(tables, store) == rows_in(store)
+            assert rows_of(tables, store) == rows_in(store)
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_relations_show_the_store_after_each_step(self, case: str, tmp_path: Path) -> None:
+        where = str(tmp_path / "links.db")
+        graph = Graph(TRUTHS, [step for step in CASES[case] if not isinstance(step, Forgotten)])
+        number = 0
+        with self.opened(tmp_path) as store:
+            for step in CASES[case]:
+                if isinstance(step, Forgotten):
+                    with forgetting(where, store, [step]):
+                        store.forget(Takedown(step, "", "2026-11-21T00:00:00Z"))
+                    assert kept_rows(tables_folder(where), store) == rows_in(store)
+                else:
+                    load_next(store, graph, number, tmp_path)
+                    number += 1
+                    assert rows_of(tables_folder(where), store) == rows_in(store)
+
+    @slowly
+    @given(graph=graphs(), what=forgotten, forgets=st.booleans(), parts=st.integers(1, 3))
+    def test_relations_that_tasks_write_show_the_store(
+        self, graph: Graph, what: Forgotten, forgets: bool, parts: int
+    ) -> None:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, Path(name))
+                if forgets and not number:
+                    store.forget(Takedown(what, "", "2026-11-21T00:00:00Z"))
+            assert rows_by_tasks(Path(name), store, parts) == rows_in(store)
+
+
+class StoreContract(
+    AnswersContract, ScansContract, BuildsContract, TakedownsContract, AdditionsContract
+):
     """Tests of a `GraphStore` against a `MemoryStore`."""
 
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:

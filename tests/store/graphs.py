@@ -94,6 +94,7 @@ class PayloadTruth:
     scope: Scope
     is_html: bool
     links: tuple[Outlink, ...]
+    title: str | None = None
 
     def contents(self, originals: Iterable[UriR]) -> dict[ContentId, list[Outlink]]:
         """Return the contents that these originals need, with their links."""
@@ -113,7 +114,9 @@ class PayloadTruth:
         counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 3)) if self.is_html else ()
         if not self.is_html:
             return Payload(self.checksum, None, "-", "a.warc.gz", 7, "PAYLOAD_EMPTY")
-        return Payload(self.checksum, self.scope, "utf-8", "a.warc.gz", 7, "PAYLOAD_READ", counts)
+        return Payload(
+            self.checksum, self.scope, "utf-8", "a.warc.gz", 7, "PAYLOAD_READ", counts, self.title
+        )
 
 
 PAYLOAD_NAMES = ["p1", "p2", "p3", "p4", "o1", "r1"]
@@ -134,7 +137,11 @@ def payload_truths(draw: st.DrawFn) -> dict[Checksum, PayloadTruth]:
         checksum = checksum_of(name)
         links = tuple(draw(st.lists(outlinks, max_size=6)))
         truths[checksum] = PayloadTruth(
-            checksum, draw(st.sampled_from(list(Scope))), draw(st.integers(0, 5)) > 0, links
+            checksum,
+            draw(st.sampled_from(list(Scope))),
+            draw(st.integers(0, 5)) > 0,
+            links,
+            draw(st.none() | st.sampled_from([*TEXTS, "n" * 1_000])),
         )
     return truths
 

@@ -14,6 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -41,11 +42,14 @@ from arclink.model import (
     UriR,
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
+from arclink.store.blocks.references import checksum_shown
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
     KnownFile,
+    LoadMark,
     Removed,
+    Share,
     StoreState,
     StoreStats,
     StoreSums,
@@ -84,11 +88,13 @@ class Page:
     is_shared: bool = True
     record_type: str = "response"
     mime: str = "text/html"
+    title: str | None = None
 
     @property
     def checksum(self) -> Checksum:
+        titles = () if self.title is None else (self.title,)
         return Checksum(
-            hashlib.sha1(repr((self.links, self.reason, self.is_shared)).encode())
+            hashlib.sha1(repr((self.links, self.reason, self.is_shared, *titles)).encode())
             .hexdigest()[:32]
             .upper()
         )
@@ -105,7 +111,9 @@ class Page:
         address = "crawl.warc.gz", self.memento.offset
         if self.links is not None:
             counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))
-            return Payload(self.checksum, self.scope, "utf-8", *address, "PAYLOAD_READ", counts)
+            return Payload(
+                self.checksum, self.scope, "utf-8", *address, "PAYLOAD_READ", counts, self.title
+            )
         if self.reason.startswith("PAYLOAD_"):
             return Payload(self.checksum, None, "-", *address, self.reason)
         return None
@@ -185,6 +193,7 @@ class MemoryStore(WholeStore):
         self._files: dict[str, KnownFile] = {}
         self._settings: dict[str, str] = {}
         self._takedowns: list[tuple[Takedown, Removed]] = []
+        self._marked: list[tuple[dict[tuple[str, str, str, str], Memento], set[ContentId]]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[KnownFile]]] = []
         self.pages: list[Page] = []
         self.is_closed = False
@@ -299,10 +308,11 @@ class MemoryStore(WholeStore):
         return self._payloads.get(checksum)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        payload = self.payload(memento.checksum) if _is_joined(memento) else None
-        if payload is None or payload.scope is None:
+        checksum = checksum_shown(self, memento)
+        payload = None if checksum is None else self.payload(checksum)
+        if checksum is None or payload is None or payload.scope is None:
             return None
-        return content_id(memento.checksum, memento.original, payload.scope)
+        return content_id(checksum, memento.original, payload.scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return iter(self._outlinks.get(content, []))
@@ -362,6 +372,32 @@ class MemoryStore(WholeStore):
             ContentBlock([content], links, [np.arange(len(links))])
             for content, links in self._outlinks.items()
         )
+
+    def mark(self) -> LoadMark:
+        self._marked.append((dict(self._mementos), set(self._outlinks)))
+        return LoadMark(len(self._marked), 0)
+
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
+        _, contents = self._marked[mark.batch - 1]
+        return (block for block in self.scan_contents() if block.contents[0] not in contents)
+
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
+        mementos, _ = self._marked[mark.batch - 1]
+        for memento in self.scan_mementos():
+            if mementos.get(memento.key) != memento:
+                yield memento, memento.key in mementos
+
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        return (one for one in self.scan_mementos() if _is_in(share, one.surt))
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        return (block for block in self.scan_contents() if _is_in(share, block.contents[0]))
+
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        for memento in mementos:
+            checksum = checksum_shown(self, memento)
+            payload = None if checksum is None else self.payload(checksum)
+            yield self.content_of(memento), payload.title if payload else None
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)
@@ -470,6 +506,7 @@ class MemoryStore(WholeStore):
         mementos = {key: one for key, one in self._mementos.items() if one not in gone}
         shown = {one.checksum for one in mementos.values() if _is_joined(one)}
         lost = {one.checksum for one in gone if _is_joined(one)}
+        self._mementos = mementos  # what a revisit shows may have changed
         contents = {self.content_of(one) for one in mementos.values()}
         outlinks = {
             content: links
@@ -507,7 +544,7 @@ class MemoryStore(WholeStore):
             links - sum(map(len, outlinks.values())),
             dropped,
         )
-        self._mementos, self._payloads, self._outlinks = mementos, payloads, outlinks
+        self._payloads, self._outlinks = payloads, outlinks
         self._inlinks = {
             inlink: surt
             for inlink, surt in self._inlinks.items()
@@ -535,6 +572,10 @@ def _sum(one: Removed, other: Removed) -> Removed:
     return Removed(
         *(first + second for first, second in zip(astuple(one), astuple(other), strict=True))
     )
+
+
+def _is_in(share: Share, key: str) -> bool:
+    return crc32(key.encode()) % share.of == share.number
 
 
 def _is_joined(memento: Memento) -> bool:

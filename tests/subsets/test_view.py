@@ -127,10 +127,10 @@ def test_slices_of_a_subset_have_the_links_of_its_captures(
     demo_store: GraphStore, tmp_path: Path, text: str
 ) -> None:
     subset = view(demo_store, text)
-    build_slices(subset, SliceOptions(), tmp_path / "slices")
+    build_slices("", subset, SliceOptions(), tmp_path / "slices")
     slices = Slices(tmp_path / "slices")
     contents = {*all_links_of(subset)}
-    build_slices(demo_store, SliceOptions(), tmp_path / "all")
+    build_slices("", demo_store, SliceOptions(), tmp_path / "all")
     assert contents
     assert 0 < slices.whole.matrix.nnz < Slices(tmp_path / "all").whole.matrix.nnz
 

@@ -17,7 +17,8 @@ def explanation_fields(found: Explanation) -> Mapping[str, object]:
     """Return the JSON fields of one explanation, cleaned for writing.
 
     ``links`` holds counts by reason, most frequent first. ``content``, ``charset`` and
-    ``read_from`` are None if the payload was not read, ``method`` is ``-`` for GET and if unknown.
+    ``read_from`` are None if the payload was not read, ``title`` is None if it is not known,
+    ``method`` is ``-`` for GET and if unknown.
     """
     payload = found.payload if found.content is not None else None
     return {
@@ -26,6 +27,7 @@ def explanation_fields(found: Explanation) -> Mapping[str, object]:
         "reason_text": found.reason.text,
         "content": found.content,
         "charset": None if payload is None else printable(payload.charset),
+        "title": found.title,
         "read_from": None
         if payload is None
         else {"file": printable(payload.file), "offset": payload.offset},
@@ -61,6 +63,8 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         else ""
     )
     yield f"  {read}; content {found.content}"
+    if found.title is not None:
+        yield f"  title: {found.title}" if found.title else "  no title"
     counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
     yield f"  links as written, repeats included: {counts or 'none'}"
 

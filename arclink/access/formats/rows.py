@@ -6,8 +6,9 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import orjson
 
@@ -23,6 +24,10 @@ A value is a text, a number, None, a list of texts, or a list of nested rows (`R
 
 _TIMES = frozenset({"first", "last", "before", "after", "last_without", "time", "seen"})
 """Columns of timestamps."""
+
+
+_ROWS_AT_ONCE = 5_000
+"""Number of rows that are written together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +96,25 @@ def _write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield a header and the rows (RFC 4180); UTF-8, lines end with CR LF.
-
-    The texts of a list are separated by spaces.
-    """
+def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+    """Yield CSV (RFC 4180): a header, and the rows as they come; UTF-8, lines end with CR LF."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(answer.columns)
-    writer.writerows([_cell(row.get(column)) for column in answer.columns] for row in answer.flat())
-    yield buffer.getvalue().encode()
+    writer.writerow(columns)
+    rest = iter(rows)
+    while some := list(islice(rest, _ROWS_AT_ONCE)):
+        writer.writerows(some)
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
+    if buffer.tell():
+        yield buffer.getvalue().encode()
+
+
+def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield CSV. The texts of a list are separated by spaces."""
+    rows = ([_cell(row.get(column)) for column in answer.columns] for row in answer.flat())
+    return csv_pieces(answer.columns, rows)
 
 
 def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:

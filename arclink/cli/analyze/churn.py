@@ -12,21 +12,19 @@ from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable
 from arclink.analysis.churn import Churn, churn_of_links
 from arclink.analysis.decay import DAY
-from arclink.analysis.link_scope import LinkScope, other_kinds_in
-from arclink.analysis.page_histories import TargetsOf
-from arclink.analysis.slices import Level
+from arclink.analysis.link_scope import LinkScope, other_kinds
+from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
     EXTERNAL,
     LEVEL,
     SITE,
-    requested_histories,
     requested_links,
-    requested_windows,
+    requested_relations,
 )
 from arclink.cli.analyze.options import BY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_requested_graph
+from arclink.cli.options import GRAPH
 from arclink.cli.output import write_answer
 
 _COUNTS = (
@@ -63,34 +61,25 @@ def command(given: Given) -> None:
     windows = Windows.parse(by)
     links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
-    group_of = (lambda _: "all") if per == "all" else Level(per).name_of
-    with open_requested_graph(given) as graph:
-        requested_windows(graph, windows)
-        found = churn_of_links(
-            requested_histories(graph, SITE.optional(given) or ""),
-            TargetsOf(graph, scope.name_of),
-            scope,
-            windows.names_at,
-            group_of,
-        )
-        is_empty = not any(churn.before or churn.added for churn in found.values())
-        others = other_kinds_in(graph, links) if found and is_empty else []
+    site = WebPart.site(SITE.optional(given) or "")
+    with requested_relations(given, windows) as relations:
+        found = churn_of_links(relations, scope, windows, per, site)
+        is_empty = not any(churn.before or churn.added for churn in found)
+        others = other_kinds(relations, links, ARCHIVE, repeated=True) if found and is_empty else []
     about = {"level": scope.level.value, "by": by, "per": per, "kinds": links.kinds.words}
     rows = _as_rows(found, per, about, links, others)
     write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(
-    found: dict[tuple[str, str], Churn],
+    found: list[Churn],
     per: str,
     about: Mapping[str, object],
     links: LinkQuery,
     others: list[str],
 ) -> RowAnswer:
-    rows: list[Row] = [
-        _row(window, per, group, churn) for (window, group), churn in sorted(found.items())
-    ]
-    total = sum(churn.comparisons for churn in found.values())
+    rows: list[Row] = [_row(per, churn) for churn in found]
+    total = sum(churn.comparisons for churn in found)
     lines = [
         f"{total:,} pairs of captures were compared, each with the one before it of the same page."
         if rows
@@ -113,10 +102,10 @@ def _as_rows(
     )
 
 
-def _row(window: str, per: str, group: str, churn: Churn) -> Row:
+def _row(per: str, churn: Churn) -> Row:
     return {
-        "window": window,
-        per: printable(group),
+        "window": churn.window,
+        per: printable(churn.part),
         "pages": churn.pages,
         "comparisons": churn.comparisons,
         "days_apart": churn.seconds / DAY / churn.comparisons,

@@ -12,20 +12,19 @@ from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.decay import DAY, DAYS_PER_MONTH, Ending, Lives, lives_of_links
-from arclink.analysis.link_scope import LinkScope, other_kinds_in
-from arclink.analysis.page_histories import TargetsOf
+from arclink.analysis.link_scope import LinkScope, other_kinds
+from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
     EXTERNAL,
     LEVEL,
     SITE,
-    requested_histories,
     requested_links,
-    requested_windows,
+    requested_relations,
 )
 from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_requested_graph
+from arclink.cli.options import GRAPH
 from arclink.cli.output import write_answer
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
@@ -54,16 +53,10 @@ def command(given: Given) -> None:
     windows = Windows.parse(by)
     links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
-    with open_requested_graph(given) as graph:
-        requested_windows(graph, windows)
-        lives = lives_of_links(
-            requested_histories(graph, SITE.optional(given) or ""),
-            TargetsOf(graph, scope.name_of),
-            scope,
-            windows.names_at,
-            only_new=only_new,
-        )
-        others = [] if lives else other_kinds_in(graph, links)
+    site = WebPart.site(SITE.optional(given) or "")
+    with requested_relations(given, windows) as relations:
+        lives = lives_of_links(relations, scope, windows, site, only_new=only_new)
+        others = [] if lives else other_kinds(relations, links, ARCHIVE, repeated=True)
     about = {
         "level": scope.level.value,
         "by": by,

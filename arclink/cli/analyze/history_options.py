@@ -1,25 +1,21 @@
 """Options shared by the analyses of links through time, and their values for these analyses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from arclink.access.declarations import (
-    TEXT,
-    BadParameterError,
-    Given,
-    Parameter,
-    choice,
-    switch,
-    whole_number,
-)
+from arclink.access.declarations import TEXT, Given, Parameter, choice, switch, whole_number
 from arclink.access.kinds import NAVIGATION
-from arclink.access.queries import ANY_PAGE, LinkQuery, surt_asked
-from arclink.analysis.page_histories import PageHistory, page_histories
+from arclink.access.queries import ANY_PAGE, LinkQuery
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
-from arclink.analysis.targets import beginning_of
 from arclink.analysis.windows import Windows
-from arclink.model import Forgotten, Surt, Timestamp
-from arclink.store.protocols import OpenStore, Scans
-from arclink.uris.hosts import host_of
+from arclink.cli.options import STORE, open_requested_graph
+from arclink.model import Timestamp
+from arclink.store.protocols import OpenStore
+
+if TYPE_CHECKING:
+    from arclink.relations.database import ShownRelations
 
 LEVEL = Parameter("level", "How targets of links are grouped.", choice(Level), default="uri")
 EXTERNAL = switch("external", "Leave out links from the same host or domain.")
@@ -61,24 +57,25 @@ def requested_links(given: Given, **otherwise: object) -> LinkQuery:
     return LinkQuery.of(given.without("limit"), **defaults)
 
 
-def requested_histories(store: Scans, site: str) -> Iterable[PageHistory]:
-    """Return the histories of all pages, or of those of a host and its subdomains.
+@contextmanager
+def requested_relations(given: Given, windows: Windows | None) -> Iterator["ShownRelations"]:
+    """Yield the relations of the store or subset that the options name.
+
+    They are made if they do not show its present state.
+
+    Args:
+        given: The options.
+        windows: The windows that the options name; one of them must overlap the time of the store.
 
     Raises:
-        BadParameterError: ``site`` is not the name of a host.
+        UsageError: None does, or a package is not installed.
+        StoreError: There is no store, or it cannot be used.
+        OperatorError: The relations cannot be written.
     """
-    if not site:
-        return page_histories(store, store.scan_mementos())
-    host = host_of(surt_asked("--site", site))
-    if not host:
-        raise BadParameterError("--site", site, "the name of a host such as example.org")
-    part = Forgotten(Surt(beginning_of(host)))
-    return page_histories(
-        store,
-        (
-            memento
-            for surt in store.surts(part.prefix)
-            if part.has(surt)
-            for memento in store.mementos(surt)
-        ),
-    )
+    with analysis_extra():
+        from arclink.relations.database import ShownRelations
+    with open_requested_graph(given) as graph:
+        if windows:
+            requested_windows(graph, windows)
+        with ShownRelations(STORE.required(given), graph) as relations:
+            yield relations

@@ -11,7 +11,7 @@ from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import URI
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.link_scope import LinkScope, other_kinds_to
+from arclink.analysis.link_scope import LinkScope, other_kinds
 from arclink.analysis.spread import FirstLink, adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
@@ -20,10 +20,10 @@ from arclink.cli.analyze.history_options import (
     LEVEL,
     ROWS,
     requested_links,
-    requested_windows,
+    requested_relations,
 )
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_requested_graph
+from arclink.cli.options import GRAPH
 from arclink.cli.output import write_answer
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
@@ -54,11 +54,9 @@ def command(given: Given) -> None:
     windows = Windows.parse(by) if by else None
     target = Target.asked(given.text(URI), LEVEL.required(given))
     links, is_external = requested_links(given), EXTERNAL.required(given)
-    with open_requested_graph(given) as graph:
-        if windows:
-            requested_windows(graph, windows)
-        found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))
-        others = [] if found else other_kinds_to(graph, target, links)
+    with requested_relations(given, windows) as relations:
+        found = first_links(relations, target, LinkScope(target.level, links.wants, is_external))
+        others = [] if found else other_kinds(relations, links, target.part)
     dated = sum(link.last_without is not None for link in found)
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",

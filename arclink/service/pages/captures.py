@@ -34,6 +34,7 @@ class CaptureRow:
         with_repeats: Number of links written on the page, if some are repeated; else None.
         read_from: Archive file and offset of the record that was read, if it is another record.
         changes: Address of the changes since the capture before; None for the first.
+        title: Title of the page, empty if it has none; None if it is not known.
         facts: The fields of the capture as in its explanation.
     """
 
@@ -45,6 +46,7 @@ class CaptureRow:
     read_from: tuple[str, int] | None
     href: str
     changes: str | None
+    title: str | None
     facts: Mapping[str, str | int]
 
 
@@ -120,5 +122,6 @@ def _row(
         changes=about(uri, view=View.CHANGES, from_=earlier, to=memento.timestamp)
         if earlier not in (None, memento.timestamp)
         else None,
+        title=explanation.title,
         facts=EXPLANATION.of(memento),
     )

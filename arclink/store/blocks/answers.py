@@ -46,11 +46,12 @@ from arclink.store.blocks.relations import (
     pages_of,
     scope_of_outcome,
     sorted_copies,
+    title_of_outcome,
     unpack_head,
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import ContentBlock, WholeStore
+from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WholeStore
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
@@ -61,6 +62,9 @@ FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
 
 _CACHED_BY_CUT = 4
+
+_BEGIN = LoadMark(0, 0)
+"""The mark before the first batch."""
 
 _inlink = maker(Inlink)
 
@@ -107,6 +111,17 @@ class BlockAnswers(WholeStore):
         """Yield the captured SURTs with a prefix, sorted, each with its rows of mementos."""
 
     @abstractmethod
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        """Yield the SURTs that have rows of mementos loaded after a mark, sorted.
+
+        Each comes with its rows up to the mark, and all its rows.
+        """
+
+    @abstractmethod
+    def mark(self) -> LoadMark:
+        """Return the mark of the present state (`Additions`)."""
+
+    @abstractmethod
     def key_of(self, checksum: Checksum) -> bytes:
         """Return the key of a payload by its checksum; b"" if the store lacks the payload."""
 
@@ -150,8 +165,17 @@ class BlockAnswers(WholeStore):
         """Return the block with the links of a content, and its number; None without it."""
 
     @abstractmethod
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        """Yield every block of outlinks with its contents; None for removed ones."""
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterable[Row]]]:
+        """Yield the SURTs of a share, each with all its mementos' rows."""
+
+    @abstractmethod
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield blocks of outlinks loaded after a mark, with contents; None for removed ones.
+
+        Only those of one share of the store.
+        """
 
     @abstractmethod
     def _count_contents(self) -> int:
@@ -190,6 +214,21 @@ class BlockAnswers(WholeStore):
                 for item in distinct_mementos(rows, self.names, span):
                     yield memento_of(surt, item)
 
+    def mementos_after(self, mark: LoadMark) -> Iterator[tuple[Memento, bool]]:
+        with self._reading():
+            for surt, earlier, rows in self.rows_after(mark):
+                shown = {item[:3]: item for item in distinct_mementos(earlier, self.names)}
+                for item in distinct_mementos(rows, self.names):
+                    before = shown.get(item[:3])
+                    if before != item:
+                        yield memento_of(surt, item), before is not None
+
+    def share_of_mementos(self, share: Share) -> Iterator[Memento]:
+        with self._reading():
+            for surt, rows in self.rows_of_share(share):
+                for item in distinct_mementos(rows, self.names):
+                    yield memento_of(surt, item)
+
     def copies(self, surt: Surt) -> Iterator[Memento]:
         with self._reading():
             rows = self.rows(Relation.MEMENTOS, surt.encode())
@@ -213,6 +252,37 @@ class BlockAnswers(WholeStore):
             # have been available any more.
             return content if self._number(content) is not None else None
 
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        rest = iter(mementos)
+        while portion := list(islice(rest, AT_ONCE)):
+            with self._reading():
+                shown = self._shown(portion)
+            yield from shown
+
+    def _shown(self, mementos: Sequence[Memento]) -> list[tuple[ContentId | None, str | None]]:
+        checksums = [checksum_shown(self, memento) for memento in mementos]
+        wanted = [checksum for checksum in dict.fromkeys(checksums) if checksum is not None]
+        facts: dict[Checksum | None, tuple[Scope | None, str | None]] = {
+            checksum: (scope_of_outcome(outcome), title_of_outcome(outcome))
+            for checksum, outcome in zip(wanted, self.outcomes(wanted), strict=True)
+        }
+        facts[None] = None, None
+        named: list[ContentId | None] = []
+        for checksum, memento in zip(checksums, mementos, strict=True):
+            scope, _ = facts[checksum]
+            if checksum is None or scope is None:
+                named.append(None)
+            else:
+                named.append(content_id(checksum, memento.original, scope))
+        contents = [content for content in dict.fromkeys(named) if content is not None]
+        # As in `content_of`: the payload may have been read for other originals only.
+        numbers = zip(contents, self.numbers(contents), strict=True)
+        known = {content for content, number in numbers if number is not None}
+        return [
+            (content if content in known else None, facts[checksum][1])
+            for content, checksum in zip(named, checksums, strict=True)
+        ]
+
     def pages(self, checksum: Checksum) -> Iterable[Source]:
         """Return the pages that show a payload, by original."""
         key = self.key_of(checksum)
@@ -232,24 +302,16 @@ class BlockAnswers(WholeStore):
         yield from links
 
     def scan_contents(self) -> Iterator[ContentBlock]:
-        blocks = self._scan_contents()
+        blocks = self.contents_after(_BEGIN)
         return watched(
             blocks, "reading links", self._count_contents, lambda block: len(block.contents)
         )
 
-    def _scan_contents(self) -> Iterator[ContentBlock]:
-        for block, contents in self._blocks():
-            remaining = {
-                number: content
-                for number, content in enumerate(contents, block.first)
-                if content is not None
-            }
-            if remaining:
-                yield ContentBlock(
-                    list(remaining.values()),
-                    block.all_links(),
-                    [block.numbers(number) for number in remaining],
-                )
+    def contents_after(self, mark: LoadMark) -> Iterator[ContentBlock]:
+        return _contents_in(self._blocks(mark))
+
+    def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
+        return _contents_in(self._blocks(_BEGIN, share))
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with self._reading():
@@ -406,6 +468,24 @@ class BlockAnswers(WholeStore):
                     outcome = self.outcomes([checksum])[0]
                 if scope_of_outcome(outcome) is None:
                     yield checksum, reference
+
+
+def _contents_in(
+    blocks: Iterable[tuple[OutlinkBlock, Sequence[ContentId | None]]],
+) -> Iterator[ContentBlock]:
+    """Yield the contents of blocks that were not removed, with their links."""
+    for block, contents in blocks:
+        remaining = {
+            number: content
+            for number, content in enumerate(contents, block.first)
+            if content is not None
+        }
+        if remaining:
+            yield ContentBlock(
+                list(remaining.values()),
+                block.all_links(),
+                [block.numbers(number) for number in remaining],
+            )
 
 
 def _lines(rows: Iterable[Row]) -> int:

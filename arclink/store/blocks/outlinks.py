@@ -57,7 +57,7 @@ _outlink = maker(Outlink)
 Key = TypeVar("Key")
 
 
-def numbering() -> dict[Key, int]:
+def _numbering() -> dict[Key, int]:
     """Return a dictionary that gives each new key the next number, from 0 on."""
     return defaultdict(count().__next__)
 
@@ -184,8 +184,8 @@ def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike)
         counts: The number of links of each content.
     """
     targets, kinds, texts, rels = links
-    target_numbers: dict[str, int] = numbering()
-    label_numbers: dict[tuple[str, str | None], int] = numbering()
+    target_numbers: dict[str, int] = _numbering()
+    label_numbers: dict[tuple[str, str | None], int] = _numbering()
     target_of = np.fromiter(map(target_numbers.__getitem__, targets), np.int64, len(targets))
     label_of = np.fromiter(
         map(label_numbers.__getitem__, zip(kinds, rels, strict=True)), np.int64, len(kinds)

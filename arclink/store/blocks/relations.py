@@ -376,6 +376,11 @@ def write_mementos(
             )
 
 
+def batch_of_row(row: Row) -> int:
+    """Return the number of the batch that wrote a row of mementos or sightings."""
+    return int(row.key.rpartition(NUL)[2].partition(b".")[0], 16)
+
+
 MementoItem = tuple[str, str, str, str, int, int, str, str, str, str, str]
 """A memento as a tuple that sorts in store order.
 
@@ -733,12 +738,19 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
 
 # Payloads
 
+_TITLED = 8
+"""The bit of the first number of an outcome that says that the title is known."""
+
+_LONGEST_NUMBER = 9
+"""Bytes of the longest packed number."""
+
 
 def pack_outcome(payload: Payload, names: Names) -> bytes:
     """Return all fields of a payload except its checksum, packed."""
     scope = 0 if payload.scope is None else payload.scope + 1
+    title = b"" if payload.title is None else payload.title.encode()
     numbers = [
-        scope,
+        *([scope] if payload.title is None else [scope | _TITLED, len(title)]),
         names.number_of(payload.charset),
         names.number_of(payload.file),
         payload.offset,
@@ -746,7 +758,7 @@ def pack_outcome(payload: Payload, names: Names) -> bytes:
     ]
     for name, count in payload.counts:
         numbers += (names.number_of(name), count)
-    return pack_few(numbers)
+    return pack_few(numbers) + title
 
 
 def scope_of_outcome(outcome: bytes | None) -> Scope | None:
@@ -754,12 +766,31 @@ def scope_of_outcome(outcome: bytes | None) -> Scope | None:
 
     The scope is in the first byte, and most queries need no more.
     """
-    return Scope(outcome[0] - 1) if outcome and outcome[0] else None
+    number = outcome[0] & ~_TITLED if outcome else 0
+    return Scope(number - 1) if number else None
+
+
+def title_of_outcome(outcome: bytes | None) -> str | None:
+    """Return the title of a payload, empty if it has none; None if it is not known."""
+    if not outcome or not outcome[0] & _TITLED:
+        return None
+    return outcome[_begin_of_title(outcome) :].decode()
+
+
+def _begin_of_title(outcome: bytes) -> int:
+    size = next(iter(unpack_few(outcome[1 : 1 + _LONGEST_NUMBER])), len(outcome))
+    if size >= len(outcome):
+        raise ValueError(f"a title has {size} of {len(outcome)} bytes")
+    return len(outcome) - size
 
 
 def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
     """Return the payload whose `pack_outcome` is ``outcome``."""
-    scope, charset, file, offset, reason, *rest = unpack_few(outcome)
+    title = title_of_outcome(outcome)
+    numbers = unpack_few(outcome if title is None else outcome[: _begin_of_title(outcome)])
+    if title is not None:
+        numbers[:2] = [numbers[0] & ~_TITLED]
+    scope, charset, file, offset, reason, *rest = numbers
     counts = tuple(
         (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
     )
@@ -771,4 +802,5 @@ def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
         offset,
         names.name_of(reason),
         counts,
+        title,
     )

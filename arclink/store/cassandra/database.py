@@ -60,6 +60,7 @@ from cassandra.query import (
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.addresses import Address
+from arclink.store.protocols import WHOLE, Share
 
 Values = Sequence[object]
 
@@ -425,16 +426,21 @@ class Database:
             row = self._again(lambda seconds: self._session.execute(bound, timeout=seconds).one())
         return bool(row[0]), row[1:]
 
-    def all_pages(self, statement: str, size: int) -> Iterator[Found]:
-        """Yield the rows of a whole table, by ranges of tokens, holding at most ``size`` rows.
+    def all_pages(self, statement: str, size: int, share: Share = WHOLE) -> Iterator[Found]:
+        """Yield the rows of a share of a table, by ranges of tokens, holding at most ``size`` rows.
 
         Args:
             statement: A query for the rows with ``? < token <= ?``.
             size: Greatest number of rows at a time.
+            share: Of the tokens.
         """
         low, high = -(2**63), 2**63 - 1
-        borders = [low + (high - low) * number // PIECES for number in range(PIECES)]
-        for begin_and_end in pairwise([*borders, high]):
+        ranges = -(-PIECES // share.of)  # a share is a part of the table already
+        borders = [
+            low + (high - low) * (share.number * ranges + number) // (share.of * ranges)
+            for number in range(ranges + 1)
+        ]
+        for begin_and_end in pairwise(borders):
             yield from self.pages(statement, begin_and_end, size)
 
     def bytes_on_disk(self) -> int:

@@ -26,7 +26,7 @@ from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import forget_in, takedown_of
-from arclink.store.cassandra.schema import allow_merges, open_database
+from arclink.store.cassandra.schema import make_present, open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
@@ -80,6 +80,7 @@ def load_batch(
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
         all_settings = united_settings(store.settings(), settings, store.address.name)
+        make_present(store.database)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
@@ -114,7 +115,8 @@ def _merge(store: CassandraReader, holder: str, run_tasks: RunTasks) -> None:
     while True:
         history = store.history()
         plan = plan_merge(store.lists, history)
-        if plan is None or not allow_merges(store.database):
+        # Lists of the first layout are not merged.
+        if plan is None or not store.database.is_sealed:
             return
         step = store.steps.begin(plan.identity(history.view))
         plan = note_plan(tables, step, plan)

@@ -15,6 +15,7 @@ from operator import attrgetter
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -58,7 +59,10 @@ from arclink.store.cassandra.tables import (
     Tables,
 )
 from arclink.store.protocols import (
+    WHOLE,
     KnownFile,
+    LoadMark,
+    Share,
     StoreState,
     StoreSums,
 )
@@ -177,13 +181,36 @@ class CassandraReader(BlockAnswers):
         self, prefix: Surt, after: Surt | None, count: int
     ) -> Iterator[tuple[Surt, Iterator[Row]]]:
         """Yield captured SURTs with their rows; ``count`` of them are read together first."""
+        for surt, streams in self._captured_streams(prefix, after, count):
+            yield surt, iter(rows_in(Relation.MEMENTOS, surt.encode(), streams))
+
+    def _captured_streams(
+        self, prefix: Surt, after: Surt | None, count: int
+    ) -> Iterator[tuple[Surt, Sequence[Stream]]]:
         view = self.view
         surts = self.lists.surts(view, prefix, after, captured=True)
         while chunk := [surt.encode() for surt in islice(surts, count)]:
             answers = self.tables.mementos.streams_of_each(chunk, view)
             for key, streams in zip(chunk, answers, strict=True):
-                yield Surt(key.decode()), iter(rows_in(Relation.MEMENTOS, key, streams))
+                yield Surt(key.decode()), streams
             count = min(2 * count, AT_ONCE)
+
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        for surt, streams in self._captured_streams(ALL_SURTS, None, AT_ONCE):
+            key, all_streams = surt.encode(), list(streams)
+            earlier = [stream for stream in all_streams if stream.load <= mark.batch]
+            if len(earlier) < len(all_streams):
+                rows = [
+                    list(rows_in(Relation.MEMENTOS, key, some)) for some in (earlier, all_streams)
+                ]
+                yield surt, rows[0], rows[1]
+
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterable[Row]]]:
+        for key, streams in self.tables.mementos.scan(self.view, share):
+            yield Surt(key.decode()), rows_in(Relation.MEMENTOS, key, streams)
+
+    def mark(self) -> LoadMark:
+        return LoadMark(max(self.history().loads, default=0), 0)
 
     def key_of(self, checksum: Checksum) -> bytes:
         return pack_checksum(checksum)
@@ -255,9 +282,13 @@ class CassandraReader(BlockAnswers):
             cached.popitem(last=False)
         return blocks
 
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
         """Yield the blocks in the order of tokens."""
-        for chunk in self.tables.outlinks.scan(self.history().view):
+        for chunk in self.tables.outlinks.scan(self.history().view, share):
+            if chunk.load <= mark.batch:
+                continue
             block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
             numbers = range(block.first, block.first + len(block))
             yield block, self.contents(chunk.load, numbers)

@@ -9,11 +9,13 @@ from arclink.store.cassandra.addresses import Address, replication_map
 from arclink.store.cassandra.database import Database, database_of, forget_database
 from arclink.store.cassandra.steps import Steps
 
-LAYOUT = 3
+LAYOUT = 4
 """Version of the layout: the tables, and the packing of their rows."""
 
-_UNMERGED = 2
-"""The layout before lists of SURTs were merged; a merge makes it the present one."""
+_OLDER = (2, 3)
+"""The layouts before lists of SURTs were merged, and before payloads had titles; a load makes them
+the present one.
+"""
 
 UNSEALED = 1
 """The layout before rows had seals; it is read and loaded unchanged."""
@@ -96,18 +98,16 @@ def open_database(address: Address) -> Database:
     return database
 
 
-def allow_merges(database: Database) -> bool:
-    """Return whether lists of SURTs may be merged; an older ArcLink refuses the store from then on.
+def make_present(database: Database) -> None:
+    """Make the layout of a store the present one; an older ArcLink refuses it from then on.
 
-    Lists of layout `UNSEALED` are not merged.
+    A store of layout `UNSEALED` keeps it.
     """
-    if database.is_sealed:
-        database.agree(
-            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION}"
-            f" IF layout = {_UNMERGED}",
-            (),
-        )
-    return database.is_sealed
+    database.agree(
+        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION}"
+        f" IF layout IN ({', '.join(map(str, _OLDER))})",
+        (),
+    )
 
 
 def _layout(database: Database) -> int | None:

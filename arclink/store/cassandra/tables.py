@@ -25,6 +25,7 @@ from arclink.errors import StoreError
 from arclink.store.blocks.byte_layouts import unpack_checksum
 from arclink.store.blocks.rows import Relation
 from arclink.store.cassandra.database import Database, Found, Values, Writer
+from arclink.store.protocols import WHOLE, Share
 from arclink.store.seals import damaged, seal, unsealed
 
 KEYED = {
@@ -368,12 +369,12 @@ class KeyedTable:
         for stream in self.streams(key, view):
             yield from (chunk for chunk in stream if chunk.data)
 
-    def scan(self, view: StoreView) -> Iterator[tuple[bytes, list[Stream]]]:
-        """Yield all keys, each with its streams.
+    def scan(self, view: StoreView, share: Share = WHOLE) -> Iterator[tuple[bytes, list[Stream]]]:
+        """Yield all keys of a share of the table, each with its streams.
 
         Read the streams of each key before you take the next key.
         """
-        rows = self.database.all_pages(self._scan, 500)
+        rows = self.database.all_pages(self._scan, 500, share)
         for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
             if bucket == 0:
                 streams = list(self.streams_in(bytes(key), (row[2:] for row in of_partition), view))
@@ -463,9 +464,9 @@ class NumberedTable:
             if not any(row[3] in believed_in for row in rows)
         ]
 
-    def scan(self, view: StoreView) -> Iterator[Chunk]:
-        """Yield all rows, in arbitrary order."""
-        rows = self.database.all_pages(self._scan, 50)
+    def scan(self, view: StoreView, share: Share = WHOLE) -> Iterator[Chunk]:
+        """Yield all rows of a share of the table, in arbitrary order."""
+        rows = self.database.all_pages(self._scan, 50, share)
         for _, of_row in groupby(rows, itemgetter(0, 1, 2)):
             yield from believed(of_row, view, self._opened)
 

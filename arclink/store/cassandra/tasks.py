@@ -28,6 +28,7 @@ from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
+    COLUMNS_OF_PAYLOAD,
     MementoColumns,
     parse_payload,
 )
@@ -235,7 +236,7 @@ class TaskRunner:
 
     def _outcomes(self, path: Path) -> dict[str, Payload]:
         outcomes: dict[str, Payload] = {}
-        for row in read_part(path, 7, 0):
+        for row in read_part(path, COLUMNS_OF_PAYLOAD, 0):
             payload = parse_payload(b"\t".join(row))
             known = outcomes.setdefault(payload.checksum, payload)
             if known.scope is None and payload.scope is not None:

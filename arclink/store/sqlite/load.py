@@ -20,6 +20,7 @@ from arclink.errors import StoreError
 from arclink.files.spill import Sorted
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
+    COLUMNS_OF_PAYLOAD,
     MementoColumns,
     parse_payload,
 )
@@ -166,7 +167,7 @@ class BatchLoader:
 
     def _load_payloads(self, replaced: Collection[int]) -> int:
         new = 0
-        for row in read_sorted(self._graph, "payloads", 7, keys=0):
+        for row in read_sorted(self._graph, "payloads", COLUMNS_OF_PAYLOAD, keys=0):
             payload = parse_payload(b"\t".join(row))
             number = self._payloads.number_of(payload.checksum)
             if names_payload(payload.checksum):

@@ -24,8 +24,11 @@ from arclink.store.seals import damaged, explained, is_of_unpacking, seal, unsea
 _APPLICATION_ID = 0x4172634C
 """``ArcL``: the mark in the file's header that distinguishes a store from other SQLite files."""
 
-VERSION = 3
+VERSION = 4
 """Version of the layout, in the file's header; a newer ArcLink writes a greater number."""
+
+_UNTITLED = 3
+"""The layout before payloads had titles; opening a store for loading makes it the present one."""
 
 UNSEALED = 2
 """The last layout without checksums. It is read and loaded unchanged; `convert` upgrades it."""
@@ -444,9 +447,12 @@ def _prepare(connection: Connection, path: Path) -> None:
     # Another build takes minutes, not seconds: report it at once.
     connection.execute("PRAGMA busy_timeout = 0")
     connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone()[0] == _OLDEST:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == _OLDEST:
         connection.execute(FORGOTTEN)
         connection.execute(f"PRAGMA user_version = {UNSEALED}")
+    elif version == _UNTITLED:
+        connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
 

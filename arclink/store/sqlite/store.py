@@ -18,14 +18,16 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
 
 import apsw
 
 from arclink.errors import SealError, StoreError
 from arclink.model import (
+    ALL_SURTS,
     Batch,
     Checksum,
     ContentId,
@@ -44,6 +46,7 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
     Posting,
+    batch_of_row,
     end_of_prefix,
     number_field,
     postings_of,
@@ -55,9 +58,12 @@ from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
 from arclink.store.protocols import (
+    WHOLE,
     Cluster,
     KnownFile,
+    LoadMark,
     Removed,
+    Share,
     StoreState,
     StoreStats,
     StoreSums,
@@ -81,6 +87,9 @@ from arclink.store.takedown_lists import (
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
+
+_AT_ONCE = 512
+"""Number of contents that one statement looks up."""
 
 _PATIENCE = 60_000
 """Milliseconds that cleaning, and truncating a large log, wait for readers."""
@@ -179,6 +188,22 @@ class SqliteStore(BlockAnswers):
         low = prefix.encode()
         return groupby(self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)), surt_field)
 
+    def rows_after(self, mark: LoadMark) -> Iterator[tuple[Surt, list[Row], list[Row]]]:
+        for surt, rows in self.rows_by_surt(ALL_SURTS):
+            of_surt = list(rows)
+            earlier = [row for row in of_surt if batch_of_row(row) <= mark.batch]
+            if len(earlier) < len(of_surt):
+                yield surt, earlier, of_surt
+
+    def rows_of_share(self, share: Share) -> Iterator[tuple[Surt, Iterator[Row]]]:
+        for surt, rows in self.rows_by_surt(ALL_SURTS):
+            if crc32(surt.encode()) % share.of == share.number:
+                yield surt, rows
+
+    def mark(self) -> LoadMark:
+        with translated(self.path):
+            return LoadMark(self.last_batch(), last_number(self._connection, "contents"))
+
     def key_of(self, checksum: Checksum) -> bytes:
         found = self._connection.execute(
             "SELECT number FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)
@@ -192,7 +217,16 @@ class SqliteStore(BlockAnswers):
         return [found.get(checksum) for checksum in packed]
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
-        return [self._number(content) for content in contents]
+        portions = (contents[at : at + _AT_ONCE] for at in range(0, len(contents), _AT_ONCE))
+        return list(chain.from_iterable(map(self._some_numbers, portions)))
+
+    def _some_numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
+        keys = [(pack_checksum(checksum), cut) for checksum, cut in map(split_content, contents)]
+        rows = self._connection.execute(
+            _CONTENT_NUMBERS.format(",".join(["(?,?)"] * len(keys))), [*chain.from_iterable(keys)]
+        )
+        found = {(checksum, cut): (0, int(number)) for checksum, cut, number in rows}
+        return [found.get(key) for key in keys]
 
     def _scope(self, checksum: Checksum, memento: Memento) -> Scope | None:
         read = self._payloads_read([checksum]).get(checksum)
@@ -255,11 +289,20 @@ class SqliteStore(BlockAnswers):
     def _count_contents(self) -> int:
         return self.sums().contents
 
-    def _blocks(self) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
-        begin = 1
+    def _blocks(
+        self, mark: LoadMark, share: Share = WHOLE
+    ) -> Iterator[tuple[OutlinkBlock, Sequence[ContentId | None]]]:
+        """Yield the blocks of a share: those that begin at some consecutive numbers."""
         with self._reading():
+            last = last_number(self._connection, "contents")
+            begin, end = (
+                mark.content + 1 + (last - mark.content) * number // share.of
+                for number in (share.number, share.number + 1)
+            )
             while found := self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone():
                 first, data = found
+                if first >= end and share != WHOLE:
+                    break
                 if first < begin:
                     raise damaged(str(self.path), f"outlinks {first} are out of order")
                 block = opened_block(self._connection, first, data)
@@ -667,6 +710,12 @@ _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
 """
+_CONTENT_NUMBERS = """
+WITH wanted (checksum, cut) AS (VALUES {})
+SELECT wanted.checksum, wanted.cut, contents.number FROM wanted
+CROSS JOIN payloads ON payloads.checksum = wanted.checksum
+CROSS JOIN contents ON contents.payload = payloads.number AND contents.cut = wanted.cut
+"""  # CROSS: in this order
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """

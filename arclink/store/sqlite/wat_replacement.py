@@ -22,7 +22,7 @@ from arclink.files.spill import Sorted
 from arclink.model import UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_of
-from arclink.rows.relations import parse_payload
+from arclink.rows.relations import COLUMNS_OF_PAYLOAD, parse_payload
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_outcome, unpack_outcome
@@ -60,7 +60,7 @@ def payloads_to_replace(connection: Connection, names: StoredNames, graph: Path)
     ):
         return set()
     found = set()
-    for row in read_sorted(graph, "payloads", 7, keys=0):
+    for row in read_sorted(graph, "payloads", COLUMNS_OF_PAYLOAD, keys=0):
         payload = parse_payload(b"\t".join(row))
         source = source_of(payload)
         if source is None or source is LinkSource.CRAWLER:

@@ -57,9 +57,10 @@ def load(
     links: Mapping[Checksum, list[Outlink]],
 ) -> None:
     """Load a batch of pages: each payload is read from its first memento here, and its links depend
-    on nothing.
+    on nothing. Its title is `SECRET` if all its mementos are on ``gone.example``.
     """
     first = {one.checksum: one for one in reversed(mementos)}
+    staying = {one.checksum for one in mementos if "gone" not in one.original}
     payloads = [
         Payload(
             one.checksum,
@@ -69,6 +70,7 @@ def load(
             one.offset,
             "PAYLOAD_READ",
             (("LINK_KEPT", len(links[one.checksum])),),
+            "Title" if one.checksum in staying else SECRET.decode(),
         )
         for one in first.values()
         if one.checksum in links

@@ -54,7 +54,7 @@ class TestRefused:
     def test_a_newer_store(self, path: Path, create: bool) -> None:
         change(path, "PRAGMA user_version = 99")
         with pytest.raises(
-            StoreError, match=r"written by a newer ArcLink \(layout 99, this one reads 3\)"
+            StoreError, match=r"written by a newer ArcLink \(layout 99, this one reads 4\)"
         ):
             open_store(str(path), create=create)
 
@@ -289,3 +289,12 @@ def test_a_store_may_have_any_file_name(tmp_path: Path, name: str) -> None:
     with open_store(str(tmp_path / name)) as store:
         assert store.stats().batches == 0
     assert os.listdir(tmp_path) == [name]
+
+
+def test_a_store_without_titles_gets_the_present_layout_when_it_is_loaded(path: Path) -> None:
+    """So 0.1.0, which cannot read titles, refuses it from then on, and not before."""
+    change(path, "PRAGMA user_version = 3")
+    for create, layout in ((False, 3), (True, schema.VERSION)):
+        open_store(str(path), create=create).close()
+        with closing(schema.connect(path)) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (layout,)

@@ -1,0 +1,172 @@
+"""``arclink sql 'SELECT …'``: questions about captures and links in SQL."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
+from arclink.cli.declared_options import takes
+from arclink.cli.options import GRAPH, STORE, TABLES_AT, open_requested_graph
+from arclink.cli.output import write_answer
+from arclink.errors import ArclinkError, UsageError
+
+if TYPE_CHECKING:
+    from arclink.relations.database import SqlDatabase
+
+EXAMPLES = (
+    "arclink sql 'SELECT host, count(*) FROM captures GROUP BY ALL' --store links.db",
+    "arclink sql --store links.db",
+)
+
+QUERY = Parameter(
+    "query",
+    "One query; without it, a shell that reads queries.",
+    TEXT,
+    is_positional=True,
+    metavar="[SQL]",
+)
+FORMAT = Parameter(
+    "format",
+    "Format of the answer.",
+    named({name: name for name in ("table", "csv", "json", "parquet")}),
+    default="table",
+)
+INTO = Parameter("into", "Output file.", PATH, metavar="FILE", otherwise="standard output")
+MEMORY = Parameter(
+    "memory",
+    "Megabytes of memory that a query may use; more goes to temporary files.",
+    whole_number(None, least=100),
+    default="2000",
+    metavar="MB",
+)
+SECONDS = Parameter(
+    "seconds",
+    "Seconds after which a query is stopped.",
+    number(least=0, is_above=True),
+    metavar="SECONDS",
+    otherwise="no limit",
+)
+
+_RULES = (
+    "Tables: captures, links. A query ends with a semicolon, such as DESCRIBE links; "
+    "Ctrl-D ends the shell."
+)
+
+
+@click.command()
+@takes(QUERY, *GRAPH, TABLES_AT, FORMAT, INTO, MEMORY, SECONDS)
+def command(given: Given) -> None:
+    """Answer a query about the tables `captures` and `links` of a store, or of a subset of it.
+
+    The tables are made on first use, and kept next to the store (`arclink tables`); with
+    --tables-at, they are copied from there. Queries can only read them.
+    docs/reference/relations.md lists the columns.
+    """
+    from arclink.analysis.scipy_extra import analysis_extra
+
+    with analysis_extra():
+        import duckdb  # noqa: F401
+        import pyarrow  # noqa: F401
+    from arclink.relations.by_tasks import Place
+    from arclink.relations.database import SqlDatabase, SqlLimits
+    from arclink.relations.folder import tables_folder
+
+    limits = SqlLimits(MEMORY.required(given), SECONDS.optional(given) or 0)
+    query, into = QUERY.optional(given), INTO.optional(given)
+    if FORMAT.required(given) == "parquet" and into is None and sys.stdout.isatty():
+        raise UsageError("--format parquet: name a file with --into FILE")
+    where = STORE.required(given)
+    with ExitStack() as opened:
+        store = opened.enter_context(open_requested_graph(given))
+        if (address := TABLES_AT.optional(given)) is not None:
+            Place(address).fetch(store.whole, tables_folder(where))
+        database = opened.enter_context(SqlDatabase(where, store, limits))
+        if query is not None:
+            _answer(database, query, given)
+        elif sys.stdin.isatty():
+            _shell(database, given)
+        else:
+            for text in database.split(sys.stdin.read()):
+                _answer(database, text, given)
+
+
+def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
+    from arclink.files.atomic import open_whole
+    from arclink.relations.answers import SQL_FORMATS
+
+    write, into = SQL_FORMATS[FORMAT.required(given)], INTO.optional(given)
+    with database.reading(text) as rows:
+        if into is None:
+            write_answer(write(rows))
+            return
+        with open_whole(Path(into)) as place, place.open("wb") as stream:
+            stream.writelines(write(rows))
+
+
+def _shell(database: "SqlDatabase", given: Given) -> None:
+    """Answer queries that a person writes, until the end of input."""
+    click.echo(_RULES)
+    for text in typed(_with_history()):
+        try:
+            _answer(database, text, given)
+        except ArclinkError as error:
+            click.echo(str(error), err=True)
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+
+
+def typed(read: Callable[[str], str]) -> Iterator[str]:
+    """Yield the queries that a person writes; a line that begins with a dot shows the rules."""
+    lines: list[str] = []
+    while True:
+        try:
+            lines.append(read("   ...> " if lines else "arclink> "))
+        except KeyboardInterrupt:
+            click.echo()
+            lines = []
+            continue
+        except EOFError:
+            click.echo()
+            return
+        text = "\n".join(lines).strip()
+        if text in (".quit", ".exit"):
+            return
+        if text.startswith("."):
+            click.echo(_RULES)
+            lines = []
+        elif text.endswith(";") or not text:
+            lines = []
+            if text:
+                yield text
+
+
+def _with_history() -> Callable[[str], str]:
+    """Return `input` with the lines of earlier shells, where Python has them."""
+    try:
+        import readline
+    except ImportError:
+        return input
+    import atexit
+
+    path = Path(click.get_app_dir("arclink")) / "sql_history"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            readline.read_history_file(path)
+    except OSError:
+        return input
+    readline.set_history_length(1_000)
+    atexit.register(_keep_history, readline, path)
+    return input
+
+
+def _keep_history(readline: Any, path: Path) -> None:
+    try:
+        readline.write_history_file(path)
+        path.chmod(0o600)  # queries may name people
+    except OSError:
+        return

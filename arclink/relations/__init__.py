@@ -1,0 +1,1 @@
+"""The graph as two relations in Parquet files, for SQL: captures, and links by content."""

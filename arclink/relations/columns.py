@@ -1,0 +1,77 @@
+"""The columns of the two relations: files and reference follow from this table.
+
+``links JOIN captures USING (content)`` is the graph of pages; the relations themselves are the
+graph of contents (paper, figure 4).
+"""
+
+from typing import NamedTuple
+
+from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
+
+
+class Column(NamedTuple):
+    """A column.
+
+    Attributes:
+        name: Its name.
+        kind: Its type in DuckDB.
+        about: Its meaning, for users.
+    """
+
+    name: str
+    kind: str
+    about: str
+
+
+_TEXT, _ID, _TIME, _NUMBER = "VARCHAR", "UUID", "TIMESTAMP", "BIGINT"
+
+_FIELDS = {
+    name: Column(name, _NUMBER if field.kind in (NUMBER, LENGTH) else _TEXT, field.about)
+    for name, field in RELATION.fields.items()
+}
+_OF_URI = (
+    Column("uri", _TEXT, "Captured URI, written as browsers write it: as targets are."),
+    Column("written", _TEXT, "URI as captured, if that differs; else null."),
+    Column("uri_id", _ID, "URI-ID of the URI: the 128-bit SimHash of its SURT."),
+    Column("host", _TEXT, "Host of the URI; null if it has none."),
+    Column("domain", _TEXT, "Registered domain of the host; null if it has none."),
+    Column("time", _TIME, "The timestamp as a time, UTC."),
+    Column(
+        "content",
+        _TEXT,
+        "The content that it shows (`links.content`); null if its payload was not read.",
+    ),
+    Column(
+        "title",
+        _TEXT,
+        "Title of the page; empty if the page has none, null if it is not known.",
+    ),
+)
+
+CAPTURES = (
+    _FIELDS["surt"],
+    *_OF_URI[:5],
+    _FIELDS["timestamp"],
+    _OF_URI[5],
+    _FIELDS["status"]._replace(kind="SMALLINT"),
+    *(_FIELDS[name] for name in ("mime", "languages", "record_type", "method")),
+    _FIELDS["checksum"],
+    *_OF_URI[6:],
+    *(_FIELDS[name] for name in ("file", "record_offset", "record_length")),
+)
+"""A row per capture (memento), sorted by SURT and time."""
+
+LINKS = (
+    Column("content", _TEXT, "The content that has the link: a payload, and where it was."),
+    Column("position", "INTEGER", "Number of the link in the content, in page order, from 0 on."),
+    Column("occurrences", "INTEGER", "How often the content has the link."),
+    Column("target", _TEXT, "URI that the link leads to, without fragment."),
+    Column("target_surt", _TEXT, "SURT of the target: the key with which it joins captures."),
+    Column("target_id", _ID, "URI-ID of the target."),
+    Column("target_host", _TEXT, "Host of the target; null if it has none, as `mailto:`."),
+    Column("target_domain", _TEXT, "Registered domain of the host; null if it has none."),
+    Column("kind", _TEXT, "Element and attribute of the link, such as `a@href`."),
+    Column("text", _TEXT, "Text of the link, or alternate text of an image; may be empty."),
+    Column("rel", _TEXT, "The `rel` attribute; null if it is missing."),
+)
+"""A row per distinct link of a content, sorted by target."""

@@ -1,0 +1,378 @@
+"""SQL over the relations of a store: a DuckDB database in memory that can only read them.
+
+A text of a user reaches no file, network or setting: statements other than queries are refused, and
+DuckDB itself opens nothing but the files of the relations.
+"""
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryFile
+from threading import Semaphore, Thread
+from typing import Any
+
+import duckdb
+import pyarrow as arrow
+from duckdb import StatementType
+
+from arclink.access.capture_fields import RELATION
+from arclink.closing import Closing
+from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
+from arclink.files.atomic import folder_next_to
+from arclink.model import Kind, Memento
+from arclink.relations.kept import Relations, held_relations
+from arclink.relations.writing import connected, executed, quoted, reading
+from arclink.store.protocols import Scans
+
+_KEY = {
+    "surt": "surt",
+    "timestamp": "timestamp",
+    "written": "coalesce(written, uri)",
+    "checksum": "checksum",
+}
+"""What no two captures have in common: fields of captures, and the SQL for them."""
+
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_ROWS = 50_000
+"""Number of rows of a record batch, about."""
+
+_TEMPORARY = 10
+"""Temporary files of a user's query may have this many times the bytes of its memory."""
+
+_BATCHES_AHEAD = 4
+"""Number of record batches that are made before they are read."""
+
+_PATIENCE = 0.05
+"""Seconds between looks at the clock, and between requests to stop."""
+
+
+class SqlError(UsageError):
+    """A text is not a query that can be answered; the text of the error says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLimits:
+    """What a query may use.
+
+    Attributes:
+        memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
+            queries of users.
+        seconds: Seconds after which a query is stopped; 0 for no limit.
+    """
+
+    memory: int = 2_000
+    seconds: float = 0
+
+
+class RelationsDatabase(Closing):
+    """A DuckDB in memory, for statements of ArcLink itself.
+
+    Args:
+        limits: What each query may use.
+        work: Folder for temporary files; none are written if it is not given.
+    """
+
+    def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
+        self._limits = limits or SqlLimits()
+        self.connection = connected(
+            memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
+        )
+
+    def set(self, values: Mapping[str, object]) -> None:
+        """Set variables: a statement reads each as ``getvariable('name')``."""
+        for name, value in values.items():
+            self.connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
+
+    def kinds(self, wants: Callable[[Kind], bool]) -> list[str]:
+        """Return the kinds of links that are there and wanted."""
+        kinds = self.run("SELECT DISTINCT kind FROM links")
+        return [kind for (kind,) in kinds if wants(Kind(kind))]
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement to its end, and return its rows.
+
+        Raises:
+            SqlError: DuckDB refuses it, or it exceeds a limit.
+            OperatorError: A file cannot be read or written.
+        """
+        with _refusing(self._limits):
+            return executed(self.connection, statement)
+
+    @contextmanager
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
+        """Yield the answer of a query while it is made; see `run`.
+
+        Args:
+            text: The query.
+            rows: Number of rows of a record batch, about.
+        """
+        answer = SqlRows(self.connection, text, self._limits, rows)
+        try:
+            yield answer
+        finally:
+            answer.close()
+
+    def answer(self, text: str) -> Any:
+        """Return the answer of a query as an Arrow table; see `run`.
+
+        Args:
+            text: The query: SELECT (also as WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW)
+                or EXPLAIN.
+        """
+        with self.reading(text) as rows:
+            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class ShownRelations(RelationsDatabase):
+    """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
+
+    What the store does not show is not in the views either (`arclink.relations.columns`).
+
+    Args:
+        where: The path or URL of the store. If it is empty, or its relations cannot be written next
+            to it, they are made for this use.
+        store: The store, or a view of it.
+        limits: What each query may use.
+        folder: Folder for temporary files; that of the system if not given.
+
+    Raises:
+        OperatorError: The relations cannot be written.
+        StoreError: The store cannot be read.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        store: Scans,
+        limits: SqlLimits | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        with ExitStack() as opened:
+            # The next process removes the files of one that was killed.
+            parent = folder or Path(tempfile.gettempdir())
+            work = opened.enter_context(folder_next_to(parent / "sql"))
+            try:
+                held = held_relations(where, store.whole, None if where else work / "tables")
+                self.files = opened.enter_context(held)
+            except FullDiskError:
+                raise
+            except WriteError:  # the folder of the store is read-only
+                held = held_relations(where, store.whole, work / "tables")
+                self.files = opened.enter_context(held)
+            super().__init__(limits, work)
+            opened.callback(self.connection.close)
+            if store is store.whole:
+                self._show(self.files)
+            else:
+                self._show_part(self.files, store)
+            self._opened = opened.pop_all()
+
+    def _show(self, files: Relations) -> None:
+        self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
+        self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
+
+    def _show_part(self, files: Relations, store: Scans) -> None:
+        """Show the captures of a view, and the links of the contents that they show."""
+        keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
+        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
+        self.connection.register("shown_rows", rows)
+        self.run("CREATE TABLE shown AS FROM shown_rows")
+        self.connection.unregister("shown_rows")
+        # IS NOT DISTINCT FROM: a checksum may be null.
+        same = " AND ".join(
+            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
+        )
+        self.run(
+            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
+            f"shown ON {same}"
+        )
+        self.run("DROP TABLE shown")
+        self.run(
+            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
+            "FROM captures WHERE content IS NOT NULL)"
+        )
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+class SqlDatabase(ShownRelations):
+    """Answers SQL of users over the relations; see `ShownRelations`."""
+
+    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+        super().__init__(where, store, limits)
+        paths = [str(path) for path in (*self.files.captures, *self.files.links)]
+        allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
+        with _unresolved(paths):
+            self.run(f"SET allowed_paths = [{allowed}]")
+        for setting in (
+            f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
+            "autoinstall_known_extensions = false",
+            "autoload_known_extensions = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self.run(f"SET {setting}")
+
+    @contextmanager
+    def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
+        self._check(text)
+        with super().reading(text, rows) as answer:
+            yield answer
+
+    def split(self, text: str) -> list[str]:
+        """Return the statements of a text.
+
+        Raises:
+            SqlError: It cannot be read.
+        """
+        with _refusing(self._limits):
+            return [statement.query for statement in self.connection.extract_statements(text)]
+
+    def _check(self, text: str) -> None:
+        with _refusing(self._limits):
+            statements = self.connection.extract_statements(text)
+            explained = _EXPLAIN.match(text)
+            if explained and len(statements) == 1:
+                self._check(text[explained.end() :])
+                return
+        allowed = (StatementType.SELECT, StatementType.MULTI)  # PIVOT has several steps
+        if len(statements) != 1 or statements[0].type not in allowed:
+            raise SqlError(
+                "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
+                "be changed"
+            )
+
+
+@contextmanager
+def _unresolved(paths: Sequence[str]) -> Iterator[None]:
+    """Let the paths of open files (`held_relations`) lead to no name inside the block.
+
+    DuckDB compares what a path leads to with what the allowed paths led to. If another process has
+    removed the file since, it compares the path itself.
+    """
+    with TemporaryFile() as nameless, ExitStack() as restored:
+        for file in [int(Path(path).name) for path in paths]:
+            copy = os.dup(file)
+            restored.callback(os.close, copy)
+            restored.callback(os.dup2, copy, file, inheritable=False)
+            os.dup2(nameless.fileno(), file, inheritable=False)
+        yield
+
+
+class SqlRows(Closing):
+    """The rows of an answer, as Arrow record batches.
+
+    A thread of its own runs the query: DuckDB and Arrow do not notice Ctrl-C, and a waiting Python
+    does.
+
+    Attributes:
+        schema: The columns.
+    """
+
+    def __init__(self, connection: Any, text: str, limits: SqlLimits, rows: int) -> None:
+        self._connection, self._limits = connection, limits
+        self._end = time.monotonic() + limits.seconds if limits.seconds else None
+        self._made: SimpleQueue[Any] = SimpleQueue()
+        self._room = Semaphore(_BATCHES_AHEAD)
+        self._is_closed = False
+        self._thread = Thread(target=self._run, args=(text, rows), daemon=True)
+        self._thread.start()
+        try:
+            self.schema = self._next()
+        except BaseException:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[Any]:
+        while (batch := self._next()) is not None:
+            yield batch
+            self._room.release()
+
+    def _run(self, text: str, rows: int) -> None:
+        try:
+            reader = self._connection.sql(text).to_arrow_reader(rows)
+            self._made.put(reader.schema)
+            for batch in reader:
+                self._room.acquire()
+                if self._is_closed:
+                    return
+                self._made.put(batch)
+            self._made.put(None)
+        except BaseException as error:  # for the thread that waits for it
+            self._made.put(error)
+
+    def _next(self) -> Any:
+        while True:
+            try:
+                item = self._made.get(timeout=_PATIENCE)
+            except Empty:
+                if self._end is not None and time.monotonic() > self._end:
+                    raise SqlError(
+                        f"stopped after {self._limits.seconds:g} seconds: ask for less, or allow "
+                        "more time"
+                    ) from None
+                continue
+            if isinstance(item, BaseException):
+                with _refusing(self._limits):
+                    raise item
+            return item
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._room.release()
+        while self._thread.is_alive():
+            self._connection.interrupt()
+            self._thread.join(_PATIENCE)
+
+
+@contextmanager
+def _refusing(limits: SqlLimits) -> Iterator[None]:
+    """Turn errors of DuckDB into those of ArcLink."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise SqlError(
+            f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "
+            "files than there is or ten times the memory: ask for less, or allow more"
+        ) from error
+    except duckdb.IOException as error:
+        raise OperatorError(f"a file cannot be read or written: {error}") from error
+    except (duckdb.Error, arrow.ArrowException) as error:
+        raise SqlError(str(error)) from error
+
+
+def _with_integers(table: Any) -> Any:
+    """Return a table with sums as integers of 64 bits, where DuckDB has 128 and Arrow decimals."""
+    for index, field in enumerate(table.schema):
+        if arrow.types.is_decimal(field.type) and field.type.scale == 0:
+            with suppress(arrow.ArrowInvalid):  # a number that is too large
+                column = table.column(index).cast(arrow.int64())
+                table = table.set_column(index, field.name, column)
+    return table
+
+
+def _keys_of(mementos: Iterator[Memento], schema: Any) -> Iterator[Any]:
+    """Yield the keys of captures as record batches."""
+    values = [RELATION.getters[name] for name in _KEY]
+    rows: list[Memento] = []
+    for memento in mementos:
+        rows.append(memento)
+        if len(rows) == _ROWS:
+            yield _batch(rows, values, schema)
+            rows = []
+    yield _batch(rows, values, schema)
+
+
+def _batch(rows: list[Memento], values: list[Any], schema: Any) -> Any:
+    columns = [arrow.array(map(value, rows), arrow.string()) for value in values]
+    return arrow.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,335 @@
+"""The relations of a store, kept next to it in ``STORE.tables`` (`arclink.relations.state`).
+
+They are made on first use. A batch adds a part, and parts of about one size become one. ``state``
+is replaced in one step: a process that is killed leaves the former relations, and files that the
+next process removes.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyarrow.parquet import read_metadata
+
+from arclink.access.texts import printable_uri
+from arclink.errors import WriteError
+from arclink.model import Forgotten, Memento
+from arclink.relations.folder import only_writer, tables_folder
+from arclink.relations.state import (
+    CAPTURES,
+    LINKS,
+    STATE,
+    RelationsState,
+    are_whole,
+    base_of,
+    make_part,
+    other_files,
+    read_state,
+    remove_others,
+    replace_state,
+    rows_in_store,
+    state_of,
+)
+from arclink.relations.writing import (
+    CAPTURES_ORDER,
+    IS_REFERENCE,
+    LINKS_ORDER,
+    PartWriter,
+    finds,
+    quoted,
+    reading,
+)
+from arclink.store.protocols import Additions, LoadMark
+
+_MERGED = 4
+"""A part and the ones after it become one when they hold less than this many times its bytes.
+
+So a row is written again a few times, however many batches there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The files of the relations of one state of a store.
+
+    Attributes:
+        captures: Files with the captures, a row per memento.
+        links: Files with the links, a row per distinct link of a content.
+    """
+
+    captures: Sequence[Path]
+    links: Sequence[Path]
+
+
+def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
+    """Return the relations of a store; they are made if they do not show its present state.
+
+    Another process may remove the files as soon as this returns; `held_relations` keeps them.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store, with all its captures. Not inside a snapshot: of a former state, relations
+            could have what was forgotten since.
+        folder: Folder of the relations; next to the store if not given.
+
+    Raises:
+        OperatorError: They cannot be written.
+        StoreError: The store cannot be read.
+    """
+    folder = folder or tables_folder(where)
+    _check_name(folder)
+    state = read_state(folder)
+    if (
+        state is None
+        or state.version != store.state().version
+        or not are_whole(folder, state)
+        or any(other_files(folder, state.parts))  # a process was killed while it removed them
+    ):
+        # The snapshot begins when no other process writes: the files never show a later state.
+        with only_writer(folder), store.snapshot():
+            state = _brought_up(folder, store, read_state(folder))
+    return _relations(folder, state)
+
+
+@contextmanager
+def held_relations(where: str, store: Additions, folder: Path | None = None) -> Iterator[Relations]:
+    """Yield the relations of a store as paths that can be read to the end of the block.
+
+    The files are open: it does not matter that another process replaces them, or what the letters
+    of their names are. Arguments and errors are those of `relations_of`.
+    """
+    while True:
+        made = relations_of(where, store, folder)
+        with ExitStack() as opened:
+            try:
+                held = Relations(_held(made.captures, opened), _held(made.links, opened))
+            except FileNotFoundError:  # another process has replaced them just now
+                continue
+            yield held
+            return
+
+
+def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
+    held = []
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        opened.callback(os.close, file)
+        held.append(Path(f"/dev/fd/{file}"))
+    return held
+
+
+def rows_in(paths: Iterable[Path]) -> int:
+    """Return the number of rows of some files of a relation."""
+    return sum(read_metadata(path).num_rows for path in paths)
+
+
+@contextmanager
+def forgotten_within(
+    folder: Path, store: Additions, subjects: Sequence[Forgotten]
+) -> Iterator[None]:
+    """Remove captures from relations while they are forgotten in the block.
+
+    Args:
+        folder: Folder of the relations, of which the caller is the `only_writer`.
+        store: The store, from which the block removes the captures.
+        subjects: What it forgets.
+
+    Raises:
+        OperatorError: The relations cannot be written. They are removed then.
+    """
+    state = read_state(folder)
+    if state is not None and state.version != store.state().version:
+        state = None  # they are made again when they are needed
+    (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
+    try:
+        yield
+        if state is not None and are_whole(folder, state):
+            _forget(folder, store, state, subjects)
+    finally:
+        if read_state(folder) is None:
+            remove_others(folder, set())
+
+
+# Making
+
+
+def _brought_up(folder: Path, store: Additions, state: RelationsState | None) -> RelationsState:
+    """Return the state of relations that show the present state of the store."""
+    if state is not None and not are_whole(folder, state):
+        state = None
+    if state is not None and state.version == store.state().version:
+        remove_others(folder, state.parts)
+        return state  # another process made them meanwhile
+    # A store inside a snapshot of the caller may be older than they are.
+    is_earlier = state is not None and LoadMark(*state.mark) <= store.mark()
+    if state is not None and is_earlier and state.base == base_of(store):
+        new = _with_additions(folder, store, state)
+    else:
+        new = _made(folder, store)
+    return replace_state(folder, new)
+
+
+def _made(folder: Path, store: Additions) -> RelationsState:
+    """Write all relations."""
+
+    def write(writer: PartWriter) -> None:
+        writer.write_captures(CAPTURES, store, store.scan_mementos())
+        writer.write_links(LINKS, store.scan_contents())
+
+    part = make_part(folder, rows_in_store(store), write)
+    return state_of(store, (part,), (part,))
+
+
+def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
+    """Write what was loaded since the relations were written."""
+    mark = LoadMark(*state.mark)
+    is_changed = False
+
+    def write(writer: PartWriter) -> None:
+        nonlocal is_changed
+        writer.write_links(LINKS, store.contents_after(mark))
+        added: list[bool] = []
+
+        def captures() -> Iterator[Memento]:
+            for memento, replaces in store.mementos_after(mark):
+                added.append(replaces)
+                yield memento
+
+        writer.write_captures(CAPTURES, store, captures())
+        # A batch may also bring a better copy of an earlier capture, or its payload.
+        earlier = _files(folder, state.captures, CAPTURES)
+        is_changed = any(added) or writer.changes(earlier, store.contents_after(mark), CAPTURES)
+        if is_changed:  # rare, and captures are few: all of them are written again
+            writer.write_captures(CAPTURES, store, store.scan_mementos())
+
+    rows = rows_in_store(store) - rows_in(_files(folder, state.links, LINKS))
+    part = make_part(folder, rows, write)
+    earlier = () if is_changed else state.captures
+    return _merged(folder, state_of(store, (*earlier, part), (*state.links, part)))
+
+
+def _merged(folder: Path, state: RelationsState) -> RelationsState:
+    """Merge the last parts of each relation while they are small compared with the one before."""
+    captures = _merged_files(folder, state.captures, CAPTURES, CAPTURES_ORDER)
+    return replace(
+        state, captures=captures, links=_merged_files(folder, state.links, LINKS, LINKS_ORDER)
+    )
+
+
+def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -> tuple[str, ...]:
+    sizes = [path.stat().st_size for path in _files(folder, parts, name)]
+    first, rest = len(parts) - 1, 0
+    for index in range(len(parts) - 1, 0, -1):
+        rest += sizes[index]
+        if sizes[index - 1] < _MERGED * rest:
+            first = index - 1
+    if first >= len(parts) - 1:
+        return parts
+    paths = _files(folder, parts[first:], name)
+
+    def write(writer: PartWriter) -> None:
+        writer.copy(f"FROM {reading(paths)}", order, name)
+
+    part = make_part(folder, rows_in(paths), write)
+    return (*parts[:first], part)
+
+
+# Forgetting
+
+
+def _forget(
+    folder: Path, store: Additions, state: RelationsState, subjects: Sequence[Forgotten]
+) -> None:
+    """Write the parts again that have what the store has forgotten, and the state."""
+    captures = _files(folder, state.captures, CAPTURES)
+    links = _files(folder, state.links, LINKS)
+    of_subjects = " OR ".join(_has("surt", one) for one in subjects)
+    if finds(captures, f"{IS_REFERENCE} AND ({of_subjects})"):
+        # What a revisit shows may have changed.
+
+        def write(writer: PartWriter) -> None:
+            writer.write_captures(CAPTURES, store, store.scan_mementos())
+
+        new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
+    else:
+        gone = " OR ".join(map(_covers, subjects))
+        new_captures = _without(folder, captures, CAPTURES, CAPTURES_ORDER, gone)
+    before, after = (
+        f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"
+        for files in (captures, _files(folder, new_captures, CAPTURES))
+    )
+    gone = f"content IN ({before} EXCEPT {after})"
+    targets = " OR ".join(_has("target_surt", one) for one in subjects if one.has_targets)
+    new_links = _without(folder, links, LINKS, LINKS_ORDER, gone, targets or "false")
+    state = state_of(store, new_captures, new_links)
+    remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
+    replace_state(folder, state)
+
+
+def _without(
+    folder: Path, paths: Sequence[Path], name: str, order: str, gone: str, targets: str = "false"
+) -> tuple[str, ...]:
+    """Return the parts of a relation without some rows; those that have none stay.
+
+    Args:
+        folder: Folder of the relations.
+        paths: Files of the parts.
+        name: Name of these files.
+        order: Their sort key.
+        gone: Condition of SQL of the rows.
+        targets: Condition of further links; those after them in page order move up.
+    """
+    parts = []
+    for path in paths:
+        rows = f"SELECT * FROM {reading([path])}"
+        if targets != "false":
+            rows = f"""
+                SELECT * EXCLUDE (removed) REPLACE (
+                    (position - coalesce(len(list_filter(removed, lambda one: one < position)), 0))
+                    ::INTEGER AS position)
+                FROM {reading([path])} LEFT JOIN (
+                    SELECT content, list(position) AS removed
+                    FROM {reading([path])} WHERE {targets} GROUP BY content
+                ) USING (content)"""
+
+        def write(writer: PartWriter, rows: str = rows) -> None:
+            writer.copy(f"{rows} WHERE NOT ({gone} OR {targets})", order, name)
+
+        found = finds([path], f"{gone} OR {targets}")
+        parts.append(make_part(folder, rows_in([path]), write) if found else path.parent.name)
+    return tuple(parts)
+
+
+def _covers(what: Forgotten) -> str:
+    """Return the condition of SQL that a row of captures is one of these captures."""
+    first, last = what.span.first, what.span.last
+    return f"({_has('surt', what)} AND timestamp BETWEEN {quoted(first)} AND {quoted(last)})"
+
+
+def _has(column: str, what: Forgotten) -> str:
+    """Return the condition of SQL that a SURT belongs to a part of the web (`Forgotten.has`)."""
+    prefix = printable_uri(what.prefix)
+    begins = f"starts_with({column}, {quoted(prefix)})"
+    if not what.is_whole_labels:
+        return begins
+    return f"({begins} AND substr({column}, {len(prefix) + 1}, 1) IN (')', ',', ':'))"
+
+
+# Files
+
+
+def _check_name(folder: Path) -> None:
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError as error:
+        reason = "DuckDB writes only to folders with names in UTF-8"
+        raise WriteError(folder, reason, "Move the store to another folder.") from error
+
+
+def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:
+    return [folder / part / name for part in parts]
+
+
+def _relations(folder: Path, state: RelationsState) -> Relations:
+    return Relations(_files(folder, state.captures, CAPTURES), _files(folder, state.links, LINKS))

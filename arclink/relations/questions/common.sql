@@ -1,0 +1,66 @@
+-- What several questions use. Their values are variables:
+--
+-- level, is_external   how targets of links are named, and whether links inside a site are left out
+-- kinds                the kinds of links that count
+-- part, name, first, last   the part of the web: uri, host, domain, site (a host and its subdomains)
+--                      or archive; its name, and the range of its SURTs
+-- digits, windows      windows of time: as names of 4 (year), 7 (month) or 10 (day) characters, or
+--                      listed
+
+CREATE OR REPLACE TEMP MACRO name_of(surt, host, domain) AS CASE getvariable('level')
+    WHEN 'uri' THEN CASE WHEN host IS NOT NULL THEN surt END
+    WHEN 'host' THEN host
+    ELSE domain
+END;
+
+CREATE OR REPLACE TEMP MACRO leads_out(host, domain, target_host, target_domain) AS
+    NOT getvariable('is_external') OR CASE getvariable('level')
+        WHEN 'domain' THEN target_domain IS DISTINCT FROM domain
+        ELSE target_host IS DISTINCT FROM host
+    END;
+
+CREATE OR REPLACE TEMP MACRO is_in_part(surt, host, domain) AS
+    surt BETWEEN getvariable('first') AND getvariable('last') AND CASE getvariable('part')
+        WHEN 'uri' THEN surt = getvariable('name')
+        WHEN 'host' THEN host = getvariable('name')
+        WHEN 'domain' THEN domain = getvariable('name')
+        WHEN 'site' THEN surt[length(getvariable('first'))] IN (')', ',', ':')
+        ELSE true
+    END;
+
+CREATE OR REPLACE TEMP MACRO windows_at(timestamp) AS CASE
+    WHEN getvariable('digits') IS NOT NULL THEN [
+        left(left(timestamp, 4) || '-' || timestamp[5:6] || '-' || timestamp[7:8], getvariable('digits'))
+    ]
+    ELSE list_transform(
+        list_filter(getvariable('windows'), lambda one: timestamp BETWEEN one.first AND one.last),
+        lambda one: one.name
+    )
+END;
+
+-- Whether the links of a capture are known: an error or a redirect has none.
+CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
+    content IS NOT NULL OR (left(status::VARCHAR, 1) IN ('3', '4', '5') AND status <> 304);
+
+CREATE OR REPLACE TEMP MACRO seconds(timestamp) AS
+    epoch(strptime(timestamp, '%Y%m%d%H%M%S'))::BIGINT;
+
+CREATE OR REPLACE TEMP VIEW wanted AS
+FROM links WHERE list_contains(getvariable('kinds'), kind);
+
+-- The targets of each content; a content may have a name several times.
+CREATE OR REPLACE TEMP VIEW targets AS
+SELECT
+    content, name_of(target_surt, target_host, target_domain) AS name, target_host, target_domain
+FROM wanted
+WHERE name IS NOT NULL;
+
+-- The histories of the pages of a part of the web: their captures with known links. If captures of
+-- one second differ, the page had the links of all.
+CREATE OR REPLACE TEMP VIEW histories AS
+SELECT
+    surt, coalesce(written, uri) AS page, host, domain, timestamp,
+    coalesce(list(DISTINCT content ORDER BY content) FILTER (content IS NOT NULL), []) AS contents
+FROM captures
+WHERE is_known(content, status) AND is_in_part(surt, host, domain)
+GROUP BY ALL;

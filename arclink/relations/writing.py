@@ -1,0 +1,206 @@
+"""Writes parts of the relations: sorted Parquet files, by DuckDB, with limited memory."""
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as arrow
+
+from arclink.checksums import START_OF_REFERENCE
+from arclink.errors import OperatorError
+from arclink.files.atomic import OUT_OF_SPACE
+from arclink.model import Memento
+from arclink.relations.columns import CAPTURES, LINKS
+from arclink.relations.rows import (
+    BROUGHT_ROWS,
+    CAPTURE_ROWS,
+    LINK_ROWS,
+    brought_rows,
+    capture_rows,
+    link_rows,
+)
+from arclink.store.protocols import Additions, ContentBlock
+
+_MEMORY = "160MB"
+"""Memory for sorting; what exceeds it goes to files in the folder of the output."""
+
+SORTING = "sorting"
+"""Name of the folder for temporary files."""
+
+CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
+LINKS_ORDER = "target_surt, target, content, position"
+"""The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
+
+IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
+"""Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
+
+_VALUES = {
+    "written": "nullif(c.written, c.uri)",
+    "uri_id": "c.uri_id::BLOB::UUID",
+    "status": "c.status::SMALLINT",
+    "time": "strptime(c.timestamp, '%Y%m%d%H%M%S')",
+}
+"""How values are made that the rows have in another form, or not at all."""
+
+_CAPTURES = f"""
+    SELECT {", ".join(f"{_VALUES.get(name, f'c.{name}')} AS {name}" for name, *_ in CAPTURES)}
+    FROM capture_rows AS c
+"""
+_LINKS = f"""
+    SELECT {", ".join(column.name for column in LINKS)}
+    FROM (SELECT * REPLACE (target_id::BLOB::UUID AS target_id) FROM link_rows)
+"""
+
+
+class PartWriter:
+    """Writes files of a relation to a folder.
+
+    Args:
+        folder: The folder, which exists. Temporary files are in it, too, until `close`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._connection = connected(
+            memory_limit=_MEMORY,
+            threads=1,  # each further one needs as much memory again to write
+            temp_directory=str(folder / SORTING),
+            preserve_insertion_order=False,
+        )
+
+    def write_captures(self, name: str, store: Additions, mementos: Iterable[Memento]) -> None:
+        """Write captures of a store."""
+        with self._fed("capture_rows", CAPTURE_ROWS, capture_rows(store, mementos)):
+            self.copy(_CAPTURES, CAPTURES_ORDER, name)
+
+    def changes(self, earlier: Iterable[Path], contents: Iterable[ContentBlock], name: str) -> bool:
+        """Return whether captures of a batch may change what earlier captures show.
+
+        Args:
+            earlier: Files with the earlier captures.
+            contents: What the batch brought: perhaps the payload of an earlier capture.
+            name: Of the file with the captures of the batch: a revisit may name one of them.
+        """
+        with self._fed("brought_rows", BROUGHT_ROWS, brought_rows(contents)):
+            found = self.run(
+                f"SELECT 1 FROM {reading(earlier)} WHERE "
+                "(content IS NULL AND checksum IN (SELECT checksum FROM brought_rows)) OR "
+                f"({IS_REFERENCE} AND surt IN (SELECT surt FROM {reading([self.folder / name])})) "
+                "LIMIT 1"
+            )
+        return bool(found)
+
+    def write_links(self, name: str, blocks: Iterable[ContentBlock]) -> None:
+        """Write the links of contents."""
+        with self._fed("link_rows", LINK_ROWS, link_rows(blocks)):
+            self.copy(_LINKS, LINKS_ORDER, name)
+
+    def copy(self, query: str, order: str, name: str) -> None:
+        """Write the rows of a query, sorted."""
+        path = str(self.folder / name)
+        self.run(
+            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+        )
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement to its end, and return its rows.
+
+        Raises:
+            OSError: The disk is full or broken.
+            OperatorError: A file cannot be read or written for another reason.
+        """
+        with _system_errors():
+            return executed(self._connection, statement)
+
+    @contextmanager
+    def _fed(self, name: str, schema: Any, batches: Iterator[Any]) -> Iterator[None]:
+        """Make record batches readable under a name; errors of their source keep their type."""
+        raised: list[BaseException] = []
+
+        def watched() -> Iterator[Any]:
+            try:
+                yield from batches
+            except BaseException as error:  # Arrow would make a text of it
+                raised.append(error)
+                raise
+
+        self._connection.register(name, arrow.RecordBatchReader.from_batches(schema, watched()))
+        try:
+            yield
+        except (duckdb.Error, KeyboardInterrupt):
+            if raised:
+                raise raised[0] from None
+            raise
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.unregister(name)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def connected(**settings: Any) -> Any:  # Any: of DuckDB
+    """Return a DuckDB in memory with these settings."""
+    connection = duckdb.connect(":memory:", config=settings)
+    # The progress bar would be in the output. A notebook without ipywidgets has none, and refuses.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def executed(connection: Any, statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement to its end, and return its rows.
+
+    Raises:
+        KeyboardInterrupt: A handler of a signal has raised it, or one of its subclasses, of which
+            DuckDB does not say more.
+    """
+    try:
+        rows: list[tuple[Any, ...]] = connection.execute(statement).fetchall()
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
+    return rows
+
+
+def finds(paths: Iterable[Path], condition: str) -> bool:
+    """Return whether some files of a relation have a row that meets a condition of SQL."""
+    with closing(connected(threads=1)) as connection, _system_errors():
+        query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
+        return connection.execute(query).fetchone() is not None
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Turn DuckDB's errors of a disk into those of the system.
+
+    Raises:
+        OSError: The disk is full or broken.
+        OperatorError: A file cannot be read or written otherwise, or there is too little memory.
+    """
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        if "max_temp_directory_size" not in str(error):
+            raise OperatorError(f"not enough memory: {error}") from error
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # for temporary files
+    except duckdb.IOException as error:
+        for number in (*OUT_OF_SPACE, errno.EIO, errno.EROFS):
+            if os.strerror(number) in str(error):
+                raise OSError(number, os.strerror(number)) from error
+        raise OperatorError(f"a file cannot be read or written: {error}") from error
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def reading(paths: Iterable[Path]) -> str:
+    """Return the SQL that reads some Parquet files as one relation."""
+    return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}])"

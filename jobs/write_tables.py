@@ -1,0 +1,46 @@
+"""Write tables: writes the tables `captures` and `links` of a store, one Parquet file per task.
+
+Input: a line per part: ``captures`` or ``links``, its number from 0 on, and the number of parts.
+Each part has one share of the store; together they have each row once. Output: the name of each
+part, and its rows and bytes as a JSON list. The parts are written to a folder in HDFS or S3
+(`arclink.relations.by_tasks`). A task that is repeated writes the same files again.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+
+from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.mapreduce.job_settings import JobSetting
+
+
+class WriteTables(ArclinkJob):
+    """Map only: one manifest is one task, which writes the parts that it lists."""
+
+    HAS_REDUCER = False
+    ONE_TASK_PER_FILE = True
+    SETTINGS = (
+        JobSetting("store", "URL of the store."),
+        JobSetting("folder", "Address of the folder for the parts."),
+        JobSetting(
+            "version",
+            "Version of the store, which `arclink tables` sets: a task fails if the store changed.",
+            None,
+        ),
+    )
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield name, rows and bytes of each part in a manifest."""
+        # Arrow's own allocator reserves a gigabyte of addresses, and YARN kills such tasks.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+        from arclink.analysis.scipy_extra import analysis_extra
+
+        with analysis_extra():
+            from arclink.relations.by_tasks import format_written, write_parts
+
+        settings = self.settings
+        folder, version = settings["folder"], settings["version"]
+        return map(format_written, write_parts(lines, settings["store"], folder, version))
+
+
+if __name__ == "__main__":
+    WriteTables.run()

@@ -1,0 +1,84 @@
+"""A process that is killed while it writes relations leaves the former ones, or none, and no files
+that stay.
+"""
+
+import random
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arclink.relations.folder import tables_folder
+from arclink.relations.kept import relations_of
+from arclink.store.location import open_store
+from tests.durability.disks import killed_at, operations
+from tests.relations.rows import rows_in, rows_of
+from tests.relations.secrets import files_with_secrets, load
+
+NAME = "/links.db.tables"
+TABLES = ["tables"]
+FORGET = ["forget", "example,gone", "--targets"]
+
+
+def nothing(folder: Path) -> None:
+    """Make a store without relations."""
+    with open_store(str(folder / "links.db"), create=True) as store:
+        load(store, folder / "graph0", 0, 40)
+
+
+def a_batch_after_them(folder: Path) -> None:
+    """Make a store with relations, and add a batch; its part and the one before become one."""
+    nothing(folder)
+    with open_store(str(folder / "links.db"), create=True) as store:
+        relations_of(str(folder / "links.db"), store)
+        load(store, folder / "graph1", 1, 40)
+
+
+def some(folder: Path) -> None:
+    """Make a store with relations in two parts."""
+    with open_store(str(folder / "links.db"), create=True) as store:
+        for batch, pages in enumerate((400, 4)):
+            load(store, folder / f"graph{batch}", batch, pages)
+            relations_of(str(folder / "links.db"), store)
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("before", "command"), [(nothing, TABLES), (a_batch_after_them, TABLES), (some, FORGET)]
+)
+def test_the_next_use_has_the_right_rows_and_no_other_files(
+    before: Callable[[Path], None], command: list[str], count: int, disk: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "links.db"
+    folder = tables_folder(str(store))
+    begin = tmp_path / "begin"
+    begin.mkdir()
+    before(begin)
+
+    def restore() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in tmp_path.glob("links.db*"):
+            path.unlink()
+        for path in begin.glob("links.db*"):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+
+    call = [sys.executable, "-m", "arclink", *command, "--store", str(store)]
+    restore()
+    total = operations(disk, NAME, call, tmp_path)
+    moments = random.Random(total).sample(range(1, total + 1), min(count, total))
+    for at in moments:
+        restore()
+        assert killed_at(disk, NAME, call, tmp_path, at)
+        with open_store(str(store)) as opened:
+            assert rows_of(folder, opened) == rows_in(opened), at
+            is_forgotten = bool(list(opened.forgotten()))
+        parts = [path for path in folder.iterdir() if path.name != "state"]
+        assert {file.name for part in parts for file in part.iterdir()} == {
+            "captures.parquet",
+            "links.parquet",
+            "checksums.txt",
+        }
+        secrets = [one for one in files_with_secrets(store) if "tables" in one]
+        assert bool(secrets) is not is_forgotten

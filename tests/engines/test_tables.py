@@ -1,0 +1,205 @@
+"""Tables that tasks of an engine write: equal rows wherever they are written and read."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from arclink.cli.main import group
+from arclink.demo import write_demo_archive
+from arclink.mapreduce.runs import Job
+from arclink.network.engine_files import files_at
+from arclink.pipeline.jobs import JOBS
+from arclink.relations.by_tasks import FILES
+from tests.engines.builds import build
+from tests.engines.conftest import Cassandra, Hadoop, Spark, running_moto
+from tests.engines.deadly_tables import DeadlyTables
+from tests.sources import ROOT
+
+Rows = dict[str, Counter[tuple[object, ...]]]
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(group, [*map(str, words)])
+    assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
+    return done.output
+
+
+def rows_in(folder: Path, pattern: str) -> Rows:
+    """Return the rows of the files below a folder, by relation."""
+    rows: Rows = {}
+    for relation, file in FILES.items():
+        tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{file}")))
+        rows[relation] = Counter(
+            row
+            for table in tables
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+        )
+    return rows
+
+
+def rows_from(address: str, folder: Path) -> Rows:
+    """Return the rows of the files at an address on an engine, which are copied to a folder."""
+    files = files_at(address)
+    path = files.path_of(address)
+    for version in files.entries(path):
+        for part in files.entries(f"{path}/{version.name}"):
+            for file in files.entries(f"{path}/{version.name}/{part.name}"):
+                target = folder / version.name / part.name / file.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                source = f"{path}/{version.name}/{part.name}/{file.name}"
+                target.write_bytes(b"".join(files.read(source)))
+    return rows_in(folder, "*/*")
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """One graph in two stores: batches, revisits, and a site that was forgotten.
+
+    Attributes:
+        url: Of the store in Cassandra.
+        rows: The rows of its tables, as one process reads them from SQLite.
+    """
+
+    url: str
+    rows: Rows
+
+
+@pytest.fixture(scope="module")
+def stores(cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> Stores:
+    folder = tmp_path_factory.mktemp("stores")
+    archive, local, url = folder / "archive", folder / "links.db", cassandra.keyspace()
+    write_demo_archive(archive, captures=200, hosts=8, seed=3)
+    files = sorted(archive.glob("*.warc*"))
+    for store in (local, url):
+        for file in files[:2]:
+            build(file, store)
+        run("forget", "example,aurora-daily)/press", "--store", store)
+        build(archive, store)
+    run("tables", "--store", local)
+    rows = rows_in(folder / "links.db.tables", "*")
+    assert min(map(len, rows.values())) > 100
+    return Stores(url, rows)
+
+
+@pytest.fixture
+def words_of(hadoop: Hadoop, spark: Spark) -> Mapping[str, list[object]]:
+    """The options of each engine."""
+    work = ("--engine-folder", "hdfs:///tables/work")
+    return {
+        "hadoop": ["--runner", "hadoop", "--engine-conf", hadoop.conf, *work],
+        "spark": ["--runner", "spark", "--engine-conf", spark.conf, *work],
+    }
+
+
+def test_cassandra_has_the_rows_of_sqlite(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("tables", "--store", stores.url)
+    (folder,) = tmp_path.glob("*.cassandra.tables")
+    assert rows_in(folder, "*") == stores.rows
+    run("tables", "--store", stores.url, "--tables-at", tmp_path / "at", "--parts", 3)
+    assert rows_in(tmp_path / "at", "*/*") == stores.rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["hadoop", "spark"])
+def test_tasks_write_equal_rows_to_hdfs_although_attempts_are_killed(
+    stores: Stores,
+    words_of: Mapping[str, list[object]],
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each first attempt is killed after it has written a part."""
+    monkeypatch.setitem(JOBS, "tables", Job("tables", lambda: DeadlyTables))
+    monkeypatch.chdir(tmp_path)
+    address = f"hdfs:///tables/{engine}"
+    words = ["--store", stores.url, "--tables-at", address]
+    said = run("tables", *words, "--parts", 2, "--cores", 2, *words_of[engine])
+    assert rows_from(address, tmp_path / "copy") == stores.rows
+    for relation, rows in stores.rows.items():
+        assert f"{relation}: {rows.total():,} rows" in said
+
+    # Another machine, such as one with a service, reads them.
+    found = run("sql", "SELECT count(*) AS n FROM links", *words, "--format", "csv")
+    assert found.split() == ["n", str(stores.rows["links"].total())]
+    (folder,) = tmp_path.glob("*.cassandra.tables")
+    assert rows_in(folder, "*") == stores.rows
+    assert all("-of-00002" in part.name for part in folder.iterdir() if part.is_dir())
+
+
+def test_processes_of_one_machine_write_equal_rows_to_s3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_demo_archive(tmp_path / "archive", captures=100, hosts=4, seed=3)
+    build(tmp_path / "archive", "links.db")
+    with running_moto("us-east-1"):
+        import boto3
+
+        boto3.client("s3").create_bucket(Bucket="tables")
+        words = ["--store", "links.db", "--tables-at", "s3://tables/links"]
+        for _ in range(2):
+            run("tables", *words, "--parts", 2)
+        rows = rows_from("s3://tables/links", tmp_path / "copy")
+        run("sql", "SELECT 1", *words)
+        copied = rows_in(tmp_path / "links.db.tables", "*")
+        run("tables", *words, "--remove")
+        assert not files_at("s3://tables/links").entries("tables/links")
+    run("tables", "--store", "links.db", "--remove")
+    run("tables", "--store", "links.db")
+    assert rows == copied == rows_in(tmp_path / "links.db.tables", "*")
+    assert min(map(len, rows.values())) > 50
+
+
+QUERY = """
+import json, sys
+from pyspark.sql import SparkSession
+
+options = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
+spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+for statement in sys.argv[1:]:
+    print("rows", json.dumps([[str(v) for v in row] for row in spark.sql(statement).collect()]))
+"""
+
+
+@pytest.mark.slow
+def test_spark_sql_reads_them_from_hdfs(
+    stores: Stores, hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statements of the reference make the tables."""
+    monkeypatch.chdir(tmp_path)
+    address = "hdfs:///tables/sql"
+    said = run("tables", "--store", stores.url, "--tables-at", address, "--parts", 2)
+    (version,) = set(re.findall(rf"{address}/(\w+)/\*/", said))
+    text = (ROOT / "docs/reference/relations.md").read_text("utf-8")
+    views = re.findall(r"CREATE TEMPORARY VIEW.*?;", text, re.DOTALL)
+    assert len(views) == 2
+    statements = [
+        view.rstrip(";").replace("hdfs:///tables/links/VERSION", f"{address}/{version}")
+        for view in views
+    ]
+    queries = [
+        "SELECT count(*), count(content), count(DISTINCT uri_id), min(time) FROM captures",
+        "SELECT count(*), sum(occurrences), count(DISTINCT target_id) FROM links",
+        "SELECT count(*) FROM captures JOIN links USING (content)",
+    ]
+    command = [sys.executable, "-c", QUERY, *statements, *queries]
+    done = subprocess.run(
+        command, env=hadoop.environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line[5:]) for line in re.findall("rows .+", done.stdout)]
+    words = ("--store", stores.url, "--format", "csv")
+    by_duckdb = [run("sql", query, *words).splitlines()[1].split(",") for query in queries]
+    assert [row for row, *_ in answers[len(views) :]] == by_duckdb

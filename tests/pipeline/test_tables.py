@@ -1,0 +1,274 @@
+"""``arclink tables --tables-at``: tasks write what one process writes, whatever happens to them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from arclink.cli.main import group
+from arclink.errors import ArclinkError, StoreError
+from arclink.mapreduce.runs import JobRunner
+from arclink.network.engine_files import FolderFiles
+from arclink.pipeline.tables import write_tables
+from arclink.relations import by_tasks, kept
+from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
+from arclink.relations.kept import relations_of
+from arclink.relations.state import make_part
+from arclink.store.location import open_store
+from arclink.store.protocols import Share
+from benchmarks.built_stores import build_store
+from tests.jobs.chain import write_chain
+from tests.pipeline.batch_orders import ALONE
+from tests.sources import ROOT
+
+Rows = dict[str, Counter[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Archives of two batches, with revisits, damaged files and payloads without a capture."""
+    folder = tmp_path_factory.mktemp("archives")
+    write_chain(folder, folder / "earlier.warc")
+    return folder
+
+
+@pytest.fixture
+def store(archives: Path, tmp_path: Path) -> Path:
+    """A store of two batches, one site of which was forgotten."""
+    path = tmp_path / "links.db"
+    build_store(archives / "earlier.warc", path, ALONE)
+    build_store(archives / "archive", path, ALONE, (), [archives / "rows.cdxj"])
+    run("forget", "example,retried)/", "--store", path)
+    return path
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(group, [*map(str, words)])
+    assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
+    return done.output
+
+
+def refused(*words: object) -> str:
+    """Return the message of a command that ends with an error."""
+    done = CliRunner().invoke(group, [*map(str, words)])
+    assert isinstance(done.exception, ArclinkError)
+    return str(done.exception)
+
+
+def rows_at(folder: Path) -> Rows:
+    """Return the rows of the files that programs find at an address."""
+    return {name: rows_in(sorted(folder.glob(f"*/*/{file}"))) for name, file in FILES.items()}
+
+
+def rows_in(paths: list[Path]) -> Counter[tuple[Any, ...]]:
+    tables = map(parquet.read_table, paths)
+    return Counter(
+        row
+        for table in tables
+        for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+    )
+
+
+def rows_next_to(store: Path) -> Rows:
+    with open_store(str(store)) as opened:
+        made = relations_of(str(store), opened)
+    return {"captures": rows_in([*made.captures]), "links": rows_in([*made.links])}
+
+
+@pytest.mark.parametrize("options", [("--parts", 3), ("--runner", "inline")])
+def test_tasks_write_the_rows_of_one_process(
+    store: Path, tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    said = run("tables", "--store", store, "--tables-at", tmp_path / "at", *options)
+    expected = rows_next_to(store)
+    assert rows_at(tmp_path / "at") == expected
+    for name, rows in expected.items():
+        assert f"{name}: {rows.total():,} rows" in said
+        assert rows
+    columns = [*zip(*expected["captures"], strict=True)]
+    assert None in columns[14], "a capture without content"
+    assert len(set(columns[0])) > 40
+    assert not any(surt.startswith("example,retried)/") for surt in columns[0])
+    again = run("tables", "--store", store, "--tables-at", tmp_path / "at", *options)
+    assert again.count("written before") == 2
+
+
+def test_the_job_by_hand_writes_them_too(store: Path, tmp_path: Path) -> None:
+    """It runs twice, with the same address."""
+    (tmp_path / "shares").write_text(
+        "".join(f"{name} {number} 2\n" for name in FILES for number in (0, 1))
+    )
+    settings = {"store": str(store), "folder": str(tmp_path / "at/by-hand")}
+    for number in (1, 2):
+        command = [sys.executable, str(ROOT / "jobs/write_tables.py"), "-r", "inline"]
+        command += [
+            "--settings",
+            json.dumps(settings),
+            "--output-dir",
+            str(tmp_path / f"o{number}"),
+        ]
+        environment = {**os.environ, "MRJOB_CONF": os.devnull, "PYTHONPATH": str(ROOT)}
+        subprocess.run([*command, str(tmp_path / "shares")], env=environment, check=True)
+        assert rows_at(tmp_path / "at") == rows_next_to(store)
+        written = b"".join(path.read_bytes() for path in (tmp_path / f"o{number}").glob("part-*"))
+        assert len(re.findall(rb'"?(captures|links)-0000[01]-of-00002\t', written)) == 4
+
+
+def test_a_repeated_task_writes_the_same_bytes(store: Path, tmp_path: Path) -> None:
+    """Two attempts may write at the same time: a reader may get files of both."""
+    contents: list[dict[str, bytes]] = []
+    with open_store(str(store)) as opened, opened.snapshot():
+        for name in ("one", "other"):
+            for relation in FILES:
+                write_part(
+                    PartTask(relation, Share(1, 2)), opened, FolderFiles(), str(tmp_path / name)
+                )
+            paths = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
+            contents.append(
+                {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in paths}
+            )
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 4
+
+
+def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) -> None:
+    program = (
+        "import os, shutil, signal, sys\n"
+        "from arclink.network import engine_files\n"
+        "from arclink.relations.by_tasks import write_parts\n"
+        "def half(source, target):\n"
+        "    target.write(source.read(500)); target.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "engine_files.shutil.copyfileobj = half\n"
+        "list(write_parts([b'links 0 1'], sys.argv[1], sys.argv[2], None))\n"
+    )
+    at = tmp_path / "at/by-hand"
+    done = subprocess.run([sys.executable, "-c", program, str(store), str(at)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert any(path.stat().st_size == 500 for path in at.rglob("links.parquet"))
+    assert not rows_at(tmp_path / "at")["links"], "programs find no file"
+    [*_] = by_tasks.write_parts([b"links 0 1"], str(store), str(at), None)
+    assert rows_at(tmp_path / "at")["links"] == rows_next_to(store)["links"]
+    assert [path.name for path in sorted((at / "links-00000-of-00001").iterdir())] == [
+        "checksums.txt",
+        "links.parquet",
+    ]
+
+
+def test_a_store_that_changes_meanwhile_leaves_nothing(store: Path, tmp_path: Path) -> None:
+    """What a takedown removed may be in parts that tasks have written."""
+
+    class Forgetting(JobRunner):
+        def run(self, *given: Any, **named: Any) -> Any:
+            counts = super().run(*given, **named)
+            run("forget", "example,sought)/", "--store", store)
+            return counts
+
+    place, work = Place(str(tmp_path / "at")), tmp_path / "work"
+    work.mkdir()
+    with (
+        open_store(str(store)) as opened,
+        pytest.raises(StoreError, match="changed while its tables were written"),
+    ):
+        write_tables(str(store), opened, place, Forgetting("inline", 1, work / "tasks"), work, 2)
+    assert not list((tmp_path / "at").iterdir())
+
+
+def test_a_task_refuses_a_store_that_changed(store: Path, tmp_path: Path) -> None:
+    settings = {"store": str(store), "folder": str(tmp_path / "at"), "version": "0" * 16}
+    command = [sys.executable, str(ROOT / "jobs/write_tables.py"), "-r", "inline"]
+    command += ["--settings", json.dumps(settings), "--output-dir", str(tmp_path / "o")]
+    (tmp_path / "shares").write_text("links 0 1\n")
+    environment = {**os.environ, "MRJOB_CONF": os.devnull, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, str(tmp_path / "shares")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode
+    assert "changed while its tables were written" in done.stderr
+    assert not (tmp_path / "at").exists()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of parts that this machine writes itself."""
+    names: list[str] = []
+
+    def noted(*given: Any) -> str:
+        names.append(make_part(*given))
+        return names[-1]
+
+    monkeypatch.setattr(kept, "make_part", noted)
+    return names
+
+
+def test_sql_reads_what_tasks_wrote(
+    archives: Path, store: Path, tmp_path: Path, made: list[str]
+) -> None:
+    at, count = tmp_path / "at", ("sql", "SELECT count(*) AS n FROM links", "--format", "csv")
+    run("tables", "--store", store, "--tables-at", at, "--parts", 2)
+    links = rows_at(at)["links"].total()
+    words = (*count, "--store", store, "--tables-at", at)
+    assert run(*words).split() == ["n", str(links)]
+    assert not made
+    run("forget", "example,sought)/", "--store", store)
+    made.clear()
+    assert int(run(*words).split()[1]) < links, "the copy is that of the store"
+    assert rows_next_to(store) != rows_at(at)
+    run("tables", "--store", store, "--tables-at", at)
+    assert rows_next_to(store) == rows_at(at)
+    assert len([*at.iterdir()]) == 1
+
+
+def test_a_later_batch_is_added_to_what_tasks_wrote(
+    archives: Path, tmp_path: Path, made: list[str]
+) -> None:
+    store, at = tmp_path / "links.db", tmp_path / "at"
+    build_store(archives / "archive", store, ALONE, (), [archives / "rows.cdxj"])
+    run("tables", "--store", store, "--tables-at", at, "--parts", 2)
+    build_store(archives / "earlier.warc", store, ALONE)
+    run("sql", "SELECT 1", "--store", store, "--tables-at", at)
+    assert len(made) > 1, "what the batch added was merged with what tasks wrote"
+    found = rows_next_to(store)
+    run("tables", "--store", store, "--tables-at", at)
+    assert found == rows_at(at)
+
+
+def test_a_damaged_part_is_not_read(store: Path, tmp_path: Path) -> None:
+    at = tmp_path / "at"
+    run("tables", "--store", store, "--tables-at", at, "--parts", 1)
+    (path,) = at.glob("*/*/links.parquet")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert "is damaged" in refused("sql", "SELECT 1", "--store", store, "--tables-at", at)
+
+
+def test_remove_and_forget_leave_nothing_at_an_address(store: Path, tmp_path: Path) -> None:
+    at = tmp_path / "at"
+    (at / "other").mkdir(parents=True)
+    for words in (
+        ("tables", "--remove"),
+        ("forget", "example,sought)/"),
+    ):
+        run("tables", "--store", store, "--tables-at", at)
+        assert len([*at.iterdir()]) == 2
+        run(*words, "--store", store, "--tables-at", at)
+        assert [path.name for path in at.iterdir()] == ["other"]
+
+
+def test_options_that_need_an_address_or_another_store_are_refused(
+    store: Path, tmp_path: Path
+) -> None:
+    assert "--tables-at" in refused("tables", "--store", store, "--runner", "spark")
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    words = ("--runner", "spark", "--engine-conf", conf, "--tables-at", tmp_path / "at")
+    assert "tasks on other machines cannot open" in refused("tables", "--store", store, *words)

@@ -1,0 +1,170 @@
+"""The rows of the relations: as the files have them, and as a store answers for them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from pyarrow import parquet
+
+from arclink.access.texts import printable, printable_uri
+from arclink.analysis.link_scope import LinkScope, ask_about_links
+from arclink.analysis.targets import ARCHIVE, WebPart
+from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.network.engine_files import FolderFiles
+from arclink.relations import columns
+from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
+from arclink.relations.database import RelationsDatabase
+from arclink.relations.kept import relations_of
+from arclink.store.protocols import Additions, Share
+from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.resolution import checksum_of, serialised
+from arclink.uris.surts import surt_of
+from arclink.uris.uri_ids import uri_id
+
+Rows = Counter[tuple[Any, ...]]
+Both = tuple[Rows, Rows]
+"""Captures and links, with how often each row occurs."""
+
+
+def rows_of(folder: Path, store: Additions) -> Both:
+    """Return the rows of the relations in a folder, which are brought up to date."""
+    made = relations_of("", store, folder)
+    assert {path.parent.name for path in (*made.captures, *made.links)} == {
+        path.name for path in folder.iterdir() if path.is_dir()
+    }
+    return _read(made.captures, columns.CAPTURES), _read(made.links, columns.LINKS)
+
+
+def kept_rows(folder: Path, store: Additions) -> Both:
+    """Return the rows of the relations in a folder, which show the present state already."""
+    state = (folder / "state").read_bytes()
+    rows = rows_of(folder, store)
+    assert (folder / "state").read_bytes() == state
+    return rows
+
+
+def rows_by_tasks(folder: Path, store: Additions, parts: int) -> Both:
+    """Return the rows of the parts that tasks write, as another machine copies them."""
+    files, place = FolderFiles(), Place(str(folder / "at"))
+    tasks = [PartTask(name, Share(number, parts)) for name in FILES for number in range(parts)]
+    for task in tasks:
+        write_part(task, store, files, place.folder_of(store))
+    place.complete(store, tasks)
+    assert place.fetch(store, folder / "copy")
+    return kept_rows(folder / "copy", store)
+
+
+def _read(paths: Sequence[Path], of: Sequence[columns.Column]) -> Rows:
+    rows: Rows = Counter()
+    order = ("surt", "timestamp") if of is columns.CAPTURES else ("target_surt", "target")
+    for path in paths:
+        table = parquet.read_table(path)
+        assert table.column_names == [column.name for column in of]
+        sorted_by = list(zip(*(table[name].to_pylist() for name in order), strict=True))
+        assert sorted_by == sorted(sorted_by)
+        rows.update(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return rows
+
+
+def rows_in(store: Additions) -> Both:
+    """Return the rows that a store answers for, asked one by one."""
+    captures = (
+        _capture(one, store.content_of(one), _title(store, one)) for one in store.scan_mementos()
+    )
+    links = (
+        (content, position, number, *_link(link))
+        for block in store.scan_contents()
+        for content in block.contents
+        for position, (link, number) in enumerate(Counter(store.outlinks(content)).items())
+    )
+    return Counter(captures), Counter(links)
+
+
+def database_of(store: Additions) -> RelationsDatabase:
+    """Return the relations of a store in memory, without files."""
+    database = RelationsDatabase()
+    of_store = rows_in(store)
+    for name, rows, of in zip(
+        ("captures", "links"), of_store, (columns.CAPTURES, columns.LINKS), strict=True
+    ):
+        declared = ", ".join(f"{column.name} {column.kind}" for column in of)
+        database.run(f"CREATE TABLE {name} ({declared})")
+        if rows:
+            marks = ", ".join("?" * len(of))
+            database.connection.executemany(
+                f"INSERT INTO {name} VALUES ({marks})", [[*row] for row in rows.elements()]
+            )
+    return database
+
+
+def _title(store: Additions, memento: Memento) -> str | None:
+    content = store.content_of(memento)
+    payload = store.payload(memento.checksum if content is None else checksum_of(content))
+    if payload is None or payload.title is None or memento.reason != "-":
+        return None
+    return printable(payload.title)
+
+
+def _capture(one: Memento, content: str | None, title: str | None) -> tuple[Any, ...]:
+    _, surt, *ends = _uri(one.original, one.surt)
+    unknown = {"-": None, -1: None}
+    uri = printable_uri(serialised(one.original))
+    return (
+        surt,
+        uri,
+        None if uri == printable_uri(one.original) else printable_uri(one.original),
+        *ends,
+        one.timestamp,
+        moment(one.timestamp),
+        None if one.status == "-" else int(one.status),
+        *(unknown.get(value, value) for value in (one.mime, one.languages, one.record_type)),
+        None,
+        unknown.get(one.checksum, one.checksum),
+        content,
+        title,
+        one.file,
+        one.offset,
+        unknown.get(one.length, one.length),
+    )
+
+
+def _link(link: Outlink) -> Iterable[Any]:
+    rel = None if link.rel is None else printable(link.rel)
+    return *_uri(link.target, surt_of(link.target)), link.kind, printable(link.text), rel
+
+
+def _uri(uri: UriR, surt: Surt) -> tuple[Any, ...]:
+    host = host_of(surt)
+    identifier = UUID(uri_id(surt))
+    return (
+        printable_uri(uri),
+        printable_uri(surt),
+        identifier,
+        host or None,
+        domain_of(host) or None,
+    )
+
+
+def moment(timestamp: str) -> Any:
+    from datetime import datetime
+
+    return datetime.strptime(timestamp, "%Y%m%d%H%M%S")
+
+
+LIVES = """
+    SELECT
+        born.page, name, born.before AS last_without, born.timestamp AS first_with,
+        seen.timestamp AS last_with, seen.after AS first_without
+    FROM lives JOIN numbered AS born ON born.number = first
+    JOIN numbered AS seen ON seen.number = last
+"""
+
+
+def lives_in(
+    database: RelationsDatabase, scope: LinkScope, pages: WebPart = ARCHIVE
+) -> list[dict[str, Any]]:
+    ask_about_links(database, "lives", "decay", scope=scope, part=pages, only_new=False)
+    rows: list[dict[str, Any]] = database.answer(LIVES).to_pylist()
+    return rows

@@ -1,0 +1,70 @@
+"""After a takedown, no file next to the store has a byte of what was forgotten."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.analysis.frequencies import FrequencyFile, Term
+from arclink.analysis.slice_cache import cache_next_to, open_slices
+from arclink.analysis.slices import Level, SliceOptions
+from arclink.captures.ranks import RankTables
+from arclink.cli.main import group
+from arclink.model import Forgotten, Surt
+from arclink.relations.database import SqlDatabase
+from arclink.relations.folder import tables_folder
+from arclink.relations.forgetting import forgetting
+from arclink.relations.kept import relations_of
+from arclink.store.location import open_store
+from arclink.store.protocols import Takedown
+from arclink.subsets.catalog import SubsetCatalog
+from arclink.subsets.language import parse_selection
+from tests.relations.rows import kept_rows, rows_in
+from tests.relations.secrets import SECRET, files_with_secrets, load
+
+
+@pytest.fixture(name="store")
+def store_with_kept_answers(tmp_path: Path) -> Path:
+    """Return a store with relations in several parts, some of them merged, and kept answers."""
+    where = tmp_path / "links.db"
+    with open_store(str(where), create=True) as store:
+        for batch, pages in enumerate((400, 4, 4, 100, 4)):
+            load(store, tmp_path / f"graph{batch}", batch, pages)
+            relations_of(str(where), store)
+        cache = cache_next_to(str(where))
+        catalog = SubsetCatalog(str(where))
+        catalog.put(store, "list", parse_selection("status:200"), keep=True)
+        RankTables(cache).current(store)
+        FrequencyFile(cache, store, Level.HOST, Term.WORD).read_or_count(print)
+    open_slices(str(where), SliceOptions())
+    assert len(list(tables_folder(str(where)).glob("*/captures.parquet"))) > 1
+    kinds = {name.split("/")[0] for name in files_with_secrets(where)}
+    assert kinds == {"links.db", "links.db.slices", "links.db.tables"}
+    return where
+
+
+def test_arclink_forget_leaves_no_byte_next_to_the_store(store: Path) -> None:
+    options = ["--targets", "--reason", "letter", "--store", str(store)]
+    done = CliRunner().invoke(group, ["forget", "example,gone", *options])
+    assert done.exit_code == 0, done.output
+    assert files_with_secrets(store) == []
+    with open_store(str(store)) as opened:
+        captures, links = kept_rows(tables_folder(str(store)), opened)
+        assert (captures, links) == rows_in(opened)
+        assert len(captures) == len(links) == 384
+    assert files_with_secrets(store) == []
+
+
+def test_a_reader_of_the_relations_does_not_keep_what_is_forgotten(store: Path) -> None:
+    what = Forgotten(Surt("example,gone"), has_targets=True)
+    where = str(store)
+    count = f"SELECT count(*) AS n FROM captures WHERE contains(uri, '{SECRET}')"
+    with open_store(where) as reading, SqlDatabase(where, reading) as database:
+        with open_store(where, create=True) as opened, forgetting(where, opened, [what]):
+            opened.forget(Takedown(what, "letter", "2026-11-21T00:00:00Z"))
+        assert database.answer(count).to_pylist() == [{"n": 128}]  # its state of the store
+        assert tables_folder(where).exists()
+        assert [one for one in files_with_secrets(store) if "tables" in one] == []
+    with open_store(where) as reading, SqlDatabase(where, reading) as database:
+        assert database.answer(count).to_pylist() == [{"n": 0}]
+    assert [one for one in files_with_secrets(store) if "tables" in one] == []
