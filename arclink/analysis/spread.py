@@ -24,7 +24,7 @@ class FirstLink(NamedTuple):
         last_without: The newest capture before that is known not to have the link; None without
             one.
         text: Text of its first link at that time, by target, kind, text.
-        host: Host of the page; empty if it has none.
+        host: Host of the page; an empty text for a page without a host.
     """
 
     first_with: Timestamp

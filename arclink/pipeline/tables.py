@@ -16,6 +16,7 @@ from arclink.relations.by_tasks import (
     parse_written,
 )
 from arclink.relations.folder import remove_at
+from arclink.relations.state import rows_in_store
 from arclink.store.location import path_of
 from arclink.store.protocols import GraphStore, Share
 
@@ -85,13 +86,7 @@ def write_tables(
 
 
 def _tasks(store: GraphStore, cores: int, parts: int | None) -> Iterator[PartTask]:
-    months = store.months()
-    sums = store.sums()
-    rows = {
-        "captures": sums.contents if months is None else sum(months.values()),
-        "links": sums.links,
-    }
-    for relation, number in rows.items():
+    for relation, number in rows_in_store(store).items():
         count = parts or _parts(number, cores)
         yield from (PartTask(relation, Share(part, count)) for part in range(count))
 

@@ -132,7 +132,7 @@ def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str)
         else:
             writer.write_captures(name, store, store.share_of_mementos(task.share))
 
-    rows = rows_in_store(store) // task.share.of
+    rows = rows_in_store(store)[task.relation] // task.share.of
     with tempfile.TemporaryDirectory() as work:
         made = Path(work, make_part(Path(work), rows, write, task.name))
         for file in (made / name, made / SUMS):
@@ -195,10 +195,10 @@ class Place:
         remove_at(self.address, except_for=state.version)
 
     def fetch(self, store: Additions, folder: Path) -> bool:
-        """Copy relations to a folder of this machine that has none for this state of the store.
+        """Copy relations to a folder of this machine, unless it has those of this state already.
 
-        If the address has none either, those of an earlier state are copied, unless the folder has
-        some: what batches have added since can be added to them.
+        Without this state at the address, an earlier one is copied if the folder has none that can
+        be used: what batches have added since can be added to it.
 
         Returns:
             Whether relations were copied.

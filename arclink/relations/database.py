@@ -25,8 +25,9 @@ from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
 from arclink.files.atomic import folder_next_to
-from arclink.model import Kind, Memento
+from arclink.model import Kind
 from arclink.relations.kept import Relations, held_relations
+from arclink.relations.rows import batches_of
 from arclink.relations.writing import connected, executed, quoted, reading
 from arclink.store.protocols import Scans
 
@@ -183,7 +184,9 @@ class ShownRelations(RelationsDatabase):
     def _show_part(self, files: Relations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show."""
         keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
-        rows = arrow.RecordBatchReader.from_batches(keys, _keys_of(store.scan_mementos(), keys))
+        values = [RELATION.getters[name] for name in _KEY]
+        found = (tuple(value(one) for value in values) for one in store.scan_mementos())
+        rows = arrow.RecordBatchReader.from_batches(keys, batches_of(found, keys))
         self.connection.register("shown_rows", rows)
         self.run("CREATE TABLE shown AS FROM shown_rows")
         self.connection.unregister("shown_rows")
@@ -359,20 +362,3 @@ def _with_integers(table: Any) -> Any:
                 column = table.column(index).cast(arrow.int64())
                 table = table.set_column(index, field.name, column)
     return table
-
-
-def _keys_of(mementos: Iterator[Memento], schema: Any) -> Iterator[Any]:
-    """Yield the keys of captures as record batches."""
-    values = [RELATION.getters[name] for name in _KEY]
-    rows: list[Memento] = []
-    for memento in mementos:
-        rows.append(memento)
-        if len(rows) == _ROWS:
-            yield _batch(rows, values, schema)
-            rows = []
-    yield _batch(rows, values, schema)
-
-
-def _batch(rows: list[Memento], values: list[Any], schema: Any) -> Any:
-    columns = [arrow.array(map(value, rows), arrow.string()) for value in values]
-    return arrow.RecordBatch.from_arrays(columns, schema=schema)

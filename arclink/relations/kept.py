@@ -15,6 +15,7 @@ from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
 from arclink.errors import WriteError
+from arclink.files.atomic import is_utf8
 from arclink.model import Forgotten, Memento
 from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.state import (
@@ -177,7 +178,7 @@ def _made(folder: Path, store: Additions) -> RelationsState:
         writer.write_captures(CAPTURES, store, store.scan_mementos())
         writer.write_links(LINKS, store.scan_contents())
 
-    part = make_part(folder, rows_in_store(store), write)
+    part = make_part(folder, sum(rows_in_store(store).values()), write)
     return state_of(store, (part,), (part,))
 
 
@@ -203,7 +204,7 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
         if is_changed:  # rare, and captures are few: all of them are written again
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-    rows = rows_in_store(store) - rows_in(_files(folder, state.links, LINKS))
+    rows = sum(rows_in_store(store).values()) - rows_in(_files(folder, state.links, LINKS))
     part = make_part(folder, rows, write)
     earlier = () if is_changed else state.captures
     return _merged(folder, state_of(store, (*earlier, part), (*state.links, part)))
@@ -320,11 +321,9 @@ def _has(column: str, what: Forgotten) -> str:
 
 
 def _check_name(folder: Path) -> None:
-    try:
-        str(folder).encode()
-    except UnicodeEncodeError as error:
+    if not is_utf8(folder):
         reason = "DuckDB writes only to folders with names in UTF-8"
-        raise WriteError(folder, reason, "Move the store to another folder.") from error
+        raise WriteError(folder, reason, "Move the store to another folder.")
 
 
 def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:

@@ -184,7 +184,7 @@ BROUGHT_ROWS = arrow.schema([("checksum", _TEXT)])
 
 def brought_rows(blocks: Iterable[ContentBlock]) -> Iterator[Any]:
     """Yield the payloads of contents as record batches of `BROUGHT_ROWS`."""
-    return _batches(
+    return batches_of(
         ((checksum_of(content),) for block in blocks for content in block.contents), BROUGHT_ROWS
     )
 
@@ -221,7 +221,8 @@ def _as_target(original: UriR) -> UriR:
     return printable_uri(serialised(original))
 
 
-def _batches(rows: Iterable[tuple[Any, ...]], schema: Any) -> Iterator[Any]:
+def batches_of(rows: Iterable[tuple[Any, ...]], schema: Any) -> Iterator[Any]:
+    """Yield rows as record batches."""
     rest = iter(rows)
     while some := list(islice(rest, _ROWS)):
         yield _batch(zip(*some, strict=True), schema)

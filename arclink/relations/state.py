@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,7 +87,7 @@ def base_of(store: Additions) -> str:
 
 
 def read_state(folder: Path) -> RelationsState | None:
-    """Return the state of the relations in a folder; None if it has none, or they are damaged."""
+    """Return the state in a folder; None if its file is missing, damaged or of another format."""
     try:
         row = read_rows(folder / STATE, _KIND)[0]
         facts = json.loads(row)
@@ -125,9 +125,14 @@ def are_whole(folder: Path, state: RelationsState) -> bool:
     return all(is_whole(folder / part) for part in state.parts)
 
 
-def rows_in_store(store: Additions) -> int:
-    """Return the number of captures and links of a store."""
-    return sum((store.months() or {}).values()) + store.sums().links
+def rows_in_store(store: Additions) -> Mapping[str, int]:
+    """Return the number of rows of each relation, about.
+
+    A store that has no counts of captures has at least as many as contents.
+    """
+    months, sums = store.months(), store.sums()
+    captures = sums.contents if months is None else sum(months.values())
+    return {"captures": captures, "links": sums.links}
 
 
 def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:

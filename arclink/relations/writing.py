@@ -146,7 +146,8 @@ class PartWriter:
 def connected(**settings: Any) -> Any:  # Any: of DuckDB
     """Return a DuckDB in memory with these settings."""
     connection = duckdb.connect(":memory:", config=settings)
-    # The progress bar would be in the output. A notebook without ipywidgets has none, and refuses.
+    # A progress bar would be part of the output. In a notebook without ipywidgets, DuckDB has no
+    # bar, and raises an error instead of changing the setting.
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar = false")
     return connection
