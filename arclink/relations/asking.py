@@ -7,10 +7,14 @@ scripts in the same way.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from arclink.relations.database import RelationsDatabase
+
+FOLDER = "arclink.relations.questions"
+"""Where the texts of relations and analyses are."""
 
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 
@@ -34,12 +38,26 @@ def ask(
     Raises:
         OperatorError: The files of the relations cannot be read.
     """
-    database.set(values or {})
-    texts = [
-        (files("arclink.relations") / "questions" / f"{name}.sql").read_text() for name in names
-    ]
-    *steps, query = statements_of(database, "\n".join(texts))
-    for statement in steps:
-        database.run(statement)
+    query = prepared(database, text_of(FOLDER, *names), values or {})
     rows: Sequence[Mapping[str, Any]] = database.answer(query).to_pylist()
     return rows
+
+
+def prepared(database: RelationsDatabase, text: str, values: Mapping[str, object]) -> str:
+    """Return the query at the end of a text, after its other statements were run; see `ask`."""
+    database.set(values)
+    *steps, query = statements_of(database, text)
+    for statement in steps:
+        database.run(statement)
+    return query
+
+
+def text_of(folder: str, *names: str) -> str:
+    """Return texts of SQL as one; ``folder`` is the package that they are in."""
+    return "\n".join(_read(folder, name) for name in names)
+
+
+@cache
+def _read(folder: str, name: str) -> str:
+    package, _, below = folder.rpartition(".")
+    return (files(package) / below / f"{name}.sql").read_text("utf-8")

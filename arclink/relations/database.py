@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -81,6 +82,7 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
+        self._kinds: list[Kind] | None = None
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
@@ -92,8 +94,9 @@ class RelationsDatabase(Closing):
 
     def kinds(self, wants: Callable[[Kind], bool]) -> list[str]:
         """Return the kinds of links that are there and wanted."""
-        kinds = self.run("SELECT DISTINCT kind FROM links")
-        return [kind for (kind,) in kinds if wants(Kind(kind))]
+        if self._kinds is None:
+            self._kinds = [Kind(kind) for (kind,) in self.run("SELECT DISTINCT kind FROM links")]
+        return [kind for kind in self._kinds if wants(kind)]
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement to its end, and return its rows.
@@ -127,7 +130,18 @@ class RelationsDatabase(Closing):
                 or EXPLAIN.
         """
         with self.reading(text) as rows:
-            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
+            return with_integers(arrow.Table.from_batches(rows, rows.schema))
+
+    @contextmanager
+    def apart(self) -> Iterator["RelationsDatabase"]:
+        """Yield another connection to the same relations, with variables and views of its own."""
+        self.kinds(lambda _: True)  # known to all from now on
+        other = copy(self)
+        other.connection = self.connection.cursor()
+        try:
+            yield other
+        finally:
+            other.connection.close()
 
     def close(self) -> None:
         self.connection.close()
@@ -354,7 +368,7 @@ def _refusing(limits: SqlLimits) -> Iterator[None]:
         raise SqlError(str(error)) from error
 
 
-def _with_integers(table: Any) -> Any:
+def with_integers(table: Any) -> Any:
     """Return a table with sums as integers of 64 bits, where DuckDB has 128 and Arrow decimals."""
     for index, field in enumerate(table.schema):
         if arrow.types.is_decimal(field.type) and field.type.scale == 0:

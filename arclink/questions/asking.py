@@ -1,0 +1,170 @@
+"""Answers of questions: SQL over the relations of a store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as arrow
+
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import Basis
+from arclink.relations.asking import FOLDER as COMMON
+from arclink.relations.asking import prepared, text_of
+from arclink.relations.database import RelationsDatabase, with_integers
+from arclink.relations.rows import batches_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FOLDER = "arclink.questions.sql"
+_PARTS = arrow.schema(
+    [
+        ("number", arrow.int32()),
+        *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
+    ]
+)
+
+_NAMED = ("uri", "host")
+"""Parts of the web that are found by their names, not by a range of SURTs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The captures that an answer is read from.
+
+    Attributes:
+        captures: Their number.
+        known: Number of those whose links are known, also to be none.
+        first: Timestamp of the oldest; None without captures.
+        last: Timestamp of the newest.
+        by_period: The number of captures in each period, oldest first; empty if the answer has no
+            periods.
+    """
+
+    captures: int
+    known: int
+    first: str | None
+    last: str | None
+    by_period: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnswer:
+    """The answer to a question.
+
+    Attributes:
+        query: The question.
+        table: The rows, an Arrow table: the columns of the question, after those of `EXTRA` that
+            are needed.
+        total: Number of rows without limit.
+        known: What it was read from: without captures, no row does not mean "none".
+    """
+
+    query: AskQuery
+    table: Any
+    total: int
+    known: Known
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the rows as a pandas frame."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows for other libraries (Arrow PyCapsule interface)."""
+        stream: object = self.table.__arrow_c_stream__(requested_schema)
+        return stream
+
+
+def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
+    """Return the answer to a question.
+
+    Args:
+        database: The relations, for this question only: texts of questions make views in it.
+        query: The question.
+
+    Raises:
+        SqlError: The answer exceeds a limit of the database.
+        OperatorError: The files of the relations cannot be read.
+    """
+    is_one = len(query.asked) == 1
+    if not is_one:
+        _add_parts(database, query)
+    views = text_of(_FOLDER, "one" if is_one else "many", "asked", query.name)
+    text = "\n".join((text_of(COMMON, "common"), views))
+    table, total = _rows(database, prepared(database, text, _values(database, query)), query.limit)
+    return AskAnswer(query, _with_extra(table, query), total, _known(database, query))
+
+
+def _add_parts(database: RelationsDatabase, query: AskQuery) -> None:
+    rows = (
+        (number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:])
+        for number, asked in enumerate(query.asked)
+    )
+    reader = arrow.RecordBatchReader.from_batches(_PARTS, batches_of(rows, _PARTS))
+    database.connection.register("asked_parts", reader)
+    database.run("CREATE OR REPLACE TEMP TABLE parts AS FROM asked_parts")
+    database.connection.unregister("asked_parts")
+
+
+def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
+    """Return the first rows of a query, and the number of all rows."""
+    kept, total = [], 0
+    with database.reading(text) as rows:
+        for batch in rows:
+            if not limit or total < limit:
+                kept.append(batch.slice(0, limit - total) if limit else batch)
+            total += batch.num_rows
+        return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
+
+
+def _with_extra(table: Any, query: AskQuery) -> Any:
+    """Return rows with those columns of `EXTRA` that are needed."""
+    if "number" in table.column_names:
+        numbers = table.column("number")
+        table = table.drop_columns(["number"])
+        if len(query.asked) > 1:
+            written = arrow.array([one.written for one in query.asked], arrow.string())
+            table = table.add_column(0, "asked", arrow.chunked_array([written]).take(numbers))
+    if query.period is None and "period" in table.column_names:
+        table = table.drop_columns(["period"])
+    return table
+
+
+def _known(database: RelationsDatabase, query: AskQuery) -> Known:
+    of = "captures" if query.question.basis is Basis.ARCHIVE else "of_part"
+    rows = database.run(
+        f"""
+        SELECT
+            period_of(timestamp) AS period, count(*),
+            count(*) FILTER (is_known(content, status)), min(timestamp), max(timestamp)
+        FROM {of}
+        WHERE is_asked_time(timestamp)
+        GROUP BY ALL ORDER BY ALL
+        """
+    )
+    return Known(
+        sum(row[1] for row in rows),
+        sum(row[2] for row in rows),
+        min((row[3] for row in rows), default=None),
+        max((row[4] for row in rows), default=None),
+        {row[0]: row[1] for row in rows} if query.period else {},
+    )
+
+
+def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object]:
+    parts = [asked.part for asked in query.asked]
+    level = query.level.value if query.level else "host"
+    return {
+        "level": level,
+        "is_external": query.is_external,
+        "kinds": database.kinds(query.wants),
+        "part": parts[0].part,
+        "name": parts[0].name,
+        "first": min(part.first for part in parts),
+        "last": max(part.last for part in parts),
+        "digits": query.period and len(query.period.of(query.span.first)),
+        "windows": None,
+        "since": query.span.first,
+        "until": query.span.last,
+    }

@@ -1,0 +1,74 @@
+-- What all questions use, after common.sql of the relations. Further variables:
+--
+-- since, until         the span of captures that count
+--
+-- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
+--                      and its captures; `number` says which of several parts
+
+CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
+    timestamp BETWEEN getvariable('since') AND getvariable('until');
+
+CREATE OR REPLACE TEMP MACRO period_of(timestamp) AS
+    CASE getvariable('digits')
+        WHEN 4 THEN left(timestamp, 4)
+        WHEN 7 THEN left(timestamp, 4) || '-' || timestamp[5:6]
+        WHEN 10 THEN left(timestamp, 4) || '-' || timestamp[5:6] || '-' || timestamp[7:8]
+    END;
+
+-- The name of a page at the level, for people: hosts and domains are names already.
+CREATE OR REPLACE TEMP MACRO shown_of(uri, host, domain) AS CASE getvariable('level')
+    WHEN 'uri' THEN uri
+    WHEN 'host' THEN host
+    ELSE domain
+END;
+
+-- A link from outside: from another host than the target's (at the level of domains, from another
+-- domain); for a domain that is asked about, from outside of it.
+CREATE OR REPLACE TEMP MACRO is_from_outside(
+    surt, host, domain, target_host, target_domain, part_first, part_last
+) AS
+    NOT getvariable('is_external') OR CASE getvariable('part')
+        WHEN 'site' THEN NOT (
+            surt BETWEEN part_first AND part_last AND surt[length(part_first)] IN (')', ',', ':')
+        )
+        ELSE leads_out(host, domain, target_host, target_domain)
+    END;
+
+-- The same for a link of the part that is asked about.
+CREATE OR REPLACE TEMP MACRO is_to_outside(
+    target_surt, host, domain, target_host, target_domain, part_first, part_last
+) AS
+    is_from_outside(target_surt, target_host, target_domain, host, domain, part_first, part_last);
+
+-- Each link to the part, once for each capture that shows it.
+CREATE OR REPLACE TEMP VIEW inlinks_ever AS
+SELECT
+    number, content, target, target_surt, target_host, target_domain, kind, text, rel,
+    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
+    period_of(timestamp) AS period
+FROM to_part JOIN captures USING (content)
+WHERE is_from_outside(
+    captures.surt, host, domain, target_host, target_domain, part_first, part_last
+);
+
+CREATE OR REPLACE TEMP VIEW inlinks AS FROM inlinks_ever WHERE is_asked_time(timestamp);
+
+-- Each link of the part, once for each capture that shows it.
+CREATE OR REPLACE TEMP VIEW outlinks AS
+SELECT
+    number, content, target, target_surt, target_host, target_domain, kind, text, rel,
+    surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
+    period_of(timestamp) AS period
+FROM of_part JOIN wanted USING (content)
+WHERE is_asked_time(timestamp) AND is_to_outside(
+    target_surt, host, domain, target_host, target_domain, part_first, part_last
+);
+
+-- What is known about each page of the archive, or each host or domain, at the level.
+CREATE OR REPLACE TEMP VIEW captured AS
+SELECT
+    name_of(surt, host, domain) AS name, count(*) AS captures,
+    arg_max(status, timestamp) AS status,
+    bool_and(coalesce(status >= 400, false)) AS is_error
+FROM captures
+GROUP BY ALL;

@@ -1,0 +1,197 @@
+"""The questions that people ask about pages, sites and archives: one table.
+
+A question is one row, and a text of SQL (``sql/NAME.sql``) over the relations. The command line,
+the service, Python and the documents make everything else from the table. To add a question, add
+its row and its text.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from arclink.access.tallies import Period
+from arclink.analysis.slices import Level
+
+
+class Part(Enum):
+    """What a question is about, by its names in the parameter ``scope``."""
+
+    PAGE = "page"
+    """One URI in all its variants."""
+    PREFIX = "prefix"
+    """All URIs whose SURT starts with the SURT of the URI."""
+    HOST = "host"
+    """All URIs of its host, at any port."""
+    DOMAIN = "domain"
+    """All URIs of its host and of the hosts below it, at any port."""
+    ARCHIVE = "archive"
+    """All URIs."""
+
+
+class Basis(Enum):
+    """The captures that an answer is read from: without any, nothing is known."""
+
+    ARCHIVE = "archive"
+    """Any page of the archive may link to the part."""
+    PART = "part"
+    """Captures of the part itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question.
+
+    Attributes:
+        asks: The question, as people read it.
+        about: What a row is, and in which order rows are.
+        columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
+        basis: What it is read from.
+        level: How pages are named if the caller does not say; None if rows are no hosts either.
+        period: The periods of rows, if the caller names none; None for all time together.
+    """
+
+    asks: str
+    about: str
+    columns: tuple[str, ...]
+    basis: Basis = Basis.ARCHIVE
+    level: Level | None = Level.HOST
+    period: Period | None = None
+
+
+EXTRA = {
+    "asked": "The address that the row is about, if the question is about several.",
+    "period": "Day, month or year of the captures; `rising`: the later one of the two compared.",
+}
+"""Columns that answers have in front when they are needed."""
+
+COLUMNS: Mapping[str, str] = {
+    "name": "Page, host or domain.",
+    "text": "Text of the links, or alternate text of images; may be empty.",
+    "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
+    "state": "Why it is in the list.",
+    "title": "Newest title of the page.",
+    "links": "Distinct links: page, target, kind, text and rel.",
+    "pages": "Distinct pages: those that link, or for `captures` and `hosts` those captured.",
+    "mementos": "Captures that show the links.",
+    "hosts": "Distinct hosts of the linking pages.",
+    "domains": "Distinct registered domains of the linking pages.",
+    "pages_before": "The same in the period before.",
+    "hosts_before": "The same in the period before.",
+    "added": "Links that an earlier capture of the page did not have.",
+    "first_capture": (
+        "Links that the first known capture of the page has: since when it had them is not known."
+    ),
+    "removed": "Links that a later capture of the page does not have any more.",
+    "captures": "Number of captures; 0 if it was never captured.",
+    "status": "HTTP status of the newest capture.",
+    "mime": "Media type of the newest capture.",
+    "success": "Captures with status 200 to 299.",
+    "redirects": "Captures with status 300 to 399.",
+    "errors": "Captures with status 400 or more.",
+    "known": "Captures whose links are known, also to be none.",
+    "first": "Time of the first capture that counts.",
+    "last": "Time of the last capture that counts; `vanished`: of the last one without error.",
+    "since": "Time of the first error after it.",
+    "host_last": "Time of the last capture of any page of the host.",
+}
+"""The columns of all questions."""
+
+QUESTIONS: Mapping[str, Question] = {
+    "linkers": Question(
+        "Who linked to it?",
+        "A row for each host, domain or page that links to it, those with most links first.",
+        ("name", "links", "pages", "mementos", "first", "last"),
+    ),
+    "new-lost": Question(
+        "Which links came and went?",
+        "A row for each host, domain or page whose links to it began or ended, in the period in "
+        "which they did. A link is a page and a target. A link of a page's first known capture may "
+        "be older; so it is not counted as added.",
+        ("name", "added", "first_capture", "removed"),
+    ),
+    "words": Question(
+        "With which words?",
+        "A row for each text of links to it, those with most links first.",
+        ("text", "links", "pages", "hosts", "first", "last"),
+        level=None,
+    ),
+    "most-linked": Question(
+        "What of it is most linked?",
+        "A row for each page, host or domain that links lead to, those with most linking hosts "
+        "first.",
+        ("name", "hosts", "pages", "first", "last", "captures"),
+        level=Level.URI,
+    ),
+    "rising": Question(
+        "What of it is linked more and more?",
+        "A row for each page, host or domain with more linking pages in the last period than in "
+        "the one before. Only pages that were captured in both count.",
+        ("name", "pages", "pages_before", "hosts", "hosts_before"),
+        level=Level.URI,
+        period=Period.YEAR,
+    ),
+    "broken": Question(
+        "What of it is linked, but was never captured, or only as an error?",
+        "A row for each page, host or domain, those with most linking hosts first.",
+        ("name", "state", "status", "hosts", "pages", "first", "last"),
+        level=Level.URI,
+    ),
+    "tlds": Question(
+        "From which top-level domains?",
+        "A row for each top-level domain of pages that link to it, those with most domains first.",
+        ("tld", "domains", "hosts", "pages", "first", "last"),
+        level=None,
+    ),
+    "led-to": Question(
+        "Where did it lead?",
+        "A row for each host, domain or page that it links to, those with most links first. URIs "
+        "without host, such as mailto:, are one row without name at the levels of hosts and "
+        "domains.",
+        ("name", "links", "pages", "mementos", "first", "last"),
+        Basis.PART,
+    ),
+    "common": Question(
+        "Who links to all of these?",
+        "A row for each host, domain or page that links to each of two or more addresses, those "
+        "with most links first.",
+        ("name", "links", "pages", "first", "last"),
+    ),
+    "linked-with": Question(
+        "What else do its linkers link to?",
+        "A row for each host, domain or page that is linked from the same contents of pages, "
+        "those with most linking hosts first.",
+        ("name", "hosts", "pages", "first", "last"),
+    ),
+    "captures": Question(
+        "When was it captured?",
+        "A row for each period, oldest first.",
+        ("captures", "pages", "success", "redirects", "errors", "known", "first", "last"),
+        Basis.PART,
+        level=None,
+        period=Period.MONTH,
+    ),
+    "hosts": Question(
+        "Which hosts does it have?",
+        "A row for each host or domain that was captured, those with most captures first.",
+        ("name", "captures", "pages", "first", "last"),
+        Basis.PART,
+    ),
+    "pages": Question(
+        "Which pages does it have?",
+        "A row for each page that was captured, those with most captures first.",
+        ("name", "title", "captures", "status", "mime", "first", "last"),
+        Basis.PART,
+        level=None,
+    ),
+    "vanished": Question(
+        "Which pages vanished?",
+        "A row for each page that was captured without error, and either as an error later, or "
+        "not at all in later periods in which other pages of its host were captured. Those that "
+        "were there last come first.",
+        ("name", "state", "status", "last", "since", "host_last", "captures"),
+        Basis.PART,
+        level=None,
+        period=Period.YEAR,
+    ),
+}
+"""All questions by name, in the order in which people meet them."""

@@ -1,0 +1,36 @@
+"""Parts of the web, as questions to the relations name them."""
+
+from typing import NamedTuple, Self
+
+LAST = "\U0010ffff"
+"""No SURT has this character: what begins like a SURT is not after the SURT with it."""
+
+
+class WebPart(NamedTuple):
+    """A part of the web (``relations/questions/common.sql``).
+
+    Attributes:
+        part: ``archive``, ``site``, ``prefix``, or the name of a level.
+        name: Of the host or domain; for a URI, its SURT.
+        first: No SURT of it is before this one.
+        last: No SURT of it is after this one.
+    """
+
+    part: str = "archive"
+    name: str = ""
+    first: str = ""
+    last: str = LAST
+
+    @classmethod
+    def below(cls, part: str, name: str) -> Self:
+        """Return a host or domain.
+
+        >>> WebPart.below("domain", "bbc.co.uk").first
+        'uk,co,bbc)'
+        """
+        beginning = name if ":" in name else ",".join(reversed(name.split(".")))
+        return cls(part, name, f"{beginning})", f"{beginning};")
+
+
+ARCHIVE = WebPart()
+"""The whole archive."""
