@@ -7,6 +7,7 @@ imports what its command needs: so a call loads nothing for the other commands.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -46,10 +47,12 @@ class _Query(NamedTuple):
     Attributes:
         parameters: Its parameters, in the order of its help.
         read: Reads the query in the parameters, before a store is opened.
+        more: Lines that its help has at its end.
     """
 
     parameters: tuple[AnyParameter, ...]
     read: Callable[[Given], _Answer]
+    more: Sequence[str] = ()
 
 
 class _Declaration(NamedTuple):
@@ -72,7 +75,8 @@ def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
         with open_requested_graph(given) as graph:
             write_answer(answer(graph))
 
-    return click.command(help=declare.__doc__)(takes(*query.parameters)(command)), examples
+    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
+    return click.command(help=about)(takes(*query.parameters)(command)), examples
 
 
 def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
@@ -339,6 +343,7 @@ def _ask() -> _Query:
         named({name: name for name in QUESTIONS}),
         is_required=True,
         is_positional=True,
+        metavar="NAME",
     )
     addresses = Parameter(
         "uris",
@@ -367,7 +372,8 @@ def _ask() -> _Query:
 
         return answer
 
-    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ROW_FORMAT), read)
+    names = [f"  {name:<12}  {question.asks}" for name, question in QUESTIONS.items()]
+    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ROW_FORMAT), read, names)
 
 
 @_command(

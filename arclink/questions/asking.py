@@ -29,7 +29,7 @@ _NAMED = ("uri", "host")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCaptures:
     """The captures that an answer is read from.
 
     Attributes:
@@ -63,7 +63,7 @@ class AskAnswer:
     query: AskQuery
     table: Any
     total: int
-    known: Known
+    known: KnownCaptures
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the rows as a pandas frame."""
@@ -131,7 +131,7 @@ def _with_extra(table: Any, query: AskQuery) -> Any:
     return table
 
 
-def _known(database: RelationsDatabase, query: AskQuery) -> Known:
+def _known(database: RelationsDatabase, query: AskQuery) -> KnownCaptures:
     of = "captures" if query.question.basis is Basis.ARCHIVE else "of_part"
     rows = database.run(
         f"""
@@ -143,7 +143,7 @@ def _known(database: RelationsDatabase, query: AskQuery) -> Known:
         GROUP BY ALL ORDER BY ALL
         """
     )
-    return Known(
+    return KnownCaptures(
         sum(row[1] for row in rows),
         sum(row[2] for row in rows),
         min((row[3] for row in rows), default=None),

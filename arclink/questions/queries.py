@@ -34,19 +34,19 @@ from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, TO, span_of
 from arclink.analysis.slices import Level
 from arclink.model import ALL_TIME, Kind, Span
-from arclink.questions.table import QUESTIONS, Part, Question
+from arclink.questions.table import QUESTIONS, Question, QuestionScope
 from arclink.relations.parts import ARCHIVE, LAST, WebPart
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import QUERY_PATTERN
 
-MOST_ADDRESSES = 100_000
+_MOST_ADDRESSES = 100_000
 """Largest number of addresses in one question."""
 
-_OF_MATCH: Mapping[MatchType, Part] = {
-    MatchType.EXACT: Part.PAGE,
-    MatchType.PREFIX: Part.PREFIX,
-    MatchType.HOST: Part.HOST,
-    MatchType.DOMAIN: Part.DOMAIN,
+_OF_MATCH: Mapping[MatchType, QuestionScope] = {
+    MatchType.EXACT: QuestionScope.PAGE,
+    MatchType.PREFIX: QuestionScope.PREFIX,
+    MatchType.HOST: QuestionScope.HOST,
+    MatchType.DOMAIN: QuestionScope.DOMAIN,
 }
 
 
@@ -72,11 +72,11 @@ ADDRESSES: Parameter[str] = Parameter(
     metavar="[URI]...",
     fields=(),
 )
-PART = Parameter(
+SCOPE = Parameter(
     "scope",
     "What of the address is meant: the page, all pages that begin like it, its host, its host and "
     "all hosts below it (domain), or everything (archive).",
-    choice(Part),
+    choice(QuestionScope),
     also=("at",),
     otherwise="what the address says with or without an asterisk; archive without an address",
     fields=(),
@@ -112,7 +112,7 @@ LIMIT = Parameter(
 
 ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     ADDRESSES,
-    PART,
+    SCOPE,
     LEVEL,
     BY,
     EXTERNAL,
@@ -123,7 +123,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
 )
 
 
-class Asked(NamedTuple):
+class AskedPart(NamedTuple):
     """A part of the web that a question is about.
 
     Attributes:
@@ -156,8 +156,8 @@ class AskQuery(DeclaredQuery):
     DECLARED = ASK_PARAMETERS
 
     name: str
-    scope: Part = Part.ARCHIVE
-    asked: tuple[Asked, ...] = (Asked("", ARCHIVE),)
+    scope: QuestionScope = QuestionScope.ARCHIVE
+    asked: tuple[AskedPart, ...] = (AskedPart("", ARCHIVE),)
     level: Level | None = None
     period: Period | None = None
     is_external: bool = False
@@ -189,34 +189,34 @@ class AskQuery(DeclaredQuery):
         return LinkQuery(ANY_PAGE, kinds=self.kinds, redirects=self.redirects).wants(kind)
 
 
-def _asked_parts(given: Given) -> tuple[Part, tuple[Asked, ...]]:
+def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
     """Return what a question is about.
 
     Raises:
         BadParameterError: An address is not one, or they are of several kinds.
     """
     texts = list(dict.fromkeys(ADDRESSES.many(given)))
-    scope = PART.optional(given)
-    if scope is Part.ARCHIVE and texts:
+    scope = SCOPE.optional(given)
+    if scope is QuestionScope.ARCHIVE and texts:
         why = "asks about everything: leave out the address, or choose another scope"
-        raise ConflictError(PART.name, scope.value, why)
+        raise ConflictError(SCOPE.name, scope.value, why)
     if not texts:
-        if scope is not None and scope is not Part.ARCHIVE:
+        if scope is not None and scope is not QuestionScope.ARCHIVE:
             why = "needs an address; without one, the question is about the archive"
-            raise ConflictError(PART.name, scope.value, why)
-        return Part.ARCHIVE, (Asked("", ARCHIVE),)
-    if len(texts) > MOST_ADDRESSES:
-        why = f"at most {MOST_ADDRESSES:,} addresses"
+            raise ConflictError(SCOPE.name, scope.value, why)
+        return QuestionScope.ARCHIVE, (AskedPart("", ARCHIVE),)
+    if len(texts) > _MOST_ADDRESSES:
+        why = f"at most {_MOST_ADDRESSES:,} addresses"
         raise BadParameterError(ADDRESSES.name, texts[-1], why)
     read = [(text, *_read(text, scope)) for text in texts]
     scopes = {one for _, one, _ in read}
     if len(scopes) > 1:
         why = "are pages, prefixes or domains, but all of one kind; say which with scope"
         raise ConflictError(ADDRESSES.name, texts[-1], why)
-    return scopes.pop(), tuple(Asked(text, part) for text, _, part in read)
+    return scopes.pop(), tuple(AskedPart(text, part) for text, _, part in read)
 
 
-def _read(text: str, scope: Part | None) -> tuple[Part, WebPart]:
+def _read(text: str, scope: QuestionScope | None) -> tuple[QuestionScope, WebPart]:
     """Return the scope of an address, and what is meant by it.
 
     Raises:
@@ -225,13 +225,13 @@ def _read(text: str, scope: Part | None) -> tuple[Part, WebPart]:
     uri, written = as_written(text)
     surt = surt_asked(ADDRESSES.name, uri)
     found = scope or _OF_MATCH[written or MatchType.EXACT]
-    if found is Part.PAGE:
+    if found is QuestionScope.PAGE:
         key = printable_uri(surt)
         return found, WebPart("uri", key, key, key)
-    if found is Part.PREFIX:
+    if found is QuestionScope.PREFIX:
         stem = printable_uri(surt)
         return found, WebPart("prefix", "", stem, stem + LAST)
     host = host_of(surt)
     if not host:
         raise BadParameterError(ADDRESSES.name, text, "an address with a host")
-    return found, WebPart.below("host" if found is Part.HOST else "site", host)
+    return found, WebPart.below("host" if found is QuestionScope.HOST else "site", host)

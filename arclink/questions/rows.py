@@ -8,10 +8,10 @@ from arclink.access.formats.table import date_and_time
 from arclink.access.texts import counted, printable
 from arclink.model import ALL_TIME, Timestamp
 from arclink.questions.queries import AskQuery
-from arclink.questions.table import COLUMNS, QUESTIONS, Basis, Part
+from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
 
 if TYPE_CHECKING:
-    from arclink.questions.asking import AskAnswer, Known
+    from arclink.questions.asking import AskAnswer, KnownCaptures
 
 
 def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
@@ -33,7 +33,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()})
 
 
-def _known_fields(known: "Known") -> Mapping[str, object]:
+def _known_fields(known: "KnownCaptures") -> Mapping[str, object]:
     return {
         "count": known.captures,
         "links_known": known.known,
@@ -46,7 +46,7 @@ def _known_fields(known: "Known") -> Mapping[str, object]:
 def _lines(answer: "AskAnswer") -> Iterator[str]:
     query, known = answer.query, answer.known
     yield f"{query.question.asks}  {_asked(query)}"
-    is_whole = query.question.basis is Basis.ARCHIVE or query.scope is Part.ARCHIVE
+    is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
     of = "the archive" if is_whole else "it"
     if not known.captures:
         yield f"Unknown: {of} was not captured then"
@@ -63,7 +63,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
 
 
 def _asked(query: AskQuery) -> str:
-    if query.scope is Part.ARCHIVE:
+    if query.scope is QuestionScope.ARCHIVE:
         return "(the whole archive)"
     first = printable(query.asked[0].written)
     more = f" and {len(query.asked) - 1:,} more" if len(query.asked) > 1 else ""

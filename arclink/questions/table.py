@@ -13,7 +13,7 @@ from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 
 
-class Part(Enum):
+class QuestionScope(Enum):
     """What a question is about, by its names in the parameter ``scope``."""
 
     PAGE = "page"
@@ -103,7 +103,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "links", "pages", "mementos", "first", "last"),
     ),
     "new-lost": Question(
-        "Which links came and went?",
+        "Which links appeared and disappeared?",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
         "which they did. A link is a page and a target. A link of a page's first known capture may "
         "be older; so it is not counted as added.",

@@ -41,12 +41,12 @@ def ask_question(question: str) -> Response:
     form = accepted_row_format(request, given)
     query = AskQuery.of(given.without(SUBSET.name, ROW_FORMAT.name), name=question)
     try:
-        return respond(answered(query, SUBSET.optional(given) or ""), form)
+        return respond(_answered(query, SUBSET.optional(given) or ""), form)
     except NotReadyError as error:
-        return not_ready(error)
+        return _not_ready(error)
 
 
-def answered(query: AskQuery, subset: str = "") -> RowAnswer:
+def _answered(query: AskQuery, subset: str = "") -> RowAnswer:
     """Return the answer of this service's store, or of a subset of it, as rows.
 
     Raises:
@@ -62,7 +62,7 @@ def answered(query: AskQuery, subset: str = "") -> RowAnswer:
         return ask_as_rows(ask(database, query))
 
 
-def not_ready(error: NotReadyError) -> Response:
+def _not_ready(error: NotReadyError) -> Response:
     """Return the problem of an answer that must wait."""
     response = problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
     response.headers["Retry-After"] = "5"

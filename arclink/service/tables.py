@@ -31,7 +31,7 @@ _SECONDS: Final = 20.0
 _KEPT: Final = 4
 """Number of views of the store (subsets, days of an embargo) whose relations stay open."""
 
-MOST_LINKS: Final = 20_000_000
+_MOST_LINKS: Final = 20_000_000
 """Largest number of links for which a service makes the relations itself (two minutes)."""
 
 
@@ -47,7 +47,7 @@ class _Opened:
     users: int = 0
 
 
-class Tables:
+class ServiceTables:
     """The relations of one store, for all threads of a service.
 
     Args:
@@ -116,7 +116,7 @@ class Tables:
             NotReadyError: Always.
         """
         links = store.whole.sums().links
-        if links > MOST_LINKS:
+        if links > _MOST_LINKS:
             raise NotReadyError(
                 f"questions need the tables of this store, which has {links:,} links; its owner "
                 "makes them with: arclink tables"
