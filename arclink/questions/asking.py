@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
 
+from arclink.access.tallies import Period
+from arclink.model import ALL_TIME, Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import Basis
 from arclink.relations.asking import FOLDER as COMMON
@@ -37,15 +39,21 @@ class KnownCaptures:
         known: Number of those whose links are known, also to be none.
         first: Timestamp of the oldest; None without captures.
         last: Timestamp of the newest.
-        by_period: The number of captures in each period, oldest first; empty if the answer has no
-            periods.
+        by_day: The number of captures on each day with some, oldest first.
     """
 
     captures: int
     known: int
-    first: str | None
-    last: str | None
-    by_period: Mapping[str, int]
+    first: Timestamp | None
+    last: Timestamp | None
+    by_day: Mapping[str, int]
+
+    def by(self, period: Period) -> Mapping[str, int]:
+        """Return the number of captures in each period with some, oldest first."""
+        counts = Counter[str]()
+        for day, count in self.by_day.items():
+            counts[day[: len(period.of(ALL_TIME.first))]] += count
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +141,10 @@ def _with_extra(table: Any, query: AskQuery) -> Any:
 
 def _known(database: RelationsDatabase, query: AskQuery) -> KnownCaptures:
     of = "captures" if query.question.basis is Basis.ARCHIVE else "of_part"
-    rows = database.run(
+    days = database.run(
         f"""
         SELECT
-            period_of(timestamp) AS period, count(*),
+            left(timestamp, 8) AS day, count(*),
             count(*) FILTER (is_known(content, status)), min(timestamp), max(timestamp)
         FROM {of}
         WHERE is_asked_time(timestamp)
@@ -144,11 +152,11 @@ def _known(database: RelationsDatabase, query: AskQuery) -> KnownCaptures:
         """
     )
     return KnownCaptures(
-        sum(row[1] for row in rows),
-        sum(row[2] for row in rows),
-        min((row[3] for row in rows), default=None),
-        max((row[4] for row in rows), default=None),
-        {row[0]: row[1] for row in rows} if query.period else {},
+        sum(count for _, count, *_ in days),
+        sum(known for _, _, known, *_ in days),
+        Timestamp(days[0][3]) if days else None,
+        Timestamp(days[-1][4]) if days else None,
+        {Period.DAY.of(Timestamp(day)): count for day, count, *_ in days},
     )
 
 

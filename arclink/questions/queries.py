@@ -190,7 +190,7 @@ class AskQuery(DeclaredQuery):
 
 
 def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
-    """Return what a question is about.
+    """Return the scope of a question, and the parts that it is about.
 
     Raises:
         BadParameterError: An address is not one, or they are of several kinds.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import counted, printable
-from arclink.model import ALL_TIME, Timestamp
+from arclink.model import ALL_TIME
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
 
@@ -27,19 +27,19 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "from": query.span.first if query.span.first != ALL_TIME.first else None,
         "to": query.span.last if query.span.last != ALL_TIME.last else None,
         "total": answer.total,
-        "captures": _known_fields(answer.known),
+        "captures": _known_fields(answer.known, query),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
     return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()})
 
 
-def _known_fields(known: "KnownCaptures") -> Mapping[str, object]:
+def _known_fields(known: "KnownCaptures", query: AskQuery) -> Mapping[str, object]:
     return {
         "count": known.captures,
         "links_known": known.known,
         "first": known.first,
         "last": known.last,
-        "by_period": known.by_period,
+        "by_period": known.by(query.period) if query.period else {},
     }
 
 
@@ -51,14 +51,16 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     if not known.captures:
         yield f"Unknown: {of} was not captured then"
         return
-    when = " to ".join(date_and_time(Timestamp(time)) for time in (known.first, known.last) if time)
+    when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
     read = "" if known.known == known.captures else f", the links of {known.known:,} known"
     yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
     shown = answer.table.num_rows
     rows = counted(answer.total, "row") if answer.total else "None"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
     if query.period:
-        counts = "  ".join(f"{period}: {count:,}" for period, count in known.by_period.items())
+        counts = "  ".join(
+            f"{period}: {count:,}" for period, count in known.by(query.period).items()
+        )
         yield f"Captures: {counts}"
 
 

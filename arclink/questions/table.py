@@ -43,7 +43,9 @@ class Question:
 
     Attributes:
         asks: The question, as people read it.
+        title: Its name in lists, as people read it.
         about: What a row is, and in which order rows are.
+        ranks: The column whose numbers say which rows come first; empty if rows come by time.
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
@@ -51,7 +53,9 @@ class Question:
     """
 
     asks: str
+    title: str
     about: str
+    ranks: str
     columns: tuple[str, ...]
     basis: Basis = Basis.ARCHIVE
     level: Level | None = Level.HOST
@@ -99,72 +103,94 @@ COLUMNS: Mapping[str, str] = {
 QUESTIONS: Mapping[str, Question] = {
     "linkers": Question(
         "Who linked to it?",
+        "Linkers",
         "A row for each host, domain or page that links to it, those with most links first.",
+        "links",
         ("name", "links", "pages", "mementos", "first", "last"),
     ),
     "new-lost": Question(
         "Which links appeared and disappeared?",
+        "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
         "which they did. A link is a page and a target. A link of a page's first known capture may "
         "be older; so it is not counted as added.",
+        "",
         ("name", "added", "first_capture", "removed"),
     ),
     "words": Question(
         "With which words?",
+        "Words",
         "A row for each text of links to it, those with most links first.",
+        "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
     ),
     "most-linked": Question(
         "What of it is most linked?",
+        "Most linked",
         "A row for each page, host or domain that links lead to, those with most linking hosts "
         "first.",
+        "hosts",
         ("name", "hosts", "pages", "first", "last", "captures"),
         level=Level.URI,
     ),
     "rising": Question(
         "What of it is linked more and more?",
+        "Rising",
         "A row for each page, host or domain with more linking pages in the last period than in "
         "the one before. Only pages that were captured in both count.",
+        "pages",
         ("name", "pages", "pages_before", "hosts", "hosts_before"),
         level=Level.URI,
         period=Period.YEAR,
     ),
     "broken": Question(
         "What of it is linked, but was never captured, or only as an error?",
+        "Broken",
         "A row for each page, host or domain, those with most linking hosts first.",
+        "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
     ),
     "tlds": Question(
         "From which top-level domains?",
+        "Top-level domains",
         "A row for each top-level domain of pages that link to it, those with most domains first.",
+        "domains",
         ("tld", "domains", "hosts", "pages", "first", "last"),
         level=None,
     ),
     "led-to": Question(
         "Where did it lead?",
+        "Led to",
         "A row for each host, domain or page that it links to, those with most links first. URIs "
         "without host, such as mailto:, are one row without name at the levels of hosts and "
         "domains.",
+        "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
     ),
     "common": Question(
         "Who links to all of these?",
+        "Common linkers",
         "A row for each host, domain or page that links to each of two or more addresses, those "
         "with most links first.",
+        "links",
         ("name", "links", "pages", "first", "last"),
     ),
     "linked-with": Question(
         "What else do its linkers link to?",
+        "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
         "those with most linking hosts first.",
+        "hosts",
         ("name", "hosts", "pages", "first", "last"),
     ),
     "captures": Question(
         "When was it captured?",
+        "Captures",
         "A row for each period, oldest first.",
+        "",
         ("captures", "pages", "success", "redirects", "errors", "known", "first", "last"),
         Basis.PART,
         level=None,
@@ -172,22 +198,28 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "hosts": Question(
         "Which hosts does it have?",
+        "Hosts",
         "A row for each host or domain that was captured, those with most captures first.",
+        "captures",
         ("name", "captures", "pages", "first", "last"),
         Basis.PART,
     ),
     "pages": Question(
         "Which pages does it have?",
+        "Pages",
         "A row for each page that was captured, those with most captures first.",
+        "captures",
         ("name", "title", "captures", "status", "mime", "first", "last"),
         Basis.PART,
         level=None,
     ),
     "vanished": Question(
         "Which pages vanished?",
+        "Vanished",
         "A row for each page that was captured without error, and either as an error later, or "
         "not at all in later periods in which other pages of its host were captured. Those that "
         "were there last come first.",
+        "",
         ("name", "state", "status", "last", "since", "host_last", "captures"),
         Basis.PART,
         level=None,

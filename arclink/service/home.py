@@ -95,7 +95,7 @@ def _view(asked: Asked, store: Answers) -> Response:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis(chronicle, store.months())
+    axis = Axis.of(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
     return _shown(

@@ -92,6 +92,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/LinkService/linkQuery",
         "/anchors",
         "/diff",
+        "/ask/{question}",
         "/aggregate",
         "/gaps",
         "/stale",
