@@ -126,7 +126,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
     ),
     "most-linked": Question(
-        "What of it is most linked?",
+        "What is most linked?",
         "Most linked",
         "A row for each page, host or domain that links lead to, those with most linking hosts "
         "first.",
@@ -135,7 +135,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=Level.URI,
     ),
     "rising": Question(
-        "What of it is linked more and more?",
+        "What is linked more and more?",
         "Rising",
         "A row for each page, host or domain with more linking pages in the last period than in "
         "the one before. Only pages that were captured in both count.",
@@ -145,7 +145,7 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.YEAR,
     ),
     "broken": Question(
-        "What of it is linked, but was never captured, or only as an error?",
+        "What is linked, but was never captured, or only as an error?",
         "Broken",
         "A row for each page, host or domain, those with most linking hosts first.",
         "hosts",

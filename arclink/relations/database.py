@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
@@ -133,10 +133,16 @@ class RelationsDatabase(Closing):
             return with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def apart(self) -> Iterator["RelationsDatabase"]:
-        """Yield another connection to the same relations, with variables and views of its own."""
+    def apart(self, seconds: float | None = None) -> Iterator["RelationsDatabase"]:
+        """Yield another connection to the same relations, with variables and views of its own.
+
+        Args:
+            seconds: Its limit of time, if that is another one.
+        """
         self.kinds(lambda _: True)  # known to all from now on
         other = copy(self)
+        if seconds is not None:
+            other._limits = replace(self._limits, seconds=seconds)
         other.connection = self.connection.cursor()
         try:
             yield other

@@ -54,12 +54,9 @@ def _answered(query: AskQuery, subset: str = "") -> RowAnswer:
         UsageError: The answer exceeds a limit.
         StoreError: The store cannot be read.
     """
-    from arclink.questions.asking import ask
-
     stores = stores_of_app()
     store = stores.subset(subset) if subset else stores.current()
-    with stores.tables.asked(store) as database:
-        return ask_as_rows(ask(database, query))
+    return ask_as_rows(stores.tables.answer(store, query))
 
 
 def _not_ready(error: NotReadyError) -> Response:

@@ -7,16 +7,20 @@ answer says so.
 import subprocess
 import sys
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.errors import ArclinkError, UsageError
+from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
+    from arclink.questions.asking import AskAnswer
     from arclink.relations.database import RelationsDatabase, ShownRelations
 
 _AT_ONCE: Final = 2
@@ -27,6 +31,16 @@ _MEMORY: Final = 600
 
 _SECONDS: Final = 20.0
 """Seconds after which a question is stopped, and for which one waits for others."""
+
+_SECONDS_BETWEEN: Final = 300.0
+"""Seconds after which a question is stopped that no request waits for."""
+
+_PATIENCE: Final = 0.5
+"""Seconds after which a page begins no further question."""
+
+_ANSWERS_KEPT: Final = 200
+_MOST_ROWS: Final = 1_000
+"""Largest number of rows of an answer that is kept."""
 
 _KEPT: Final = 4
 """Number of views of the store (subsets, days of an embargo) whose relations stay open."""
@@ -41,10 +55,18 @@ class NotReadyError(Exception):
 
 @dataclass(slots=True)
 class _Opened:
-    """Relations, and the number of questions that use them."""
+    """Relations, the number of questions that use them, and answers."""
 
     relations: "ShownRelations"
     users: int = 0
+    answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
+
+    def keep(self, query: AskQuery, answer: "AskAnswer") -> None:
+        """Keep an answer, unless it is large."""
+        if answer.table.num_rows <= _MOST_ROWS:
+            while len(self.answers) >= _ANSWERS_KEPT:
+                self.answers.pop(next(iter(self.answers)))
+            self.answers[query] = answer
 
 
 class ServiceTables:
@@ -60,19 +82,80 @@ class ServiceTables:
         self._gate = threading.Semaphore(_AT_ONCE)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: subprocess.Popen[bytes] | None = None
+        self._preparing: threading.Thread | None = None
 
-    @contextmanager
-    def asked(self, store: Scans) -> Iterator["RelationsDatabase"]:
-        """Yield the relations that a store shows, for one question.
+    def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
+        """Return the answer to a question; small ones are kept until the store changes.
 
         Args:
             store: The store of this request, or a view of it.
+            query: The question.
 
         Raises:
-            NotReadyError: They are being made, or too many questions are being answered.
-            UsageError: A package is not installed.
+            NotReadyError: The relations are being made, or too many questions are being answered.
+            UsageError: A package is not installed, or the answer exceeds a limit.
             StoreError: The store cannot be read.
         """
+        with analysis_extra():
+            from arclink.questions.asking import ask
+
+        with self._asked(store) as (opened, database):
+            found = opened.answers.get(query)
+            if found is None:
+                found = ask(database, query)
+                opened.keep(query, found)
+        return found
+
+    def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
+        """Return the answers to several questions for one page; None for those not made yet.
+
+        Those that take too long for a page are made meanwhile. Arguments and errors are those of
+        `answer`.
+        """
+        end = time.monotonic() + _PATIENCE
+        found: list[AskAnswer | None] = []
+        for query in queries:
+            with self._asked(store) as (opened, _):
+                known = opened.answers.get(query)
+            if known is None and time.monotonic() < end:
+                with suppress(UsageError):  # it exceeds a limit
+                    known = self.answer(store, query)
+            found.append(known)
+        missing = [query for query, answer in zip(queries, found, strict=True) if answer is None]
+        if missing:
+            self._prepare(store, missing)
+        return found
+
+    def _prepare(self, store: Scans, queries: Sequence[AskQuery]) -> None:
+        """Begin to answer questions for the next request, unless that has begun."""
+        with self._lock:
+            if self._preparing is not None and self._preparing.is_alive():
+                return
+            opened = self._relations(store)
+            opened.users += 1
+            self._preparing = threading.Thread(
+                target=self._answer_all, args=(opened, queries), daemon=True
+            )
+            self._preparing.start()
+
+    def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
+        from arclink.questions.asking import ask
+
+        try:
+            for query in queries:
+                with (
+                    suppress(ArclinkError),  # a page says that the answer is not there
+                    self._gate,
+                    opened.relations.apart(_SECONDS_BETWEEN) as database,
+                ):
+                    opened.keep(query, ask(database, query))
+        finally:
+            with self._lock:
+                opened.users -= 1
+
+    @contextmanager
+    def _asked(self, store: Scans) -> Iterator["tuple[_Opened, RelationsDatabase]"]:
+        """Yield the relations that a store shows, for one question."""
         if not self._gate.acquire(timeout=_SECONDS):
             raise NotReadyError("too many questions are being answered; ask again later")
         try:
@@ -81,7 +164,7 @@ class ServiceTables:
                 opened.users += 1
             try:
                 with opened.relations.apart() as database:
-                    yield database
+                    yield opened, database
             finally:
                 with self._lock:
                     opened.users -= 1
