@@ -37,6 +37,7 @@ _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _OURS = frozenset(
     {
+        "ask",
         "static",
         "health",
         "explain",

@@ -49,6 +49,7 @@ class Question:
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
+        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         period: The periods of rows, if the caller names none; None for all time together.
     """
 
@@ -60,6 +61,7 @@ class Question:
     basis: Basis = Basis.ARCHIVE
     level: Level | None = Level.HOST
     period: Period | None = None
+    is_of_links: bool = True
 
 
 EXTRA = {
@@ -195,6 +197,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         period=Period.MONTH,
+        is_of_links=False,
     ),
     "hosts": Question(
         "Which hosts does it have?",
@@ -203,6 +206,7 @@ QUESTIONS: Mapping[str, Question] = {
         "captures",
         ("name", "captures", "pages", "first", "last"),
         Basis.PART,
+        is_of_links=False,
     ),
     "pages": Question(
         "Which pages does it have?",
@@ -212,6 +216,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "title", "captures", "status", "mime", "first", "last"),
         Basis.PART,
         level=None,
+        is_of_links=False,
     ),
     "vanished": Question(
         "Which pages vanished?",
@@ -224,6 +229,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         period=Period.YEAR,
+        is_of_links=False,
     ),
 }
 """All questions by name, in the order in which people meet them."""

@@ -1,6 +1,7 @@
 -- What all questions use, after common.sql of the relations. Further variables:
 --
 -- since, until         the span of captures that count
+-- number_of_parts      how many parts of the web are asked about
 --
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts

@@ -6,5 +6,5 @@ SELECT
     min(timestamp) AS first, max(timestamp) AS last
 FROM inlinks
 GROUP BY period, name_of(surt, host, domain)
-HAVING count(DISTINCT number) = (SELECT count(*) FROM parts)
+HAVING count(DISTINCT number) = getvariable('number_of_parts')
 ORDER BY period, links DESC, name
