@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -217,11 +218,11 @@ class ServiceTables:
                 stdout=nothing,
                 stderr=nothing,
             )
+            weakref.finalize(self, _end, self._making)
         raise NotReadyError("the tables of this store are being made; ask again in a moment")
 
-    def close(self) -> None:
-        """End the process that makes relations: what it has written is used by the next one."""
-        if self._making is not None and self._making.poll() is None:
-            with suppress(OSError):
-                self._making.terminate()
-            self._making.wait()
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process that makes relations: what it has written is used by the next one."""
+    process.terminate()
+    process.wait()

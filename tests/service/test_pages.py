@@ -19,6 +19,7 @@ from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.protocols import GraphStore
 from tests.service.conftest import NASTY, PAGES, T1, T2, A, B, C, client_of
+from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -26,21 +27,8 @@ VIEWS = tuple(view.value for view in View)
 REPLAY = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
 
 
-def page(client: FlaskClient, query: str = "") -> LexborHTMLParser:
-    return LexborHTMLParser(client.get(f"/{query}").data)
-
-
-def words(node: LexborNode | LexborHTMLParser | None) -> str:
-    assert node is not None
-    return " ".join(node.text().split())
-
-
 def cells(table: LexborNode) -> list[list[str]]:
     return [[words(cell) for cell in row.css("td, th")] for row in table.css("tbody tr")]
-
-
-def hrefs(html: LexborHTMLParser, selector: str) -> list[str]:
-    return [node.attributes["href"] or "" for node in html.css(selector)]
 
 
 # The front

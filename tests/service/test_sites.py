@@ -20,7 +20,7 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import NASTY, PAGES, A, client_of
-from tests.service.test_pages import hrefs, page, words
+from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
 
 SITE = "?uri=*.a.example"

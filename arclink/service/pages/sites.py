@@ -61,7 +61,7 @@ class Cell:
 
     Attributes:
         kind: ``name``, ``text``, ``time`` or ``number``, as the template knows them.
-        value: The value; None if there is none.
+        value: The value; None if it has none.
         href: Where it leads; empty if nowhere.
         share: Percent of the greatest number that its rows are ordered by; 0 for other values.
     """
