@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.errors import ArclinkError, UsageError
+from arclink.errors import ArclinkError
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
-    from arclink.relations.database import RelationsDatabase, ShownRelations
+    from arclink.relations.database import ShownRelations
 
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
@@ -85,12 +85,13 @@ class ServiceTables:
         self._making: subprocess.Popen[bytes] | None = None
         self._preparing: threading.Thread | None = None
 
-    def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
+    def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
 
         Args:
             store: The store of this request, or a view of it.
             query: The question.
+            seconds: Seconds after which it is stopped.
 
         Raises:
             NotReadyError: The relations are being made, or too many questions are being answered.
@@ -100,10 +101,16 @@ class ServiceTables:
         with analysis_extra():
             from arclink.questions.asking import ask
 
-        with self._asked(store) as (opened, database):
+        with self._in_use(store) as opened:
             found = opened.answers.get(query)
             if found is None:
-                found = ask(database, query)
+                if not self._gate.acquire(timeout=seconds):
+                    raise NotReadyError("too many questions are being answered; ask again later")
+                try:
+                    with opened.relations.apart(seconds) as database:
+                        found = ask(database, query)
+                finally:
+                    self._gate.release()
                 opened.keep(query, found)
         return found
 
@@ -113,26 +120,41 @@ class ServiceTables:
         Those that take too long for a page are made meanwhile. Arguments and errors are those of
         `answer`.
         """
+        with analysis_extra():
+            from arclink.relations.database import SqlError
+
         end = time.monotonic() + _PATIENCE
         found: list[AskAnswer | None] = []
-        for query in queries:
-            with self._asked(store) as (opened, _):
-                known = opened.answers.get(query)
-            if known is None and time.monotonic() < end:
-                with suppress(UsageError):  # it exceeds a limit
-                    known = self.answer(store, query)
-            found.append(known)
-        missing = [query for query, answer in zip(queries, found, strict=True) if answer is None]
-        if missing:
-            self._prepare(store, missing)
+        with self._in_use(store) as opened:
+            for query in queries:
+                answer = opened.answers.get(query)
+                seconds = end - time.monotonic()
+                if answer is None and seconds > 0:
+                    with suppress(SqlError, NotReadyError):
+                        answer = self.answer(store, query, seconds)
+                found.append(answer)
+            missing = [query for query in queries if query not in opened.answers]
+            if missing:
+                self._prepare(opened, missing)
         return found
 
-    def _prepare(self, store: Scans, queries: Sequence[AskQuery]) -> None:
+    @contextmanager
+    def _in_use(self, store: Scans) -> Iterator[_Opened]:
+        """Yield the relations that a store shows; they stay open to the end of the block."""
+        with self._lock:
+            opened = self._relations(store)
+            opened.users += 1
+        try:
+            yield opened
+        finally:
+            with self._lock:
+                opened.users -= 1
+
+    def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         """Begin to answer questions for the next request, unless that has begun."""
         with self._lock:
             if self._preparing is not None and self._preparing.is_alive():
                 return
-            opened = self._relations(store)
             opened.users += 1
             self._preparing = threading.Thread(
                 target=self._answer_all, args=(opened, queries), daemon=True
@@ -153,24 +175,6 @@ class ServiceTables:
         finally:
             with self._lock:
                 opened.users -= 1
-
-    @contextmanager
-    def _asked(self, store: Scans) -> Iterator["tuple[_Opened, RelationsDatabase]"]:
-        """Yield the relations that a store shows, for one question."""
-        if not self._gate.acquire(timeout=_SECONDS):
-            raise NotReadyError("too many questions are being answered; ask again later")
-        try:
-            with self._lock:
-                opened = self._relations(store)
-                opened.users += 1
-            try:
-                with opened.relations.apart() as database:
-                    yield opened, database
-            finally:
-                with self._lock:
-                    opened.users -= 1
-        finally:
-            self._gate.release()
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
