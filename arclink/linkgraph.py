@@ -124,7 +124,7 @@ class OfQuestion(Within, total=False):
         level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
         by: ``day``, ``month`` or ``year``: rows for each.
         external: Whether only links from other sites count.
-        limit: Largest number of rows; 0, the default, for all.
+        limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
     scope: str

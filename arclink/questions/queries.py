@@ -104,7 +104,7 @@ EXTERNAL = switch(
 )
 LIMIT = Parameter(
     "limit",
-    "Largest number of rows; 0 for all.",
+    "Largest number of rows about each address and period; 0 for all.",
     whole_number(MOST_ROWS),
     default="50",
     metavar="N",
@@ -149,7 +149,7 @@ class AskQuery(DeclaredQuery):
         span: Only captures of this range.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
-        limit: Largest number of rows; 0 for all.
+        limit: Largest number of rows about each part and period; 0 for all.
 
     """
 
