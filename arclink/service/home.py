@@ -175,6 +175,7 @@ def _shown(
         typed=typed,
         view=asked.view,
         collection=settings.collection,
+        archive=settings,
         **words,
     )
 

@@ -169,3 +169,16 @@ def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
         relations_of(str(path), store)
         assert "late" in tables.answer(store, query).table.column("text").to_pylist()
     assert len(tables._opened) == 1
+
+
+def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
+    settings = Settings(title="The <thaw>", description="Pages of 2010")
+    client = client_of(lambda: MemoryStore(PAGES), settings)
+    front = page(client)
+    assert words(front.css_first("h1")) == "The <thaw>"
+    assert "Pages of 2010" in words(front.css_first(".lead"))
+    assert [words(node) for node in front.css(".panel h2")] == [
+        QUESTIONS[name].asks for name in sites._AT_A_GLANCE
+    ]
+    for href in hrefs(front, ".panel a"):
+        assert client.get(f"/{href}").status_code == 200, href
