@@ -124,6 +124,7 @@ class OfQuestion(Within, total=False):
         level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
         by: ``day``, ``month`` or ``year``: rows for each.
         external: Whether only links from other sites count.
+        words: The words that ``find`` finds.
         limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
@@ -131,6 +132,7 @@ class OfQuestion(Within, total=False):
     level: str
     by: str
     external: bool
+    words: str
     limit: int
 
 

@@ -185,6 +185,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         "digits": query.period and len(query.period.of(query.span.first)),
         "windows": None,
+        "words": query.words.lower().split(),
         "number_of_parts": len(parts),
         "since": query.span.first,
         "until": query.span.last,

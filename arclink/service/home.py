@@ -5,7 +5,7 @@ from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, redirect, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
@@ -25,7 +25,7 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
-from arclink.service.pages.sites import is_about_site, scopes_of, show_site
+from arclink.service.pages.sites import is_about_site, scopes_of, show_site, words_typed
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -60,6 +60,10 @@ def page() -> Response:
     asked = Asked(View.GLANCE, ())
     given = list(request.args.items(multi=True))
     try:
+        if words := words_typed(given):
+            found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
+            assert isinstance(found, Response)
+            return found
         if is_about_site(given):
             return _site(given)
         asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked

@@ -89,6 +89,18 @@ def test_hostile_words_are_words(client: FlaskClient) -> None:
     assert NASTY.split()[0] in words(LexborHTMLParser(response.data))
 
 
+def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
+    """In addresses, titles and words of links; also pages that were never captured."""
+    for typed in ("official SITE", "news"):
+        response = client.get("/", query_string={"uri": typed}, follow_redirects=True)
+        assert response.status_code == 200
+        rows = LexborHTMLParser(response.data).css("table.question tbody tr")
+        assert rows
+        assert all("words" in words(row) for row in rows)
+    assert client.get("/ask/find?words=x.example&kinds=all").get_json()["rows"][0]["captures"] == 0
+    assert client.get("/", query_string={"uri": A}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("query", "says"),
     [

@@ -21,6 +21,7 @@ from arclink.questions.queries import (
     LEVEL,
     LIMIT,
     SCOPE,
+    WORDS,
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
@@ -57,6 +58,8 @@ _MOST_LANES = 12
 
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
+
+_OF_ADDRESSES = frozenset(".:/")
 
 _TIMES = frozenset({"first", "last", "since", "host_last"})
 
@@ -102,6 +105,20 @@ def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
     given = dict(parameters)
     written = as_written(given.get("uri") or given.get("url") or "")[1]
     return written is not None or ASK in given or SCOPE.name in given  # `at` is a time on pages
+
+
+def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page that finds words; empty if no words are in the field.
+
+    The field of the form has the address of a page or a site. What cannot be one, because it has
+    blanks, or no dot, colon or slash, is words to find.
+    """
+    given = dict(parameters)
+    text = (given.get("uri") or "").strip()
+    is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
+    if not text or not text.isprintable() or is_address or len(given) > 1:
+        return ""
+    return _address([(ASK, "find"), (WORDS.name, text)])
 
 
 def show_site(
@@ -196,7 +213,7 @@ def _pairs(given: Given, *but: str) -> list[tuple[str, str]]:
 
 
 def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
-    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name)
+    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name, WORDS.name)
     glance = _address(about_it) if about_it else "?"
     return [("At a glance", glance, not name)] + [
         (question.title, _address([*about_it, (ASK, one)]), one == name)
@@ -275,11 +292,12 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         else None,
         "given": [
             (ASK, query.name),
-            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name),
+            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
         "period": query.period,
         "is_external": query.is_external,
+        "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
         "downloads": [
