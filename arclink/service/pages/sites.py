@@ -310,7 +310,7 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
 def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """Return the greatest rows through time, and the number that a bar of full height means.
 
-    There are none without periods, and none for several addresses.
+    Without periods, and for several addresses, the list is empty.
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
