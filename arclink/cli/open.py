@@ -5,6 +5,7 @@ import os
 import threading
 import webbrowser
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import click
 from arclink.access.declarations import Given, Parameter, switch, whole_number
 from arclink.cli.declared_options import takes
 from arclink.cli.options import INPUTS, STORE
+from arclink.errors import ArclinkError
 
 if TYPE_CHECKING:
     from arclink.service.settings import Settings
@@ -79,6 +81,7 @@ def command(given: Given) -> None:
         else:
             if complete is not None:
                 complete.write_text("\n".join(paths) + "\n", "utf-8")
+    _make_tables(where)
     click.echo(f"The link graph is in {where}")
     set_up_logging(LogForm.TEXT, with_access=False)
 
@@ -97,6 +100,17 @@ def command(given: Given) -> None:
         may_move=True,
         ready=show,
     )
+
+
+def _make_tables(where: str) -> None:
+    """Make the tables for questions, so that the first page need not wait for them."""
+    from arclink.store.location import open_store
+
+    with suppress(ImportError, ArclinkError):  # a page says what is missing
+        from arclink.relations.kept import relations_of
+
+        with open_store(where) as store:
+            relations_of(where, store)
 
 
 def _described(inputs: Sequence[str]) -> "Settings":
