@@ -520,15 +520,17 @@ class LinkGraph(Closing):
             UsageError: networkx is not installed.
         """
         from arclink.export.markup import links_of, nodes_of
+        from arclink.export.node_facts import facts_of
 
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
         with self._picture(level, parameters) as picture:
             names = []
-            for _, name, label in nodes_of(picture):
+            for (_, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
                 names.append(label)
-                graph.add_node(label, **({"surt": name} if level == "uri" else {}))
+                surt = {"surt": name} if level == "uri" else {}
+                graph.add_node(label, **surt, **facts._asdict())
             for source, target, mementos, first, last in links_of(picture.links):
                 graph.add_edge(
                     names[source],

@@ -36,7 +36,7 @@ _SECONDS: Final = 20.0
 _SECONDS_BETWEEN: Final = 300.0
 """Seconds after which a question is stopped that no request waits for."""
 
-_PATIENCE: Final = 0.5
+_PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
 
 _ANSWERS_KEPT: Final = 200
