@@ -13,6 +13,7 @@ from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, STORE
 from arclink.cli.sizes import stored_size
+from arclink.credentials import hide_credentials
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.store.protocols import GraphStore
@@ -87,7 +88,7 @@ def command(given: Given) -> None:
         for path in paths:
             click.echo(f"  {_shown(path)}")
     for place in addresses:
-        click.echo(f"tasks write them to {place}")
+        click.echo(f"tasks write them to {hide_credentials(place)}")
 
 
 def _write_at(address: str, where: str, store: GraphStore, given: Given) -> None:

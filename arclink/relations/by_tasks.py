@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from pyarrow.parquet import read_metadata
 
+from arclink.credentials import hide_credentials
 from arclink.errors import InputError, OperatorError, SealError, TaskError, WriteError
 from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sealed import SUMS, check_folder, is_whole
@@ -266,9 +267,8 @@ def fetch_relations(store: Additions, folder: Path) -> None:
         except WriteError:
             raise
         except OperatorError as error:
-            warnings.warn(
-                f"the tables at {address} are not used: {error}", UnusedTablesWarning, stacklevel=2
-            )
+            text = f"the tables at {hide_credentials(address)} are not used: {error}"
+            warnings.warn(text, UnusedTablesWarning, stacklevel=2)
 
 
 def _local(version: str, part: str) -> str:

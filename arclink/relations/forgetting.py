@@ -41,15 +41,15 @@ def forgetting_at_addresses(store: OpenStore) -> Iterator[None]:
     Raises:
         OperatorError: Relations could not be removed everywhere. The block was run.
     """
-    try:
+    with suppress(OperatorError):
         remove_at_addresses(store)
+    yield
+    try:
+        remove_at_addresses(store)  # also what tasks have written meanwhile
     except OperatorError as error:
-        yield
         raise OperatorError(
             f"the store has forgotten what was named, but copies of it may remain: {error}"
         ) from error
-    else:
-        yield
 
 
 @contextmanager

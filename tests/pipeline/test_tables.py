@@ -31,6 +31,7 @@ from arclink.relations.kept import relations_of
 from arclink.relations.state import make_part
 from arclink.store.location import open_store
 from arclink.store.protocols import Share
+from arclink.store.sqlite.store import SqliteStore
 from benchmarks.built_stores import build_store
 from tests.jobs.chain import write_chain
 from tests.pipeline.batch_orders import ALONE
@@ -409,6 +410,23 @@ def test_a_killed_job_leaves_nothing_that_a_takedown_does_not_find(
     assert rows_at(tmp_path / "at")["links"]
     run("forget", "example,sought)/", "--store", store)
     assert not versions(tmp_path / "at")
+
+
+def test_what_tasks_write_during_a_takedown_is_removed(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, forget = tmp_path / "at", SqliteStore.forget
+    run("tables", "--store", store, "--tables-at", at)
+    (folder,) = versions(at)
+
+    def meanwhile(*given: Any, **named: Any) -> Any:
+        assert not versions(at), "a takedown that is killed leaves none"
+        (at / folder.name / "links-00000-of-00001").mkdir(parents=True)
+        return forget(*given, **named)
+
+    monkeypatch.setattr(SqliteStore, "forget", meanwhile)
+    run("forget", "example,sought)/", "--store", store)
+    assert not versions(at)
 
 
 def test_a_store_that_is_replaced_takes_its_tables_along(
