@@ -68,8 +68,10 @@ def page() -> Response:
             return _site(given)
         asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
         store = current_store()
+        if not request.args:
+            return _start(store)
         with store.snapshot():  # a page combines several answers
-            return _view(asked, store) if request.args else _start(store)
+            return _view(asked, store)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -99,13 +101,9 @@ def _start(store: Scans) -> Response:
         words.update(show_site((), store, stores_of_app().tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
-    return _shown(
-        "start.html",
-        asked,
-        sums=store.sums(),
-        examples=[printable_uri(uri) for uri in example_pages(store, _EXAMPLES)],
-        **words,
-    )
+    with store.snapshot():
+        sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
+    return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
 
 
 def _site(given: Sequence[tuple[str, str]]) -> Response:
