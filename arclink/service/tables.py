@@ -121,7 +121,7 @@ class ServiceTables:
         `answer`.
         """
         with analysis_extra():
-            from arclink.relations.database import SqlError
+            from arclink.relations.errors import SqlError
 
         end = time.monotonic() + _PATIENCE
         found: list[AskAnswer | None] = []
