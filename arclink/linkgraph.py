@@ -507,9 +507,9 @@ class LinkGraph(Closing):
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
-        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (number of
-        mementos that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in
-        memory.
+        Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
+        `arclink.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
+        the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Args:
             level: ``uri``, ``host`` or ``domain``.
