@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as arrow
 
 from arclink.checksums import START_OF_REFERENCE
+from arclink.collecting import uncollected
 from arclink.errors import OperatorError
 from arclink.files.atomic import OUT_OF_SPACE
 from arclink.model import Memento
@@ -130,7 +131,8 @@ class PartWriter:
 
         self._connection.register(name, arrow.RecordBatchReader.from_batches(schema, watched()))
         try:
-            yield
+            with uncollected():
+                yield
         except (duckdb.Error, KeyboardInterrupt):
             if raised:
                 raise raised[0] from None

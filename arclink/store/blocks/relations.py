@@ -29,6 +29,7 @@ The *outcome* of a payload (column ``fate``) is everything in its `Payload` but 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from heapq import heappop, heappush
 from itertools import chain, compress, groupby, islice, pairwise
 from operator import itemgetter
@@ -440,9 +441,9 @@ def distinct_mementos(
     first = list(islice(rest, 2))
     items: Iterable[MementoItem]
     if len(first) == 1:
-        items = mementos_of(first[0], names, span)
+        items = of_row = mementos_of(first[0], names, span)
         # The usual case: one row, and no two captures at one time.
-        if all(one[0] < other[0] for one, other in pairwise(items)):
+        if len(of_row) < 2 or all(one[0] < other[0] for one, other in pairwise(of_row)):
             yield from items
             return
     else:
@@ -766,7 +767,11 @@ def scope_of_outcome(outcome: bytes | None) -> Scope | None:
 
     The scope is in the first byte, and most queries need no more.
     """
-    number = outcome[0] & ~_TITLED if outcome else 0
+    return _scope(outcome[0] & ~_TITLED) if outcome else None
+
+
+@cache
+def _scope(number: int) -> Scope | None:
     return Scope(number - 1) if number else None
 
 
@@ -790,13 +795,13 @@ def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
     numbers = unpack_few(outcome if title is None else outcome[: _begin_of_title(outcome)])
     if title is not None:
         numbers[:2] = [numbers[0] & ~_TITLED]
-    scope, charset, file, offset, reason, *rest = numbers
+    number, charset, file, offset, reason, *rest = numbers
     counts = tuple(
         (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
     )
     return Payload(
         checksum,
-        Scope(scope - 1) if scope else None,
+        _scope(number),
         names.name_of(charset),
         names.name_of(file),
         offset,
