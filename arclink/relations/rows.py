@@ -45,17 +45,18 @@ class _Uris:
         known = self._parts
         if len(known) > _URIS_KEPT:
             known.clear()
-        for uri in uris:
-            if uri not in known:
-                surt = surt_of(uri)
-                host = host_of(surt)
-                known[uri] = (
-                    printable_uri(uri),
-                    printable_uri(surt),
-                    packed_id(surt),
-                    host or None,
-                    domain_of(host) or None,
-                )
+        missing = [uri for uri in dict.fromkeys(uris) if uri not in known]
+        surts = [*map(surt_of, missing)]
+        hosts = [*map(host_of, surts)]
+        parts = zip(
+            map(printable_uri, missing),
+            map(printable_uri, surts),
+            map(packed_id, surts),
+            (host or None for host in hosts),
+            (domain or None for domain in map(domain_of, hosts)),
+            strict=True,
+        )
+        known.update(zip(missing, parts, strict=True))
         types = (_TEXT, *_OF_URI.values())
         columns = zip(*map(known.__getitem__, uris), strict=True) if uris else ((),) * len(types)
         return [arrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]

@@ -429,8 +429,8 @@ def _first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
 
 def distinct_mementos(
     rows: Iterable[Row], names: Names, span: Span = ALL_TIME
-) -> Iterator[MementoItem]:
-    """Yield the mementos of one SURT within ``span``, sorted, each key once.
+) -> Iterable[MementoItem]:
+    """Return the mementos of one SURT within ``span``, sorted, each key once.
 
     Args:
         rows: All rows of the SURT, by key.
@@ -439,15 +439,17 @@ def distinct_mementos(
     """
     rest = iter(rows)
     first = list(islice(rest, 2))
-    items: Iterable[MementoItem]
     if len(first) == 1:
-        items = of_row = mementos_of(first[0], names, span)
+        items = mementos_of(first[0], names, span)
         # The usual case: one row, and no two captures at one time.
-        if len(of_row) < 2 or all(one[0] < other[0] for one, other in pairwise(of_row)):
-            yield from items
-            return
-    else:
-        items = in_order(chain(first, rest), lambda row: mementos_of(row, names))
+        if len(items) < 2 or all(one[0] < other[0] for one, other in pairwise(items)):
+            return items
+        return _first_copies(items, span)
+    in_all = in_order(chain(first, rest), lambda row: mementos_of(row, names))
+    return _first_copies(in_all, span)
+
+
+def _first_copies(items: Iterable[MementoItem], span: Span) -> Iterator[MementoItem]:
     for (timestamp, *_), copies in groupby(items, itemgetter(0, 1, 2)):
         if timestamp > span.last:
             return
