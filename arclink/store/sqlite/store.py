@@ -105,6 +105,10 @@ _FREE = 0.05
 """Greatest share of a file's pages that may be unused."""
 
 
+_ADDRESSES = "tables"
+"""Name of the setting with the addresses where tasks may have written relations."""
+
+
 class ReadPayload(NamedTuple):
     """A payload that was read: its number and the scope of its links."""
 
@@ -360,6 +364,9 @@ class SqliteStore(BlockAnswers):
             ).fetchone()
         return found[0] if found else None
 
+    def tables_at(self) -> Sequence[str]:
+        return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
+
     def months(self) -> Mapping[str, int] | None:
         from arclink.store.sqlite.months import stored_months
 
@@ -555,6 +562,14 @@ class SqliteStore(BlockAnswers):
                 f"{self.path}: no answer contains the forgotten data, but the file's log "
                 "may, because "
                 "another process reads the store. Run `arclink forget --clean` again after it ends."
+            )
+
+    def note_tables(self, address: str, *, are_there: bool) -> None:
+        with translated(self.path), self._writing():
+            others = {*self.tables_at()} - {address}
+            addresses = sorted(others | {address} if are_there else others)
+            self._connection.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (_ADDRESSES, json.dumps(addresses))
             )
 
     def close(self) -> None:
