@@ -40,7 +40,7 @@ def host_of(surt: Surt) -> Host:
 
 @lru_cache(maxsize=1 << 14)
 def _host_in(stem: str) -> Host:
-    """Return the host at the start of a SURT, up to its path; empty if it is none."""
+    """Return the host in the start of a SURT, up to its path; empty if that has no host."""
     host = _HOST.match(stem)
     if host is None:
         return Host("")
