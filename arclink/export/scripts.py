@@ -40,8 +40,8 @@ _AT_ONCE = 2_048
 _LIMITS = SqlLimits(memory=1_000)
 """What a script may use; more goes to temporary files in the folder of the output."""
 
-_LIMITS_OF_LINKS = SqlLimits(memory=300)
-"""The same for a file of links: they are sorted, which 200 MB are too few for at 10 million."""
+_LIMITS_OF_LINKS = SqlLimits(memory=200)
+"""The same for a file of links: they are sorted, which 150 MB are too few for at 10 million."""
 
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 

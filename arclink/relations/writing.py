@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as arrow
 
 from arclink.checksums import START_OF_REFERENCE
+from arclink.collecting import uncollected
 from arclink.model import Memento
 from arclink.relations.columns import CAPTURES, LINKS
 from arclink.relations.errors import translated
@@ -31,6 +32,12 @@ SORTING = "sorting"
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
+
+_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880}
+"""Rows of a row group, by sort key.
+
+More rows compress better, but leave less memory for sorting; those of captures are long.
+"""
 
 IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
 """Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
@@ -100,7 +107,8 @@ class PartWriter:
         """Write the rows of a query, sorted."""
         path = str(self.folder / name)
         self.run(
-            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd, "
+            f"ROW_GROUP_SIZE {_ROWS_OF_GROUP[order]})"
         )
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
@@ -128,7 +136,8 @@ class PartWriter:
 
         self._connection.register(name, arrow.RecordBatchReader.from_batches(schema, watched()))
         try:
-            yield
+            with uncollected():
+                yield
         except (Exception, KeyboardInterrupt):
             if raised:
                 raise raised[0] from None

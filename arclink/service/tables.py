@@ -204,7 +204,7 @@ class ServiceTables:
             NotReadyError: Always.
         """
         links = store.whole.sums().links
-        if links > _MOST_LINKS:
+        if links > _MOST_LINKS and not store.whole.tables_at():  # to copy them takes less
             raise NotReadyError(
                 f"questions need the tables of this store, which has {links:,} links; its owner "
                 "makes them with: arclink tables"

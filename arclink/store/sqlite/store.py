@@ -220,6 +220,16 @@ class SqliteStore(BlockAnswers):
         found = {checksum: outcome for checksum, _, outcome in rows}
         return [found.get(checksum) for checksum in packed]
 
+    def outcomes_and_contents(
+        self, checksums: Sequence[Checksum]
+    ) -> Iterator[tuple[bytes | None, ContentId | None]]:
+        packed = [pack_checksum(checksum) for checksum in checksums]
+        query = _PAYLOADS_WITH_CUT.format(",".join("?" * len(packed)))
+        found = {key: facts for key, *facts in self._connection.execute(query, packed)}
+        for checksum, key in zip(checksums, packed, strict=True):
+            outcome, cut = found.get(key, (None, None))
+            yield outcome, None if cut is None else join_content(checksum, cut)
+
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         portions = (contents[at : at + _AT_ONCE] for at in range(0, len(contents), _AT_ONCE))
         return list(chain.from_iterable(map(self._some_numbers, portions)))
@@ -732,6 +742,10 @@ CROSS JOIN payloads ON payloads.checksum = wanted.checksum
 CROSS JOIN contents ON contents.payload = payloads.number AND contents.cut = wanted.cut
 """  # CROSS: in this order
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
+_PAYLOADS_WITH_CUT = """
+SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number LIMIT 1)
+FROM payloads WHERE checksum IN ({})
+"""
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """
 SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload
