@@ -11,7 +11,7 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
+
+_WAITING: Final = 2
+"""Number of further questions that wait for these."""
 
 _MEMORY: Final = 600
 """Megabytes of memory for all questions of a process."""
@@ -81,6 +84,7 @@ class ServiceTables:
         self._where = where
         self._lock = threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
+        self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: subprocess.Popen[bytes] | None = None
         self._preparing: threading.Thread | None = None
@@ -104,13 +108,8 @@ class ServiceTables:
         with self._in_use(store) as opened:
             found = opened.answers.get(query)
             if found is None:
-                if not self._gate.acquire(timeout=seconds):
-                    raise NotReadyError("too many questions are being answered; ask again later")
-                try:
-                    with opened.relations.apart(seconds) as database:
-                        found = ask(database, query)
-                finally:
-                    self._gate.release()
+                with self._turn(seconds), opened.relations.apart(seconds) as database:
+                    found = ask(database, query)
                 opened.keep(query, found)
         return found
 
@@ -137,6 +136,20 @@ class ServiceTables:
             if missing:
                 self._prepare(opened, missing)
         return found
+
+    @contextmanager
+    def _turn(self, seconds: float) -> Iterator[None]:
+        """Wait until few other questions are being answered.
+
+        Raises:
+            NotReadyError: Others wait, too: threads are left for requests that are no questions.
+        """
+        with ExitStack() as held:
+            for semaphore, wait in ((self._queue, 0), (self._gate, seconds)):
+                if not semaphore.acquire(timeout=wait):
+                    raise NotReadyError("too many questions are being answered; ask again later")
+                held.callback(semaphore.release)
+            yield
 
     @contextmanager
     def _in_use(self, store: Scans) -> Iterator[_Opened]:

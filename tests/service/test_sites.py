@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.model import Forgotten, Surt
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
+from arclink.relations import asking
 from arclink.relations.kept import relations_of
 from arclink.service.pages import sites
 from arclink.service.settings import Settings
@@ -194,3 +195,31 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     ]
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_few_questions_run_at_a_time_and_the_others_are_told(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = client.application.extensions["arclink"].tables
+    for _ in range(4):
+        assert tables._queue.acquire(timeout=0)
+    busy = client.get("/ask/words")
+    assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "too many questions" in busy.get_json()["detail"]
+    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    tables._queue.release(4)
+    assert client.get("/ask/words").status_code == HTTPStatus.OK
+
+
+def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = asking._read
+    endless = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
+    monkeypatch.setattr(
+        asking, "_read", lambda folder, name: endless if name == "words" else read(folder, name)
+    )
+    monkeypatch.setattr(ServiceTables.answer, "__defaults__", (0.3,))
+    slow = client.get("/ask/words?by=year")
+    assert slow.status_code == HTTPStatus.BAD_REQUEST
+    assert "stopped after" in slow.get_json()["detail"]
