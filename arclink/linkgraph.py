@@ -42,6 +42,8 @@ from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import QUESTIONS
 from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
+    from arclink.questions.asking import AskAnswer
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -110,6 +113,26 @@ class OfRows(Within, total=False):
     """
 
     by: str
+    limit: int
+
+
+class OfQuestion(Within, total=False):
+    """Keywords of `LinkGraph.ask`.
+
+    Attributes:
+        scope: ``page``, ``prefix``, ``host``, ``domain`` or ``archive``.
+        level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
+        by: ``day``, ``month`` or ``year``: rows for each.
+        external: Whether only links from other sites count.
+        words: The words that ``find`` finds.
+        limit: Largest number of rows about each address and period; 0, the default, for all.
+    """
+
+    scope: str
+    level: str
+    by: str
+    external: bool
+    words: str
     limit: int
 
 
@@ -334,12 +357,39 @@ class LinkGraph(Closing):
             UsageError: The query is wrong, the graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
-        if not self._where or self._at:
-            raise UsageError("sql: only for a graph of all times that was opened with arclink.open")
+        self._check_tables("sql")
         with analysis_extra():
             from arclink.relations.database import SqlDatabase
         with SqlDatabase(self._where, self.store) as database:
             return database.answer(query)
+
+    def ask(self, question: str, *uris: str, **parameters: Unpack[OfQuestion]) -> "AskAnswer":
+        """Return the answer to a question about pages, sites or the whole archive.
+
+        ``graph.ask("linkers", "*.example.org", by="year").to_pandas()`` says who linked to a site.
+        Answers are read from the same tables as `sql`.
+
+        Args:
+            question: Its name (``docs/reference/questions.md``).
+            *uris: What it is about: ``http://example.org/page``, ``http://example.org/news/*`` or
+                ``*.example.org``; several for a row about each; none for the whole archive.
+            **parameters: See `OfQuestion`.
+
+        Raises:
+            BadParameterError: There is no such question, or a parameter is wrong.
+            UsageError: The graph shows one time, or it has no path.
+            OperatorError: The tables cannot be written.
+        """
+        self._check_tables("ask")
+        if question not in QUESTIONS:
+            raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+        asked = self._written({"uri": uris, "limit": 0, **parameters})
+        query = AskQuery.from_parameters(asked, name=question)
+        with analysis_extra():
+            from arclink.questions.asking import ask
+            from arclink.relations.database import ShownRelations
+        with ShownRelations(self._where, self.store) as database:
+            return ask(database, query)
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
@@ -457,9 +507,9 @@ class LinkGraph(Closing):
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
-        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (number of
-        mementos that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in
-        memory.
+        Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
+        `arclink.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
+        the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Args:
             level: ``uri``, ``host`` or ``domain``.
@@ -470,15 +520,17 @@ class LinkGraph(Closing):
             UsageError: networkx is not installed.
         """
         from arclink.export.markup import links_of, nodes_of
+        from arclink.export.node_facts import facts_of
 
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
         with self._picture(level, parameters) as picture:
             names = []
-            for _, name, label in nodes_of(picture):
+            for (_, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
                 names.append(label)
-                graph.add_node(label, **({"surt": name} if level == "uri" else {}))
+                surt = {"surt": name} if level == "uri" else {}
+                graph.add_node(label, **surt, **facts._asdict())
             for source, target, mementos, first, last in links_of(picture.links):
                 graph.add_edge(
                     names[source],
@@ -625,6 +677,11 @@ class LinkGraph(Closing):
         from arclink.export.queries import ExportQuery
 
         return ExportQuery.from_parameters(self._written({"format": form, "level": level, **given}))
+
+    def _check_tables(self, name: str) -> None:
+        if not self._where or self._at:
+            why = "only for a graph of all times that was opened with arclink.open"
+            raise UsageError(f"{name}: {why}")
 
     def _links(self, uri: str, direction: Direction, parameters: Mapping[str, object]) -> Links:
         asked = dict(parameters)

@@ -35,6 +35,7 @@ ROOMS = (
     "relations",
     "federation",
     "analysis",
+    "questions",
     "export",
     "captures",
     "linkgraph",

@@ -39,8 +39,8 @@ from arclink.access.queries import (
     BadParameterError,
     ConflictError,
     LinkQuery,
-    MatchType,
     few_filters,
+    without_asterisk,
 )
 from arclink.access.replay import moment_of
 from arclink.access.snapshots import of_one_state
@@ -373,7 +373,8 @@ class CaptureQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        links = _links(given)
+        asked = without_asterisk(given)
+        links = LinkQuery(*URI.required(asked), MATCH_TYPE.required(asked))
         values = cls.values(given, otherwise)
         closest, sort = _CLOSEST.optional(given), _SORT.required(given)
         if sort == "closest" and closest is None:
@@ -568,19 +569,6 @@ def _after(captures: Iterator[Memento], after: RowPosition | None) -> Iterator[M
 
 def _is_after(memento: Memento, position: RowPosition) -> bool:
     return (memento.timestamp, memento.original, memento.checksum) > position[1:4]
-
-
-def _links(given: Given) -> LinkQuery:
-    """Return the link query about the same URIs; ``*`` in the URI may say which."""
-    name, texts = given.found(URI)
-    text = "".join(texts).strip()
-    match_type = None
-    if not given.has(MATCH_TYPE):
-        if text.startswith("*."):
-            text, match_type = text[2:], MatchType.DOMAIN
-        elif text.endswith("*"):
-            text, match_type = text[:-1], MatchType.PREFIX
-    return LinkQuery(*URI.read(text, name), match_type or MATCH_TYPE.required(given))
 
 
 def _position(key: str, links: LinkQuery, collapses: int) -> RowPosition:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
+    ConflictError,
     DeclaredQuery,
     Form,
     Given,
@@ -16,6 +17,7 @@ from arclink.access.declarations import (
 from arclink.access.queries import (
     CURSOR,
     DEFAULT_LIMIT,
+    MATCH_TYPE,
     LinkQuery,
     reading_cursor,
 )
@@ -24,16 +26,16 @@ from arclink.store.protocols import OpenStore
 
 Row = TypeVar("Row")
 
-_PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
+PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
 """Periods by their names in the parameter ``by``."""
 
 MOST_ROWS = 999_999
 
 _UNITS = [
-    *_PERIODS,
+    *PERIODS,
     "host",
-    *(f"{period},host" for period in _PERIODS),
-    *(f"host,{period}" for period in _PERIODS),
+    *(f"{period},host" for period in PERIODS),
+    *(f"host,{period}" for period in PERIODS),
 ]
 
 
@@ -41,13 +43,13 @@ def _by(text: str) -> tuple[Period | None, bool]:
     words = [word.strip() for word in text.split(",")]
     if ",".join(words) not in _UNITS:
         raise ValueError
-    return next((_PERIODS[word] for word in words if word in _PERIODS), None), "host" in words
+    return next((PERIODS[word] for word in words if word in PERIODS), None), "host" in words
 
 
 BY_PERIOD = Parameter(
     "by",
     "With level host or domain: count per day, month or year.",
-    named(_PERIODS),
+    named(PERIODS),
     default="month",
     fields=("period",),
 )
@@ -56,7 +58,7 @@ BY_PERIOD_OR_HOST = Parameter(
     "One row per text and kind for each day, month or year, for each host of the linking "
     "pages, or both.",
     Form(
-        f"{', '.join(_PERIODS)} or host, or one of the first and host: month,host",
+        f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
         {"type": "string", "enum": _UNITS},
         _by,
     ),
@@ -102,6 +104,14 @@ class RowQuery(DeclaredQuery):
     links: LinkQuery
     limit: int = DEFAULT_LIMIT
     cursor: RowCursor | None = None
+
+    def __post_init__(self) -> None:
+        if self.links.is_range:
+            raise ConflictError(
+                MATCH_TYPE.name,
+                self.links.match_type.value,
+                "must be exact: this answer is about one page",
+            )
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:

@@ -90,6 +90,34 @@ class MatchType(Enum):
     """All URIs of its host and of the hosts below it, at any port."""
 
 
+def as_written(text: str) -> tuple[str, MatchType | None]:
+    """Return a URI without the asterisk that says which URIs are meant, and which; None without.
+
+    An asterisk without which nothing is left that can be read is a character of the URI.
+
+    Source: the URLs of pywb's and OpenWayback's CDX servers.
+
+    >>> as_written("*.example.org/*")
+    ('example.org', <MatchType.DOMAIN: 'domain'>)
+    >>> as_written("http://example.org/news/*")
+    ('http://example.org/news/', <MatchType.PREFIX: 'prefix'>)
+    """
+    if _CONTROL.search(text):
+        return text, None
+    text = text.strip()
+    if text.startswith("*."):
+        uri, match_type = text[2:].removesuffix("*").removesuffix("/"), MatchType.DOMAIN
+    elif text.endswith("*"):
+        uri, match_type = text[:-1], MatchType.PREFIX
+    else:
+        return text, None
+    try:
+        _surt_read(uri)
+    except ValueError:
+        return text, None
+    return uri, match_type
+
+
 def _surt_read(text: str) -> Surt:
     """Return the SURT of a URI as users type it.
 
@@ -278,6 +306,7 @@ class LinkQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
+        given = without_asterisk(given)
         values = cls.values(given, otherwise)
         span, at = times_of(given)
         return cls(span=span, at=at, **values)._at_cursor(CURSOR.optional(given) or "")
@@ -353,6 +382,18 @@ class LinkQuery(DeclaredQuery):
             if not (self._has_position(cursor.outlinks) and self._has_position(cursor.inlinks)):
                 raise CursorError("not a position in this answer")
         return replace(self, cursor=cursor)
+
+
+def without_asterisk(given: Given) -> Given:
+    """Return parameters with the match type that an asterisk in the URI means.
+
+    With a match type of its own, an asterisk is a character of the URI.
+    """
+    name, texts = given.found(URI)
+    uri, match_type = as_written("".join(texts))
+    if match_type is None or given.has(MATCH_TYPE):
+        return given
+    return Given({**given.texts, name: (uri,), MATCH_TYPE.name: (match_type.value,)})
 
 
 def fingerprint_of(*asked: object) -> str:

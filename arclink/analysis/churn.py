@@ -9,8 +9,8 @@ capture may be before that window. The average time between the two is reported 
 from typing import TYPE_CHECKING, NamedTuple
 
 from arclink.analysis.link_scope import LinkScope, ask_about_links
-from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.analysis.windows import Windows
+from arclink.relations.parts import ARCHIVE, WebPart
 
 if TYPE_CHECKING:
     from arclink.relations.database import RelationsDatabase

@@ -24,8 +24,8 @@ import numpy as np
 
 from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.analysis.survival import SurvivalCurve, kaplan_meier
-from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.analysis.windows import Windows
+from arclink.relations.parts import ARCHIVE, WebPart
 
 if TYPE_CHECKING:
     from arclink.relations.database import RelationsDatabase

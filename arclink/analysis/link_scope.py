@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from arclink.access.kinds import others_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.slices import Level
-from arclink.analysis.targets import Target, WebPart
+from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
 from arclink.model import Kind
+from arclink.relations.parts import WebPart
 from arclink.store.protocols import Answers
 
 if TYPE_CHECKING:

@@ -1,59 +1,30 @@
-"""A part of the web that a user names (a URI, a host or a registered domain), and its SURTs."""
+"""The target of links that a user names: a URI, a host or a registered domain, and its SURTs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 from arclink.access.queries import BadParameterError, absolute_uri, surt_asked
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import Surt, UriR
+from arclink.relations.parts import ARCHIVE, WebPart
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 
 
-class WebPart(NamedTuple):
-    """A part of the web, as questions name it (``relations/questions/common.sql``).
+def site_asked(name: str) -> WebPart:
+    """Return a host with its ports and subdomains; everything for an empty name.
 
-    Attributes:
-        part: ``archive``, ``site``, or the name of a level.
-        name: Of the host or domain; for a URI, its SURT.
-        first: No SURT of it is before this one.
-        last: No SURT of it is after this one.
+    Raises:
+        BadParameterError: It is not the name of a host.
     """
-
-    part: str = "archive"
-    name: str = ""
-    first: str = ""
-    last: str = "\U0010ffff"
-
-    @classmethod
-    def below(cls, part: str, name: str) -> Self:
-        """Return a host or domain.
-
-        >>> WebPart.below("domain", "bbc.co.uk").first
-        'uk,co,bbc)'
-        """
-        beginning = name if ":" in name else ",".join(reversed(name.split(".")))
-        return cls(part, name, f"{beginning})", f"{beginning};")
-
-    @classmethod
-    def site(cls, name: str) -> Self:
-        """Return a host with its ports and subdomains; everything for an empty name.
-
-        Raises:
-            BadParameterError: It is not the name of a host.
-        """
-        if not name:
-            return cls()
-        host = host_of(surt_asked("--site", name))
-        if not host:
-            raise BadParameterError("--site", name, "the name of a host such as example.org")
-        return cls.below("site", host)
-
-
-ARCHIVE = WebPart()
-"""The whole archive."""
+    if not name:
+        return ARCHIVE
+    host = host_of(surt_asked("--site", name))
+    if not host:
+        raise BadParameterError("--site", name, "the name of a host such as example.org")
+    return WebPart.below("site", host)
 
 
 @dataclass(frozen=True, slots=True)

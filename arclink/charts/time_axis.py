@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import Self
 
 from arclink.access.chronicles import Captured, Chronicle, units_between
 from arclink.access.link_states import State
@@ -66,24 +67,45 @@ class Mark:
 
 
 class Axis:
-    """The time axis of a chronicle, from the start of its first unit to the end of its last.
+    """A time axis, from the start of its first unit to the end of its last.
 
     Args:
-        chronicle: Of the page.
-        months: Months in which any page was captured; None if they are not known.
+        unit: The unit.
+        first: The earliest time; None if the axis is empty.
+        last: The latest time.
+        captured: Units, months or years in which any page was captured; None if they are not known.
     """
 
-    def __init__(self, chronicle: Chronicle, months: Iterable[str] | None) -> None:
-        self.unit = chronicle.unit
-        self.units: Sequence[str] = tuple(_with_margins(chronicle))
+    def __init__(
+        self,
+        unit: Period,
+        first: Timestamp | None,
+        last: Timestamp | None,
+        captured: Iterable[str] | None,
+    ) -> None:
+        self.unit = unit
+        self.units: Sequence[str] = (
+            tuple(_with_margins(unit, first, last)) if first and last else ()
+        )
         if self.units:
             self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
-        captured = {month[: len("2010")] for month in months or ()} | {*(months or ())}
-        seen = chronicle.inlinks.keys() | chronicle.outlinks.keys()
-        self._known = {
-            unit for unit in self.units if unit in seen or unit[: len("2010-02")] in captured
-        }
-        self.has_months = months is not None
+        self.has_months = captured is not None
+        self._captured = frozenset(
+            part for when in captured or () for part in (when, when[: len("2010")])
+        )
+        self._seen: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, chronicle: Chronicle, months: Iterable[str] | None) -> Self:
+        """Return the axis of a page.
+
+        Args:
+            chronicle: Of the page.
+            months: Months in which any page was captured; None if they are not known.
+        """
+        axis = cls(chronicle.unit, chronicle.first, chronicle.last, months)
+        axis._seen = frozenset(chronicle.inlinks.keys() | chronicle.outlinks.keys())
+        return axis
 
     def x(self, moment: datetime) -> float:
         """Return the position of ``moment``."""
@@ -118,7 +140,8 @@ class Axis:
                 Period.MONTH: moment.month - 1,
                 Period.YEAR: moment.year,
             }[unit]
-            if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
+            is_near = unit is Period.DAY and step > 1 and moment.day > (29 if step == 2 else 28)
+            if number % step == 0 and not is_near:  # the first day of the next month follows
                 labels.append(
                     (
                         self.x(moment),
@@ -152,7 +175,11 @@ class Axis:
 
     def unknown(self) -> list[Bar]:
         """Return the runs of units without a capture of any page: links to a page are unknown."""
-        return self.gaps(self._known)
+        return self.gaps(
+            unit
+            for unit in self.units
+            if not self._captured.isdisjoint((unit, unit[: len("2010-02")])) or unit in self._seen
+        )
 
     def gaps(self, known: Iterable[str]) -> list[Bar]:
         """Return the runs of units that are not among ``known``."""
@@ -216,29 +243,22 @@ def most_of(charts: Iterable[Mapping[str, int]]) -> int:
     return max((count for counts in charts for count in counts.values()), default=0) or 1
 
 
-def _with_margins(chronicle: Chronicle) -> Iterator[str]:
-    """Yield the units of a chronicle, with margins if it is short.
+def _with_margins(unit: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:
+    """Yield the units from one time to another, with margins if they are few.
 
-    Days before and after a short chronicle are added, so that one day does not fill the picture.
+    Days before and after a short time are added, so that one day does not fill the picture.
     """
-    missing = _FEWEST_UNITS - sum(1 for _ in chronicle.units())
-    if (
-        chronicle.first is None
-        or chronicle.last is None
-        or missing <= 0
-        or chronicle.unit is not Period.DAY
-    ):
-        yield from chronicle.units()
+    missing = _FEWEST_UNITS - sum(1 for _ in units_between(first, last, unit))
+    if missing <= 0 or unit is not Period.DAY:
+        yield from units_between(first, last, unit)
         return
     margin = timedelta((missing + 1) // 2)
-    first, last = (
-        moment_of(timestamp).replace(tzinfo=None) for timestamp in (chronicle.first, chronicle.last)
+    begin, end = (moment_of(timestamp).replace(tzinfo=None) for timestamp in (first, last))
+    begin, end = (
+        max(begin, datetime.min + margin) - margin,
+        min(end, datetime.max - margin) + margin,
     )
-    first, last = (
-        max(first, datetime.min + margin) - margin,
-        min(last, datetime.max - margin) + margin,
-    )
-    yield from units_between(_digits(first), _digits(last), Period.DAY)
+    yield from units_between(_digits(begin), _digits(end), Period.DAY)
 
 
 def _digits(moment: datetime) -> Timestamp:

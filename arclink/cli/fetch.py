@@ -17,7 +17,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
-from arclink.cli.options import QUIET
+from arclink.cli.options import QUIET, lines_of_list
 from arclink.cli.rules import NO_REDIRECTS, RULES, rules_from
 from arclink.cli.sizes import size, size_text
 from arclink.errors import InputError, UsageError, WaybackError
@@ -154,13 +154,7 @@ def _read_entries(given: tuple[str, ...]) -> list[str]:
     for text in given:
         path = Path(text)
         if path.is_file():
-            try:
-                lines = path.read_text(encoding="utf-8").splitlines()
-            except UnicodeDecodeError as error:
-                raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
-            entries += [
-                line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")
-            ]
+            entries += lines_of_list(path)
         elif "://" in text or text.startswith("*."):
             try:
                 parse_entry(text)

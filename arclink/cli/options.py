@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+from pathlib import Path
+
 from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     PATH,
@@ -13,6 +15,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.declared_options import declared
+from arclink.errors import InputError
 from arclink.store.protocols import Scans
 
 STORE = Parameter(
@@ -40,6 +43,21 @@ def open_requested_graph(given: Given) -> Scans:
     from arclink.subsets.opener import open_graph
 
     return open_graph(STORE.required(given), SUBSET.optional(given) or "")
+
+
+def lines_of_list(path: Path) -> list[str]:
+    """Return the lines of a list file without blank lines and comments (``#``).
+
+    Raises:
+        InputError: The file cannot be read as text.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def replay_prefix(name: str) -> Form[ReplayPrefix]:

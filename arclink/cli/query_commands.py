@@ -7,12 +7,15 @@ imports what its command needs: so a call loads nothing for the other commands.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from inspect import getdoc
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
 from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import (
+    PATH,
     AnyParameter,
     ConflictError,
     Given,
@@ -22,7 +25,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, STORE, open_requested_graph
+from arclink.cli.options import GRAPH, REPLAY, STORE, lines_of_list, open_requested_graph
 from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
@@ -44,10 +47,12 @@ class _Query(NamedTuple):
     Attributes:
         parameters: Its parameters, in the order of its help.
         read: Reads the query in the parameters, before a store is opened.
+        more: Lines that its help has at its end.
     """
 
     parameters: tuple[AnyParameter, ...]
     read: Callable[[Given], _Answer]
+    more: Sequence[str] = ()
 
 
 class _Declaration(NamedTuple):
@@ -70,7 +75,8 @@ def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
         with open_requested_graph(given) as graph:
             write_answer(answer(graph))
 
-    return click.command(help=declare.__doc__)(takes(*query.parameters)(command)), examples
+    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
+    return click.command(help=about)(takes(*query.parameters)(command)), examples
 
 
 def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
@@ -312,6 +318,62 @@ def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
             )
 
     return answer
+
+
+@_command(
+    "ask",
+    "arclink ask linkers '*.example.org' --store links.db --level domain --by year",
+    "arclink ask broken http://example.org/ --store links.db --scope host --format csv",
+    "arclink ask most-linked --store links.db --level host",
+    "arclink ask captures --store links.db --uris addresses.txt --by year",
+)
+def _ask() -> _Query:
+    """Answer a question about pages, sites, or the whole archive.
+
+    The answer is read from the tables of the store, which are made on first use (`arclink tables`).
+    docs/reference/questions.md says what each question counts.
+    """
+    from arclink.access.formats.rows import ROW_FORMAT
+    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
+    from arclink.questions.table import QUESTIONS
+
+    name = Parameter(
+        "name",
+        "The question.",
+        named({name: name for name in QUESTIONS}),
+        is_required=True,
+        is_positional=True,
+        metavar="NAME",
+    )
+    addresses = Parameter(
+        "uris",
+        "A file with an address on each line, for questions about many.",
+        PATH,
+        metavar="FILE",
+    )
+
+    def read(given: Given) -> _Answer:
+        form, file = ROW_FORMAT.required(given), addresses.optional(given)
+        if file is not None:
+            texts = (*given.found(ADDRESSES)[1], *lines_of_list(Path(file)))
+            given = Given({**given.texts, ADDRESSES.name: texts})
+        query = AskQuery.of(given, name=name.required(given))
+
+        def answer(graph: Scans) -> Iterator[bytes]:
+            from arclink.analysis.scipy_extra import analysis_extra
+
+            with analysis_extra():
+                from arclink.questions.asking import ask
+                from arclink.relations.database import ShownRelations
+            from arclink.questions.rows import ask_as_rows
+
+            with ShownRelations(STORE.required(given), graph) as database:
+                return form.write(ask_as_rows(ask(database, query)))
+
+        return answer
+
+    names = [f"  {name:<12}  {question.asks}" for name, question in QUESTIONS.items()]
+    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ROW_FORMAT), read, names)
 
 
 @_command(

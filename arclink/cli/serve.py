@@ -37,6 +37,7 @@ _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _OURS = frozenset(
     {
+        "ask",
         "static",
         "health",
         "explain",
@@ -134,6 +135,10 @@ LOG = Parameter(
 )
 _LOG_REQUESTS = switch("log-requests", "Log every request.")
 _INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
+_TITLE = Parameter("title", "Title of the archive, for its front page.", TEXT, metavar="TEXT")
+_DESCRIPTION = Parameter(
+    "description", "What the archive is, for its front page.", TEXT, metavar="TEXT"
+)
 EMBARGO = Parameter(
     "embargo",
     "Hide captures that are younger than this.",
@@ -214,6 +219,8 @@ EXAMPLES = (
     LOG,
     _LOG_REQUESTS,
     _INSTANCES,
+    _TITLE,
+    _DESCRIPTION,
     REPLAY,
     EMBARGO,
     _EMBARGO_PREFIXES,
@@ -273,6 +280,8 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
     return Settings(
+        title=_TITLE.optional(given) or "",
+        description=_DESCRIPTION.optional(given) or "",
         replay=REPLAY.optional(given) or NO_REPLAY,
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(

@@ -24,7 +24,7 @@ EXAMPLES = (
     "--runner hadoop",
 )
 
-TABLES_AT = Parameter(
+_TABLES_AT = Parameter(
     "tables-at",
     "Address in HDFS or S3, or a folder, where tasks write the store's tables. The store remembers "
     "it.",
@@ -48,7 +48,7 @@ _PARTS = Parameter(
 
 
 @click.command()
-@takes(STORE, _REMOVE, TABLES_AT, _LOST, _PARTS, *ENGINE, CORES)
+@takes(STORE, _REMOVE, _TABLES_AT, _LOST, _PARTS, *ENGINE, CORES)
 def command(given: Given) -> None:
     """Make the tables `captures` and `links` of a store, and name their Parquet files.
 
@@ -61,7 +61,7 @@ def command(given: Given) -> None:
     from arclink.relations.folder import address_of, leave_address, remove_relations
     from arclink.store.location import open_store
 
-    store, address = STORE.required(given), TABLES_AT.optional(given)
+    store, address = STORE.required(given), _TABLES_AT.optional(given)
     is_lost = _LOST.required(given)
     if is_lost and (address is None or not _REMOVE.required(given)):
         raise UsageError("--lost: only with --remove and --tables-at")

@@ -148,6 +148,7 @@ def count_links(
             "source": name_of(query.level),
             "target": name_of(query.level, "target_"),
             "label": "url" if label else "NULL",
+            "title": "translate(title, chr(9) || chr(10), '  ')" if label else "NULL",
             "target_label": "target" if label else "NULL",
         }
         for name in ("links", "graph"):

@@ -7,12 +7,17 @@ scripts in the same way.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from arclink.relations.database import RelationsDatabase
 
+FOLDER = "arclink.relations.questions"
+"""Where the texts of relations and analyses are."""
+
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
 
 
 def statements_of(database: RelationsDatabase, text: str) -> list[str]:
@@ -34,12 +39,44 @@ def ask(
     Raises:
         OperatorError: The files of the relations cannot be read.
     """
-    database.set(values or {})
-    texts = [
-        (files("arclink.relations") / "questions" / f"{name}.sql").read_text() for name in names
-    ]
-    *steps, query = statements_of(database, "\n".join(texts))
-    for statement in steps:
-        database.run(statement)
+    query = prepared(database, text_of(FOLDER, *names), values or {})
     rows: Sequence[Mapping[str, Any]] = database.answer(query).to_pylist()
     return rows
+
+
+def prepared(database: RelationsDatabase, text: str, values: Mapping[str, object]) -> str:
+    """Return the query at the end of a text, after those definitions were made that it uses."""
+    database.set(values)
+    if text not in _NEEDED:
+        _NEEDED[text] = _needed(statements_of(database, text))
+    *steps, query = _NEEDED[text]
+    for statement in steps:
+        database.run(statement)
+    return query
+
+
+_NEEDED: dict[str, Sequence[str]] = {}
+"""The statements of texts."""
+
+
+def _needed(statements: Sequence[str]) -> Sequence[str]:
+    """Return the query at the end after those definitions that it uses, directly or not."""
+    *steps, query = statements
+    needed = [query]
+    for step in reversed(steps):
+        created = _CREATES.match(step)
+        is_used = created and any(re.search(rf"\b{created[1]}\b", one) for one in needed)
+        if is_used or not created:
+            needed.insert(0, step)
+    return needed
+
+
+def text_of(folder: str, *names: str) -> str:
+    """Return texts of SQL as one; ``folder`` is the package that they are in."""
+    return "\n".join(_read(folder, name) for name in names)
+
+
+@cache
+def _read(folder: str, name: str) -> str:
+    package, _, below = folder.rpartition(".")
+    return (files(package) / below / f"{name}.sql").read_text("utf-8")

@@ -10,7 +10,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
@@ -77,6 +78,7 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
+        self._once: dict[str, list[tuple[Any, ...]]] = {}
         self._memory_of_users = 0
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
@@ -89,8 +91,14 @@ class RelationsDatabase(Closing):
 
     def kinds(self, wants: Callable[[Kind], bool]) -> list[str]:
         """Return the kinds of links that are there and wanted."""
-        kinds = self.run("SELECT DISTINCT kind FROM links")
-        return [kind for (kind,) in kinds if wants(Kind(kind))]
+        found = self.once("SELECT DISTINCT kind FROM links")
+        return [kind for (kind,) in found if wants(kind)]
+
+    def once(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query that reads no variable; it runs once for all connections."""
+        if statement not in self._once:
+            self._once[statement] = self.run(statement)
+        return self._once[statement]
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement to its end, and return its rows.
@@ -121,7 +129,23 @@ class RelationsDatabase(Closing):
                 or EXPLAIN.
         """
         with self.reading(text) as rows:
-            return _with_integers(arrow.Table.from_batches(rows, rows.schema))
+            return with_integers(arrow.Table.from_batches(rows, rows.schema))
+
+    @contextmanager
+    def apart(self, seconds: float | None = None) -> Iterator["RelationsDatabase"]:
+        """Yield another connection to the same relations, with variables and views of its own.
+
+        Args:
+            seconds: Its limit of time, if that is another one.
+        """
+        other = copy(self)
+        if seconds is not None:
+            other._limits = replace(self._limits, seconds=seconds)
+        other.connection = self.connection.cursor()
+        try:
+            yield other
+        finally:
+            other.connection.close()
 
     def close(self) -> None:
         self.connection.close()
@@ -332,7 +356,7 @@ class SqlRows(Closing):
             self._thread.join(_PATIENCE)
 
 
-def _with_integers(table: Any) -> Any:
+def with_integers(table: Any) -> Any:
     """Return a table with sums as integers of 64 bits, where DuckDB has 128 and Arrow decimals."""
     for index, field in enumerate(table.schema):
         if arrow.types.is_decimal(field.type) and field.type.scale == 0:

@@ -83,6 +83,22 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     """
     folder = folder or tables_folder(where)
     _check_name(folder)
+    state = _current(folder, store)
+    if state is None:
+        # The snapshot begins when no other process writes: the files never show a later state.
+        with only_writer(folder):
+            fetch_relations(store, folder)
+            with store.snapshot():
+                state = _brought_up(folder, store, read_state(folder))
+    return _relations(folder, state)
+
+
+def are_current(where: str, store: Additions) -> bool:
+    """Return whether a store has relations that show its present state."""
+    return _current(tables_folder(where), store) is not None
+
+
+def _current(folder: Path, store: Additions) -> RelationsState | None:
     state = read_state(folder)
     if (
         state is None
@@ -90,12 +106,8 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
         or not are_whole(folder, state)
         or any(other_files(folder, state.parts))  # a process was killed while it removed them
     ):
-        # The snapshot begins when no other process writes: the files never show a later state.
-        with only_writer(folder):
-            fetch_relations(store, folder)
-            with store.snapshot():
-                state = _brought_up(folder, store, read_state(folder))
-    return _relations(folder, state)
+        return None
+    return state
 
 
 @contextmanager

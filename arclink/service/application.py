@@ -17,6 +17,7 @@ from arclink.service.memento import memento
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
 from arclink.service.query_resources import queries
+from arclink.service.questions import questions
 from arclink.service.request_log import watch, watching
 from arclink.service.selecting import selecting
 from arclink.service.settings import Settings
@@ -53,6 +54,7 @@ def create_app(
         site,
         home,
         queries,
+        questions,
         memento,
         archived,
         streaming,

@@ -1,11 +1,11 @@
 """The page for people: a search form and the views of one URI, or an error with its remedy."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, redirect, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
@@ -13,8 +13,9 @@ from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import AT
 from arclink.charts.time_axis import Axis
-from arclink.errors import StoreError
+from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
+from arclink.questions.table import QuestionScope
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes
@@ -24,11 +25,13 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
+from arclink.service.pages.sites import is_about_site, scopes_of, show_site, words_typed
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
-from arclink.store.protocols import Answers
+from arclink.service.tables import NotReadyError
+from arclink.store.protocols import Answers, Scans
 from arclink.uris.surts import surt_of
 
 home = Blueprint("home", __name__)
@@ -55,11 +58,20 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
 def page() -> Response:
     """Show the form; with a URI, also one view of it, or the error in the query."""
     asked = Asked(View.GLANCE, ())
+    given = list(request.args.items(multi=True))
     try:
+        if words := words_typed(given):
+            found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
+            assert isinstance(found, Response)
+            return found
+        if is_about_site(given):
+            return _site(given)
         asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
         store = current_store()
+        if not request.args:
+            return _start(store)
         with store.snapshot():  # a page combines several answers
-            return _view(asked, store) if request.args else _start(store)
+            return _view(asked, store)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -80,22 +92,44 @@ def page() -> Response:
         return response
 
 
-def _start(store: Answers) -> Response:
+def _start(store: Scans) -> Response:
+    asked = Asked(View.GLANCE, ())
     if not store.last_batch():
-        return _shown("start.html", Asked(View.GLANCE, ()), sums=None, examples=[])
+        return _shown("start.html", asked, sums=None, examples=[])
+    words: dict[str, object] = {"panels": [], "axis": None, "known": None}
+    try:
+        words.update(show_site((), store, stores_of_app().tables))
+    except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
+        words["waits"] = str(error)
+    with store.snapshot():
+        sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
+    return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
+
+
+def _site(given: Sequence[tuple[str, str]]) -> Response:
+    """Show a site or the whole archive, at a glance or one question.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    asked = Asked(View.GLANCE, ())
+    try:
+        words = show_site(given, current_store(), stores_of_app().tables)
+    except NotReadyError as error:
+        response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
+        response.headers["Retry-After"] = response.headers["Refresh"] = "3"
+        return response
     return _shown(
-        "start.html",
-        Asked(View.GLANCE, ()),
-        sums=store.sums(),
-        examples=[printable_uri(uri) for uri in example_pages(store, _EXAMPLES)],
+        "site_question.html" if "question" in words else "site_glance.html", asked, **words
     )
 
 
-def _view(asked: Asked, store: Answers) -> Response:
+def _view(asked: Asked, store: Scans) -> Response:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis(chronicle, store.months())
+    axis = Axis.of(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
     return _shown(
@@ -106,6 +140,7 @@ def _view(asked: Asked, store: Answers) -> Response:
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
         ],
+        scopes=scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
         browse=_address_then(asked, query.uri, chronicle),
         chronicle=chronicle,
         axis=axis,
@@ -142,6 +177,7 @@ def _shown(
         typed=typed,
         view=asked.view,
         collection=settings.collection,
+        archive=settings,
         **words,
     )
 

@@ -20,6 +20,7 @@ from arclink.access.queries import URI
 from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
+from arclink.questions.table import QUESTIONS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.problems import MEDIA_TYPE
@@ -33,6 +34,7 @@ from arclink.service.query_resources import (
     LINK_QUERY,
     STALE,
 )
+from arclink.service.questions import ASK, LIST
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
@@ -175,6 +177,23 @@ RESOURCES: Sequence[Resource] = (
         _rows("Diff"),
         parameters=DIFF,
         headers=_NEXT,
+    ),
+    Resource(
+        "/ask",
+        "questions",
+        "The questions about pages, sites and the whole archive, and the columns of their answers.",
+        _rows("Questions"),
+        (400, 406, 414),
+        LIST,
+        is_of_store=False,
+    ),
+    Resource(
+        "/ask/{question}",
+        "ask",
+        "The answer to a question, with the captures that it is read from.",
+        _rows("Answer"),
+        parameters=ASK,
+        of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
     ),
     Resource(
         "/explain",
@@ -470,7 +489,12 @@ def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, obje
     }
 
 
-_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229", "name": "gov"}
+_IN_PATHS = {
+    "question": "linkers",
+    "uri": "http://example.org/",
+    "time": "20100217101229",
+    "name": "gov",
+}
 """Examples of the parameters in paths."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}

@@ -280,6 +280,48 @@ SCHEMAS: Mapping[str, Schema] = {
         {"at": _TIMESTAMP},
         about="the words of the links to a URI",
     ),
+    "Questions": fields(
+        {
+            "columns": {"type": "object", "additionalProperties": TEXT},
+            "questions": listed(
+                fields(
+                    {
+                        "question": TEXT,
+                        "asks": TEXT,
+                        "about": TEXT,
+                        "level": _or_null(TEXT),
+                        "by": _or_null(TEXT),
+                        "columns": TEXTS,
+                    }
+                )
+            ),
+        },
+        about="the questions that can be asked",
+    ),
+    "Answer": fields(
+        {
+            "question": TEXT,
+            "asks": TEXT,
+            "asked": TEXTS,
+            "scope": TEXT,
+            "level": _or_null(TEXT),
+            "by": _or_null(TEXT),
+            "from": _or_null(_TIMESTAMP),
+            "to": _or_null(_TIMESTAMP),
+            "total": NUMBER,
+            "captures": fields(
+                {
+                    "count": NUMBER,
+                    "links_known": NUMBER,
+                    "first": _or_null(_TIMESTAMP),
+                    "last": _or_null(_TIMESTAMP),
+                    "by_period": {"type": "object", "additionalProperties": NUMBER},
+                }
+            ),
+            "rows": listed({"type": "object"}),
+        },
+        about="the answer to a question",
+    ),
     "Counts": fields(
         {
             "by": _or_null(TEXT),

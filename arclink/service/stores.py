@@ -19,6 +19,7 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError, Given
 from arclink.errors import StoreError, UsageError
 from arclink.service.settings import Settings
+from arclink.service.tables import ServiceTables
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import OpenStore, Scans, StoreSums
@@ -63,6 +64,8 @@ class Stores:
 
     Attributes:
         where: Path or URL of the store; empty if a function opens it.
+        catalog: Its named subsets.
+        tables: Its relations.
     """
 
     def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
@@ -70,6 +73,7 @@ class Stores:
         self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
         self.where = "" if callable(where) else where
         self.catalog = SubsetCatalog(self.where)
+        self.tables = ServiceTables(self.where)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None

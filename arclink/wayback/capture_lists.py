@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin
 
+from arclink.access.queries import MatchType
 from arclink.errors import FetchError, WaybackError
 from arclink.model import ALL_TIME, Span
 from arclink.reasons import Reason
@@ -29,7 +30,6 @@ from arclink.wayback.client import Client, origin_of
 from arclink.wayback.indexes import (
     Entry,
     IndexAnswer,
-    Match,
     memento_uris,
     parse_index,
     parse_page_count,
@@ -170,7 +170,7 @@ def list_step(client: Client, archive: Archive, entry: Entry, span: Span, cursor
             continue
         archive.found(server)
         return listed
-    if entry.match is not Match.EXACT:
+    if entry.match is not MatchType.EXACT:
         raise FetchError(
             Reason.ENTRY_NO_INDEX,
             f"no CDX server at {archive.base}, and a TimeMap covers only one URI",
@@ -185,7 +185,7 @@ class _NoCdxServerError(Exception):
 def _questions_of(entry: Entry, span: Span, word: str, rest: str) -> dict[str, str]:
     """Return the parameters of the query to a CDX server at the position of a cursor."""
     asked = {"url": entry.uri}
-    if entry.match is not Match.EXACT:
+    if entry.match is not MatchType.EXACT:
         asked["matchType"] = entry.match.value
     if span.first != ALL_TIME.first:
         asked["from"] = span.first

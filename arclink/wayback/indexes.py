@@ -22,10 +22,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from enum import Enum
 
 import orjson
 
+from arclink.access.queries import MatchType, as_written
 from arclink.counts import Counts
 from arclink.errors import CdxError, FetchError, UsageError
 from arclink.model import Timestamp
@@ -44,14 +44,6 @@ _HOST = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<ho
 _UNFIT = re.compile(r"[\s\x00-\x1f\x7f*]")
 
 
-class Match(Enum):
-    """The captures that an entry means: the ``matchType`` of CDX servers."""
-
-    EXACT = "exact"
-    PREFIX = "prefix"
-    DOMAIN = "domain"
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of a list: a URI, all URIs that begin with it, or all URIs of a domain.
@@ -62,7 +54,7 @@ class Entry:
     """
 
     uri: str
-    match: Match
+    match: MatchType
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +80,24 @@ def parse_entry(text: str) -> Entry:
     """Return the entry that a line of a list means, in the notation of CDX servers.
 
     >>> parse_entry("http://example.org/news/*")
-    Entry(uri='http://example.org/news/', match=<Match.PREFIX: 'prefix'>)
+    Entry(uri='http://example.org/news/', match=<MatchType.PREFIX: 'prefix'>)
     >>> parse_entry("*.example.org").match
-    <Match.DOMAIN: 'domain'>
+    <MatchType.DOMAIN: 'domain'>
 
     Raises:
         UsageError: The line is not an entry.
     """
-    text = text.strip()
-    match = Match.EXACT
-    uri = text
-    if text.startswith("*."):
-        match, uri = Match.DOMAIN, text.removeprefix("*.").removesuffix("/*").removesuffix("/")
-    elif text.endswith("*"):
-        match, uri = Match.PREFIX, text.removesuffix("*")
+    uri, written = as_written(text)
+    match = written or MatchType.EXACT
     found = _HOST.match(uri)
     if found is None or (
-        match is not Match.DOMAIN and not found["scheme"] and "." not in found["host"]
+        match is not MatchType.DOMAIN and not found["scheme"] and "." not in found["host"]
     ):
         raise UsageError(
             f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* "
             "or *.example.org"
         )
-    if _UNFIT.search(uri) or (match is Match.EXACT and surt_or_none(uri) is None):
+    if _UNFIT.search(uri) or (match is MatchType.EXACT and surt_or_none(uri) is None):
         raise UsageError(
             f"not a URI: {text[:200]!r} has a space, a control character or an asterisk, or "
             "has no SURT"

@@ -15,7 +15,7 @@ from arclink.analysis.decay import Ending, Lives, lives_of_links
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.slices import Level
 from arclink.analysis.spread import adoption, first_links
-from arclink.analysis.targets import Target, WebPart
+from arclink.analysis.targets import Target, site_asked
 from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
 from arclink.relations.database import RelationsDatabase
@@ -231,10 +231,10 @@ def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
     ]
     scope = LinkScope(Level.URI)
     with read([Page(name, T1, [link(A)]) for name in names]) as database:
-        sites = [lives_in(database, scope, WebPart.site(site)) for site in ("b.example", "")]
+        sites = [lives_in(database, scope, site_asked(site)) for site in ("b.example", "")]
     assert [{row["page"] for row in rows} for rows in sites] == [{*names[:3]}, {*names}]
     with pytest.raises(BadParameterError, match="--site"):
-        WebPart.site("\x00")
+        site_asked("\x00")
 
 
 # Spread

@@ -426,6 +426,9 @@ def test_axe_finds_nothing_wrong(
             service.view("graph", at="2010-01", by="page"),
             service.view("links", at="2009", evidence="true"),
             service.view("glance", uri="http://nothing.example/"),
+            f"{service.base_url}/demo/?uri=*.kalvik2010.example",
+            f"{service.base_url}/demo/?uri=*.kalvik2010.example&ask=linkers&by=month",
+            f"{service.base_url}/demo/?ask=vanished",
         ]
         found = {}
         for address in addresses:

@@ -12,7 +12,7 @@ from arclink.model import Timestamp
 def axis_of(first: str, last: str, months: Iterable[str] | None = None) -> Axis:
     """Return the axis from one time to another."""
     begins, ends = Timestamp(first), Timestamp(last)
-    return Axis(
+    return Axis.of(
         Chronicle(
             mementos=MementoSummary(),
             captures=(),

@@ -38,6 +38,9 @@ from arclink.federation.requests import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
+from arclink.questions.queries import ASK_PARAMETERS
+from arclink.questions.table import COLUMNS as ANSWERED
+from arclink.questions.table import EXTRA, QUESTIONS
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.clients import Connections
@@ -70,6 +73,7 @@ KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
     "Within": (linkgraph.Within, LINK_PARAMETERS),
     "OfLinks": (linkgraph.OfLinks, LINK_PARAMETERS),
     "OfRows": (linkgraph.OfRows, (*ANCHORS_PARAMETERS, *LEVEL_PARAMETERS)),
+    "OfQuestion": (linkgraph.OfQuestion, ASK_PARAMETERS),
     "OfGraph": (linkgraph.OfGraph, EXPORT_PARAMETERS),
 }
 """Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters.
@@ -125,6 +129,10 @@ def table_called(name: str) -> str:
             return fields_table()
         case "fields", "of captures":
             return capture_fields_table()
+        case "questions", "":
+            return questions_table()
+        case "columns", "of questions":
+            return answers_table()
         case "columns", _:
             return columns_table(COLUMNS[of.removeprefix("of ")])
         case "variables", "":
@@ -219,6 +227,28 @@ def columns_table(columns: Sequence[Column]) -> str:
     """Return the columns of a relation."""
     rows = [(f"`{one.name}`", one.kind, one.about) for one in columns]
     return table(("column", "type", "meaning"), rows)
+
+
+def questions_table() -> str:
+    """Return the questions."""
+    rows = [
+        (
+            f"`{name}`",
+            one.asks,
+            one.about,
+            one.level.value if one.level else "-",
+            one.period.name.lower() if one.period else "-",
+            ", ".join(f"`{column}`" for column in one.columns),
+        )
+        for name, one in QUESTIONS.items()
+    ]
+    return table(("name", "question", "rows", "level", "by", "columns"), rows)
+
+
+def answers_table() -> str:
+    """Return the columns of the answers to questions."""
+    rows = [(f"`{name}`", about) for name, about in {**EXTRA, **ANSWERED}.items()]
+    return table(("column", "meaning"), rows)
 
 
 def _names_in(form: CaptureForm, field: CaptureField) -> str:

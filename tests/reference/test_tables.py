@@ -83,7 +83,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         text=True,
         check=True,
     )
-    commands = ("links", "anchors", "diff", "aggregate", "export", "gaps", "stale")
+    commands = ("links", "anchors", "diff", "ask", "aggregate", "export", "gaps", "stale")
     analyses = ("properties", "pagerank", "anchors", "decay", "churn", "spread", "path")
     expected = {f"{name} True True" for name in commands}
     expected |= {f"analyze {name} True True" for name in analyses}
@@ -92,6 +92,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/LinkService/linkQuery",
         "/anchors",
         "/diff",
+        "/ask/{question}",
         "/aggregate",
         "/gaps",
         "/stale",

@@ -10,7 +10,6 @@ from pyarrow import parquet
 
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.link_scope import LinkScope, ask_about_links
-from arclink.analysis.targets import ARCHIVE, WebPart
 from arclink.model import Memento, Outlink, Surt, UriR
 from arclink.network.engine_files import FolderFiles
 from arclink.relations import columns
@@ -18,6 +17,7 @@ from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
 from arclink.relations.database import RelationsDatabase
 from arclink.relations.folder import mark_address, only_writer
 from arclink.relations.kept import relations_of
+from arclink.relations.parts import ARCHIVE, WebPart
 from arclink.store.protocols import Additions, Share
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised

@@ -54,6 +54,7 @@ def test_every_path_of_the_service_is_described_and_no_other() -> None:
     }
     written = {
         "/subsets/{name}": "/subsets/<name>",
+        "/ask/{question}": "/ask/<question>",
         "/json/{uri}": "/<any(link, json):form>/<rest:rest>",
         "/{time}id_/{uri}": "/<rest:rest>",
         "/timegate/{uri}": "/timegate/<rest:rest>",
@@ -147,6 +148,8 @@ def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -
         pytest.param(f"/anchors?uri={A}&by=month,host", "Anchors", id="anchors"),
         pytest.param(f"/diff?uri={A}&from={T1}&to={T2}", "Diff", id="diff"),
         pytest.param(f"/explain?uri={A}", "Explanations", id="explain"),
+        pytest.param("/ask", "Questions", id="questions"),
+        pytest.param(f"/ask/linkers?uri={A}&by=month", "Answer", id="ask"),
         pytest.param(f"/timemap/json/{A}", "TimeMap", id="timemap"),
         pytest.param(f"/aggregate?uri={A}&format=json&at=2010", "Links", id="aggregate"),
         pytest.param("/linkQuery?uri=", "Problem", id="problem"),
@@ -218,6 +221,8 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "format": lambda query: query.get("level") not in (None, "", "uri"),
     "follow": lambda query: not is_of_one_page(query),
     "sort": lambda query: True,
+    "scope": lambda query: True,
+    "uri": lambda query: isinstance(query["uri"], list),
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
     "subset": lambda query: True,

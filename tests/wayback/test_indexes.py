@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arclink.access.queries import MatchType
 from arclink.errors import FetchError, UsageError
 from arclink.reasons import Reason
 from arclink.wayback.indexes import (
     Entry,
-    Match,
     memento_time,
     memento_uris,
     parse_entry,
@@ -110,17 +110,21 @@ def test_the_number_of_pages_is_read(body: bytes, pages: int) -> None:
     [
         pytest.param(
             "http://h.example/a b".replace(" ", "%20"),
-            Entry("http://h.example/a%20b", Match.EXACT),
+            Entry("http://h.example/a%20b", MatchType.EXACT),
             id="a URI",
         ),
-        pytest.param("h.example/x", Entry("h.example/x", Match.EXACT), id="without scheme"),
+        pytest.param("h.example/x", Entry("h.example/x", MatchType.EXACT), id="without scheme"),
         pytest.param(
-            "http://localhost/", Entry("http://localhost/", Match.EXACT), id="a host of one word"
+            "http://localhost/",
+            Entry("http://localhost/", MatchType.EXACT),
+            id="a host of one word",
         ),
-        pytest.param("http://h.example/*", Entry("http://h.example/", Match.PREFIX), id="prefix"),
-        pytest.param("*.h.example", Entry("h.example", Match.DOMAIN), id="domain"),
-        pytest.param("*.h.example/*", Entry("h.example", Match.DOMAIN), id="domain with path"),
-        pytest.param("*.museum", Entry("museum", Match.DOMAIN), id="top level"),
+        pytest.param(
+            "http://h.example/*", Entry("http://h.example/", MatchType.PREFIX), id="prefix"
+        ),
+        pytest.param("*.h.example", Entry("h.example", MatchType.DOMAIN), id="domain"),
+        pytest.param("*.h.example/*", Entry("h.example", MatchType.DOMAIN), id="domain with path"),
+        pytest.param("*.museum", Entry("museum", MatchType.DOMAIN), id="top level"),
     ],
 )
 def test_an_entry_is_what_cdx_servers_take(text: str, entry: Entry) -> None:

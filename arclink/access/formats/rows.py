@@ -22,7 +22,19 @@ Row = Mapping[str, object]
 A value is a text, a number, None, a list of texts, or a list of nested rows (`RowAnswer.nested`).
 """
 
-_TIMES = frozenset({"first", "last", "before", "after", "last_without", "time", "seen"})
+_TIMES = frozenset(
+    {
+        "first",
+        "last",
+        "before",
+        "after",
+        "last_without",
+        "time",
+        "seen",
+        "since",
+        "host_last",
+    }
+)
 """Columns of timestamps."""
 
 

@@ -13,7 +13,7 @@ from arclink.access.texts import printable
 from arclink.analysis.churn import Churn, churn_of_links
 from arclink.analysis.decay import DAY
 from arclink.analysis.link_scope import LinkScope, other_kinds
-from arclink.analysis.targets import ARCHIVE, WebPart
+from arclink.analysis.targets import site_asked
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
     EXTERNAL,
@@ -26,6 +26,7 @@ from arclink.cli.analyze.options import BY
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH
 from arclink.cli.output import write_answer
+from arclink.relations.parts import ARCHIVE
 
 _COUNTS = (
     "pages",
@@ -61,7 +62,7 @@ def command(given: Given) -> None:
     windows = Windows.parse(by)
     links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
-    site = WebPart.site(SITE.optional(given) or "")
+    site = site_asked(SITE.optional(given) or "")
     with requested_relations(given, windows) as relations:
         found = churn_of_links(relations, scope, windows, per, site)
         is_empty = not any(churn.before or churn.added for churn in found)

@@ -13,7 +13,7 @@ from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.decay import DAY, DAYS_PER_MONTH, Ending, Lives, lives_of_links
 from arclink.analysis.link_scope import LinkScope, other_kinds
-from arclink.analysis.targets import ARCHIVE, WebPart
+from arclink.analysis.targets import site_asked
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
     EXTERNAL,
@@ -26,6 +26,7 @@ from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH
 from arclink.cli.output import write_answer
+from arclink.relations.parts import ARCHIVE
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
 
@@ -53,7 +54,7 @@ def command(given: Given) -> None:
     windows = Windows.parse(by)
     links = requested_links(given)
     scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
-    site = WebPart.site(SITE.optional(given) or "")
+    site = site_asked(SITE.optional(given) or "")
     with requested_relations(given, windows) as relations:
         lives = lives_of_links(relations, scope, windows, site, only_new=only_new)
         others = [] if lives else other_kinds(relations, links, ARCHIVE, repeated=True)

@@ -28,7 +28,8 @@ _POLICY = (
 _FETCHED = {
     "browse.html": "browse/",
     "select.html": "select",
-    **dict.fromkeys(("start.html", "unknown.html", "wrong.html", "away.html"), ""),
+    **dict.fromkeys(("start.html", "unknown.html", "wrong.html", "away.html", "waits.html"), ""),
+    **dict.fromkeys(("site_glance.html", "site_question.html"), ""),
     **{f"{view.value}.html": "" for view in View},
 }
 """Path below the service or collection that the script of a page fetches, by template."""

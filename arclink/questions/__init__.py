@@ -1,0 +1,1 @@
+"""Questions about pages, sites and archives, each declared once and answered everywhere."""

@@ -1,0 +1,209 @@
+"""Answers of questions: SQL over the relations of a store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as arrow
+
+from arclink.access.tallies import Period
+from arclink.model import ALL_TIME, Timestamp
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import Basis
+from arclink.relations.asking import FOLDER as COMMON
+from arclink.relations.asking import prepared, text_of
+from arclink.relations.database import RelationsDatabase, with_integers
+from arclink.relations.rows import batches_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FOLDER = "arclink.questions.sql"
+_PARTS = arrow.schema(
+    [
+        ("number", arrow.int32()),
+        *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
+    ]
+)
+
+_DAYS = """
+    SELECT
+        left(timestamp, 8) AS day, count(*), count(*) FILTER (is_known(content, status)),
+        min(timestamp), max(timestamp)
+    FROM {}
+    GROUP BY ALL ORDER BY ALL
+"""
+"""The captures of each day."""
+
+_MIDNIGHT, _ENDS = "000000", ("235959", ALL_TIME.last[8:])
+"""Times of a day at which spans of whole days begin and end."""
+
+_NAMED = ("uri", "host")
+"""Parts of the web that are found by their names, not by a range of SURTs."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCaptures:
+    """The captures that an answer is read from.
+
+    Attributes:
+        captures: Their number.
+        known: Number of those whose links are known, also to be none.
+        first: Timestamp of the oldest; None without captures.
+        last: Timestamp of the newest.
+        by_day: The number of captures on each day with some, oldest first.
+    """
+
+    captures: int
+    known: int
+    first: Timestamp | None
+    last: Timestamp | None
+    by_day: Mapping[str, int]
+
+    def by(self, period: Period) -> Mapping[str, int]:
+        """Return the number of captures in each period with some, oldest first."""
+        counts: dict[str, int] = {}
+        length = len(period.of(ALL_TIME.first))
+        for day, count in self.by_day.items():
+            counts[day[:length]] = counts.get(day[:length], 0) + count
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnswer:
+    """The answer to a question.
+
+    Attributes:
+        query: The question.
+        table: The rows, an Arrow table: the columns of the question, after those of `EXTRA` that
+            are needed.
+        total: Number of rows without limit.
+        known: What it was read from: without captures, no row does not mean "none".
+    """
+
+    query: AskQuery
+    table: Any
+    total: int
+    known: KnownCaptures
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the rows as a pandas frame."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows for other libraries (Arrow PyCapsule interface)."""
+        stream: object = self.table.__arrow_c_stream__(requested_schema)
+        return stream
+
+
+def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
+    """Return the answer to a question.
+
+    Args:
+        database: The relations, for this question only: texts of questions make views in it.
+        query: The question.
+
+    Raises:
+        SqlError: The answer exceeds a limit of the database.
+        OperatorError: The files of the relations cannot be read.
+    """
+    is_one = len(query.asked) == 1
+    if not is_one:
+        _add_parts(database, query)
+    views = text_of(COMMON, "common"), text_of(_FOLDER, "one" if is_one else "many", "asked")
+    database.set(_values(database, query))
+
+    def ready(text: str) -> str:
+        return prepared(database, "\n".join((*views, text)), {})
+
+    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    return AskAnswer(query, _with_extra(table, query), total, _known(_days(database, query, ready)))
+
+
+def _add_parts(database: RelationsDatabase, query: AskQuery) -> None:
+    rows = (
+        (number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:])
+        for number, asked in enumerate(query.asked)
+    )
+    reader = arrow.RecordBatchReader.from_batches(_PARTS, batches_of(rows, _PARTS))
+    database.connection.register("asked_parts", reader)
+    database.run("CREATE OR REPLACE TEMP TABLE parts AS FROM asked_parts")
+    database.connection.unregister("asked_parts")
+
+
+def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
+    """Return the first rows of each part and period, and the number of all rows."""
+    kept, total, group, place = [], 0, None, 0
+    with database.reading(text) as rows:
+        groups = [name for name in ("number", "period") if name in rows.schema.names]
+        for batch in rows:
+            total += batch.num_rows
+            if not limit:
+                kept.append(batch)
+                continue
+            wanted = []
+            for number, found in enumerate(
+                zip(*(batch.column(name).to_pylist() for name in groups), strict=True)
+            ):
+                place = place + 1 if found == group else 0
+                group = found
+                if place < limit:
+                    wanted.append(number)
+            kept.append(batch.take(arrow.array(wanted, arrow.int64())))
+        return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
+
+
+def _with_extra(table: Any, query: AskQuery) -> Any:
+    """Return rows with those columns of `EXTRA` that are needed."""
+    if "number" in table.column_names:
+        numbers = table.column("number")
+        table = table.drop_columns(["number"])
+        if len(query.asked) > 1:
+            written = arrow.array([one.written for one in query.asked], arrow.string())
+            table = table.add_column(0, "asked", arrow.chunked_array([written]).take(numbers))
+    if query.period is None and "period" in table.column_names:
+        table = table.drop_columns(["period"])
+    return table
+
+
+def _days(
+    database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the captures of each day that an answer is read from."""
+    is_part, (first, last) = query.question.basis is Basis.PART, astuple(query.span)
+    if is_part or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
+        of = "of_any_part" if is_part else "captures"
+        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+    days = database.once(ready(_DAYS.format("captures")))
+    return [row for row in days if first[:8] <= row[0] <= last[:8]]
+
+
+def _known(days: Sequence[tuple[Any, ...]]) -> KnownCaptures:
+    return KnownCaptures(
+        sum(count for _, count, *_ in days),
+        sum(known for _, _, known, *_ in days),
+        Timestamp(days[0][3]) if days else None,
+        Timestamp(days[-1][4]) if days else None,
+        {Period.DAY.of(Timestamp(day)): count for day, count, *_ in days},
+    )
+
+
+def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object]:
+    parts = [asked.part for asked in query.asked]
+    level = query.level.value if query.level else "host"
+    return {
+        "level": level,
+        "is_external": query.is_external,
+        "kinds": database.kinds(query.wants),
+        "part": parts[0].part,
+        "name": parts[0].name,
+        "first": min(part.first for part in parts),
+        "last": max(part.last for part in parts),
+        "digits": query.period and len(query.period.of(query.span.first)),
+        "windows": None,
+        "words": query.words.lower().split(),
+        "number_of_parts": len(parts),
+        "since": query.span.first,
+        "until": query.span.last,
+    }

@@ -1,0 +1,248 @@
+"""A question as a value, and the parameters that it is read from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from arclink.access.common import COMMON_TO_FOLLOW, Redirects
+from arclink.access.declarations import (
+    TEXT,
+    AnyParameter,
+    BadParameterError,
+    ConflictError,
+    DeclaredQuery,
+    Form,
+    Given,
+    Parameter,
+    choice,
+    named,
+    switch,
+    whole_number,
+)
+from arclink.access.kinds import NAVIGATION, Kinds
+from arclink.access.parameters import MOST_ROWS, PERIODS
+from arclink.access.queries import (
+    ANY_PAGE,
+    LONGEST_URI,
+    URI,
+    LinkQuery,
+    MatchType,
+    as_written,
+    surt_asked,
+)
+from arclink.access.tallies import Period
+from arclink.access.texts import printable_uri
+from arclink.access.times import FROM, TO, span_of
+from arclink.analysis.slices import Level
+from arclink.model import ALL_TIME, Kind, Span
+from arclink.questions.table import QUESTIONS, Question, QuestionScope
+from arclink.relations.parts import ARCHIVE, LAST, WebPart
+from arclink.uris.hosts import host_of
+from arclink.uris.surts import QUERY_PATTERN
+
+_MOST_ADDRESSES = 100_000
+"""Largest number of addresses in one question."""
+
+_OF_MATCH: Mapping[MatchType, QuestionScope] = {
+    MatchType.EXACT: QuestionScope.PAGE,
+    MatchType.PREFIX: QuestionScope.PREFIX,
+    MatchType.HOST: QuestionScope.HOST,
+    MatchType.DOMAIN: QuestionScope.DOMAIN,
+}
+
+
+def _address(text: str) -> str:
+    URI.form.read(as_written(text)[0])
+    return text.strip()
+
+
+ADDRESSES: Parameter[str] = Parameter(
+    "uri",
+    "The address that the question is about: a page, http://example.org/news/* for all that begin "
+    "like it, or *.example.org for a host and all hosts below it. None for the whole archive; "
+    "several for a row about each of them.",
+    Form(
+        "an address such as http://example.org/, http://example.org/* or *.example.org, of at "
+        f"most {LONGEST_URI:,} characters",
+        {**URI.form.schema, "pattern": rf"^(?:\*\.)?(?:{QUERY_PATTERN})\*?$"},
+        _address,
+    ),
+    is_list=True,
+    also=("url",),
+    is_positional=True,
+    metavar="[URI]...",
+    fields=(),
+)
+SCOPE = Parameter(
+    "scope",
+    "What of the address is meant: the page, all pages that begin like it, its host, its host and "
+    "all hosts below it (domain), or everything (archive).",
+    choice(QuestionScope),
+    also=("at",),
+    otherwise="what the address says with or without an asterisk; archive without an address",
+    fields=(),
+)
+LEVEL = Parameter(
+    "level",
+    "How pages are named in rows: each by its URI, or together as hosts or registered domains. It "
+    "makes no difference to questions whose rows are something else.",
+    choice(Level),
+    otherwise="the level of the question",
+    fields=(),
+)
+BY = Parameter(
+    "by",
+    "Rows for each day, month or year of capture.",
+    named(PERIODS),
+    otherwise="all time together, unless the question is about periods",
+    fields=(),
+)
+EXTERNAL = switch(
+    "external",
+    "Only links from other sites: from other hosts; at the level of domains, from other domains; "
+    "to a domain, from outside of it.",
+    field="is_external",
+)
+WORDS = Parameter(
+    "words",
+    "The words that `find` finds; parts of words, too.",
+    TEXT,
+    metavar="WORDS",
+    otherwise="every page",
+)
+LIMIT = Parameter(
+    "limit",
+    "Largest number of rows about each address and period; 0 for all.",
+    whole_number(MOST_ROWS),
+    default="50",
+    metavar="N",
+)
+
+ASK_PARAMETERS: tuple[AnyParameter, ...] = (
+    ADDRESSES,
+    SCOPE,
+    LEVEL,
+    BY,
+    EXTERNAL,
+    FROM,
+    TO,
+    *COMMON_TO_FOLLOW,
+    WORDS,
+    LIMIT,
+)
+
+
+class AskedPart(NamedTuple):
+    """A part of the web that a question is about.
+
+    Attributes:
+        written: As the caller wrote it.
+        part: The part.
+    """
+
+    written: str
+    part: WebPart
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuery(DeclaredQuery):
+    """A question about one or several parts of the web.
+
+    Attributes:
+        name: Of the question, in `QUESTIONS`.
+        scope: What the parts are: all are of one kind.
+        asked: The parts; one without text for the whole archive.
+        level: How pages are named; None if rows are no pages.
+        period: The periods of rows; None for all time together.
+        is_external: Only links from outside.
+        span: Only captures of this range.
+        kinds: Only links of these kinds.
+        redirects: Whether redirects are included.
+        words: Words to find.
+        limit: Largest number of rows about each part and period; 0 for all.
+
+    """
+
+    DECLARED = ASK_PARAMETERS
+
+    name: str
+    scope: QuestionScope = QuestionScope.ARCHIVE
+    asked: tuple[AskedPart, ...] = (AskedPart("", ARCHIVE),)
+    level: Level | None = None
+    period: Period | None = None
+    is_external: bool = False
+    span: Span = ALL_TIME
+    kinds: Kinds = NAVIGATION
+    redirects: Redirects = Redirects.YES
+    words: str = ""
+    limit: int = 0
+
+    @classmethod
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        question = QUESTIONS[otherwise["name"]]
+        scope, asked = _asked_parts(given)
+        return cls(
+            scope=scope,
+            asked=asked,
+            level=question.level and (LEVEL.optional(given) or question.level),
+            period=BY.optional(given) or question.period,
+            span=span_of(given),
+            **cls.values(given, otherwise),
+        )
+
+    @property
+    def question(self) -> Question:
+        """The question."""
+        return QUESTIONS[self.name]
+
+    def wants(self, kind: Kind) -> bool:
+        """Return whether links of a kind count."""
+        return LinkQuery(ANY_PAGE, kinds=self.kinds, redirects=self.redirects).wants(kind)
+
+
+def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
+    """Return the scope of a question, and the parts that it is about.
+
+    Raises:
+        BadParameterError: An address is not one, or they are of several kinds.
+    """
+    texts = list(dict.fromkeys(ADDRESSES.many(given)))
+    scope = SCOPE.optional(given)
+    if scope is QuestionScope.ARCHIVE and texts:
+        why = "asks about everything: leave out the address, or choose another scope"
+        raise ConflictError(SCOPE.name, scope.value, why)
+    if not texts:
+        if scope is not None and scope is not QuestionScope.ARCHIVE:
+            why = "needs an address; without one, the question is about the archive"
+            raise ConflictError(SCOPE.name, scope.value, why)
+        return QuestionScope.ARCHIVE, (AskedPart("", ARCHIVE),)
+    if len(texts) > _MOST_ADDRESSES:
+        why = f"at most {_MOST_ADDRESSES:,} addresses"
+        raise BadParameterError(ADDRESSES.name, texts[-1], why)
+    read = [(text, *_read(text, scope)) for text in texts]
+    scopes = {one for _, one, _ in read}
+    if len(scopes) > 1:
+        why = "are pages, prefixes or domains, but all of one kind; say which with scope"
+        raise ConflictError(ADDRESSES.name, texts[-1], why)
+    return scopes.pop(), tuple(AskedPart(text, part) for text, _, part in read)
+
+
+def _read(text: str, scope: QuestionScope | None) -> tuple[QuestionScope, WebPart]:
+    """Return the scope of an address, and what is meant by it.
+
+    Raises:
+        BadParameterError: It is no URI, or has no host although the scope needs one.
+    """
+    uri, written = as_written(text)
+    surt = surt_asked(ADDRESSES.name, uri)
+    found = scope or _OF_MATCH[written or MatchType.EXACT]
+    if found is QuestionScope.PAGE:
+        key = printable_uri(surt)
+        return found, WebPart("uri", key, key, key)
+    if found is QuestionScope.PREFIX:
+        stem = printable_uri(surt)
+        return found, WebPart("prefix", "", stem, stem + LAST)
+    host = host_of(surt)
+    if not host:
+        raise BadParameterError(ADDRESSES.name, text, "an address with a host")
+    return found, WebPart.below("host" if found is QuestionScope.HOST else "site", host)

@@ -1,0 +1,94 @@
+"""Answers of questions as rows, for all formats of rows, and the table of questions itself."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from arclink.access.formats.rows import RowAnswer
+from arclink.access.formats.table import date_and_time
+from arclink.access.texts import counted, printable
+from arclink.model import ALL_TIME
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
+
+if TYPE_CHECKING:
+    from arclink.questions.asking import AskAnswer, KnownCaptures
+
+
+def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
+    """Return an answer as rows."""
+    query, names = answer.query, answer.table.column_names
+    about = {
+        "question": query.name,
+        "asks": query.question.asks,
+        "asked": [printable(one.written) for one in query.asked if one.written],
+        "scope": query.scope.value,
+        "level": query.level and query.level.value,
+        "by": query.period and query.period.name.lower(),
+        "from": query.span.first if query.span.first != ALL_TIME.first else None,
+        "to": query.span.last if query.span.last != ALL_TIME.last else None,
+        "total": answer.total,
+        "captures": _known_fields(answer.known, query),
+    }
+    lines = [*_lines(answer), *([""] if answer.total else [])]
+    return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()})
+
+
+def _known_fields(known: "KnownCaptures", query: AskQuery) -> Mapping[str, object]:
+    return {
+        "count": known.captures,
+        "links_known": known.known,
+        "first": known.first,
+        "last": known.last,
+        "by_period": known.by(query.period) if query.period else {},
+    }
+
+
+def _lines(answer: "AskAnswer") -> Iterator[str]:
+    query, known = answer.query, answer.known
+    yield f"{query.question.asks}  {_asked(query)}"
+    is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
+    of = "the archive" if is_whole else "it"
+    if not known.captures:
+        yield f"Unknown: {of} was not captured then"
+        return
+    when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
+    read = "" if known.known == known.captures else f", the links of {known.known:,} known"
+    yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
+    shown = answer.table.num_rows
+    rows = counted(answer.total, "row") if answer.total else "None"
+    yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
+    if query.period:
+        counts = "  ".join(
+            f"{period}: {count:,}" for period, count in known.by(query.period).items()
+        )
+        yield f"Captures: {counts}"
+
+
+def _asked(query: AskQuery) -> str:
+    if query.scope is QuestionScope.ARCHIVE:
+        return "(the whole archive)"
+    first = printable(query.asked[0].written)
+    more = f" and {len(query.asked) - 1:,} more" if len(query.asked) > 1 else ""
+    return f"{first}{more}  ({query.scope.value})"
+
+
+def questions_as_rows() -> RowAnswer:
+    """Return the table of questions."""
+    rows = [
+        {
+            "question": name,
+            "asks": one.asks,
+            "about": one.about,
+            "level": one.level and one.level.value,
+            "by": one.period and one.period.name.lower(),
+            "columns": list(one.columns),
+        }
+        for name, one in QUESTIONS.items()
+    ]
+    return RowAnswer(
+        {"columns": dict(COLUMNS)},
+        [],
+        [*rows[0]],
+        {"questions": rows},
+        shown=("question", "asks"),
+    )

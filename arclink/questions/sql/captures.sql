@@ -1,0 +1,11 @@
+SELECT
+    number, period, count(*) AS captures,
+    count(DISTINCT surt) AS pages,
+    count(*) FILTER (status BETWEEN 200 AND 299) AS success,
+    count(*) FILTER (status BETWEEN 300 AND 399) AS redirects,
+    count(*) FILTER (status >= 400) AS errors,
+    count(*) FILTER (is_known(content, status)) AS known,
+    min(timestamp) AS first, max(timestamp) AS last
+FROM (SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp))
+GROUP BY ALL
+ORDER BY ALL

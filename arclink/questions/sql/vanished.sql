@@ -1,0 +1,32 @@
+-- A page was there if a capture has no error. It vanished if a later capture is an error; or if it
+-- is not in later periods, although pages of its host were captured in these.
+WITH asked AS (FROM of_part WHERE is_asked_time(timestamp)),
+page AS (
+    SELECT
+        number, surt, host, min(uri) AS name, count(*) AS captures,
+        max(timestamp) FILTER (NOT coalesce(status >= 400, false)) AS last,
+        max(timestamp) AS last_capture,
+        newest(timestamp, status)::SMALLINT AS status
+    FROM asked
+    GROUP BY number, surt, host
+),
+since AS (
+    SELECT number, surt, min(timestamp) AS since
+    FROM page JOIN asked USING (number, surt)
+    WHERE timestamp > last AND asked.status >= 400
+    GROUP BY number, surt
+),
+host AS (
+    SELECT host, max(timestamp) AS host_last
+    FROM captures
+    WHERE is_asked_time(timestamp) AND host IN (SELECT host FROM page)
+    GROUP BY host
+)
+SELECT
+    number, name,
+    CASE WHEN since IS NOT NULL THEN 'error' ELSE 'not captured again' END AS state,
+    status, last, since, coalesce(host_last, last_capture) AS host_last, captures
+FROM page LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
+WHERE last IS NOT NULL
+    AND (since IS NOT NULL OR period_of(last_capture) < period_of(host_last))
+ORDER BY number, last DESC, name

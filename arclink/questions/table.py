@@ -1,0 +1,254 @@
+"""The questions that people ask about pages, sites and archives: one table.
+
+A question is one row, and a text of SQL (``sql/NAME.sql``) over the relations. The command line,
+the service, Python and the documents make everything else from the table. To add a question, add
+its row and its text.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from arclink.access.tallies import Period
+from arclink.analysis.slices import Level
+
+
+class QuestionScope(Enum):
+    """What a question is about, by its names in the parameter ``scope``."""
+
+    PAGE = "page"
+    """One URI in all its variants."""
+    PREFIX = "prefix"
+    """All URIs whose SURT starts with the SURT of the URI."""
+    HOST = "host"
+    """All URIs of its host, at any port."""
+    DOMAIN = "domain"
+    """All URIs of its host and of the hosts below it, at any port."""
+    ARCHIVE = "archive"
+    """All URIs."""
+
+
+class Basis(Enum):
+    """The captures that an answer is read from: without any, nothing is known."""
+
+    ARCHIVE = "archive"
+    """Any page of the archive may link to the part."""
+    PART = "part"
+    """Captures of the part itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question.
+
+    Attributes:
+        asks: The question, as people read it.
+        title: Its name in lists, as people read it.
+        about: What a row is, and in which order rows are.
+        ranks: The column whose numbers say which rows come first; empty if rows come by time.
+        columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
+        basis: What it is read from.
+        level: How pages are named if the caller does not say; None if rows are no hosts either.
+        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        period: The periods of rows, if the caller names none; None for all time together.
+    """
+
+    asks: str
+    title: str
+    about: str
+    ranks: str
+    columns: tuple[str, ...]
+    basis: Basis = Basis.ARCHIVE
+    level: Level | None = Level.HOST
+    period: Period | None = None
+    is_of_links: bool = True
+
+
+EXTRA = {
+    "asked": "The address that the row is about, if the question is about several.",
+    "period": "Day, month or year of the captures; `rising`: the later one of the two compared.",
+}
+"""Columns that answers have in front when they are needed."""
+
+COLUMNS: Mapping[str, str] = {
+    "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "text": "Text of the links, or alternate text of images; may be empty.",
+    "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
+    "state": "Why it is in the list.",
+    "title": "Newest title of the page.",
+    "found_in": "Where the words are: `address`, `title`, `words` of links.",
+    "links": (
+        "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
+        "(`http` and `https`, with `www` and without) are one page."
+    ),
+    "pages": (
+        "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
+        "those captured."
+    ),
+    "mementos": "Captures that show the links.",
+    "hosts": "Distinct hosts of the linking pages.",
+    "domains": "Distinct registered domains of the linking pages.",
+    "pages_before": "The same in the period before.",
+    "hosts_before": "The same in the period before.",
+    "added": "Links that an earlier capture of the page did not have.",
+    "first_capture": (
+        "Links that the first known capture of the page has: since when it had them is not known."
+    ),
+    "removed": "Links that a later capture of the page does not have any more.",
+    "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
+    "status": "HTTP status of the newest capture that has one.",
+    "mime": "Media type of the newest capture that is no revisit.",
+    "success": "Captures with status 200 to 299.",
+    "redirects": "Captures with status 300 to 399.",
+    "errors": "Captures with status 400 or more.",
+    "known": "Captures whose links are known, also to be none.",
+    "first": "Time of the first capture that counts.",
+    "last": "Time of the last capture that counts; `vanished`: of the last one without error.",
+    "since": "Time of the first error after it.",
+    "host_last": "Time of the last capture of any page of the host.",
+}
+"""The columns of all questions."""
+
+QUESTIONS: Mapping[str, Question] = {
+    "linkers": Question(
+        "Who linked to it?",
+        "Linkers",
+        "A row for each host, domain or page that links to it, those with most links first.",
+        "links",
+        ("name", "links", "pages", "mementos", "first", "last"),
+    ),
+    "new-lost": Question(
+        "Which links appeared and disappeared?",
+        "New and lost links",
+        "A row for each host, domain or page whose links to it began or ended, in the period in "
+        "which they did. A link is a page and a target; if captures between others lack it, it "
+        "counts as one. A link of a page's first known capture may be older; so it is not counted "
+        "as added.",
+        "",
+        ("name", "added", "first_capture", "removed"),
+    ),
+    "words": Question(
+        "With which words?",
+        "Words",
+        "A row for each text of links to it, those with most links first.",
+        "links",
+        ("text", "links", "pages", "hosts", "first", "last"),
+        level=None,
+    ),
+    "most-linked": Question(
+        "What is most linked?",
+        "Most linked",
+        "A row for each page, host or domain that links lead to, those with most linking hosts "
+        "first.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last", "captures"),
+        level=Level.URI,
+    ),
+    "rising": Question(
+        "What is linked more and more?",
+        "Rising",
+        "A row for each page, host or domain with more linking pages in the last period than in "
+        "the one before. Only pages that were captured in both count.",
+        "pages",
+        ("name", "pages", "pages_before", "hosts", "hosts_before"),
+        level=Level.URI,
+        period=Period.YEAR,
+    ),
+    "broken": Question(
+        "What is linked, but was never captured, or only as an error?",
+        "Broken",
+        "A row for each page, host or domain, those with most linking hosts first.",
+        "hosts",
+        ("name", "state", "status", "hosts", "pages", "first", "last"),
+        level=Level.URI,
+    ),
+    "tlds": Question(
+        "From which top-level domains?",
+        "Top-level domains",
+        "A row for each top-level domain of pages that link to it, those with most domains first.",
+        "domains",
+        ("tld", "domains", "hosts", "pages", "first", "last"),
+        level=None,
+    ),
+    "led-to": Question(
+        "Where did it lead?",
+        "Led to",
+        "A row for each host, domain or page that it links to, those with most links first. URIs "
+        "without host, such as mailto:, are one row without name at the levels of hosts and "
+        "domains.",
+        "links",
+        ("name", "links", "pages", "mementos", "first", "last"),
+        Basis.PART,
+    ),
+    "common": Question(
+        "Who links to all of these?",
+        "Common linkers",
+        "A row for each host, domain or page that links to each of the addresses, those with most "
+        "links first.",
+        "links",
+        ("name", "links", "pages", "first", "last"),
+    ),
+    "linked-with": Question(
+        "What else do its linkers link to?",
+        "Linked with it",
+        "A row for each host, domain or page that is linked from the same contents of pages, "
+        "those with most linking hosts first. Everything is in the archive: without address, there "
+        "is no other.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last"),
+    ),
+    "captures": Question(
+        "When was it captured?",
+        "Captures",
+        "A row for each period, oldest first.",
+        "",
+        ("captures", "pages", "success", "redirects", "errors", "known", "first", "last"),
+        Basis.PART,
+        level=None,
+        period=Period.MONTH,
+        is_of_links=False,
+    ),
+    "hosts": Question(
+        "Which hosts does it have?",
+        "Hosts",
+        "A row for each host or domain that was captured, those with most captures first.",
+        "captures",
+        ("name", "captures", "pages", "first", "last"),
+        Basis.PART,
+        is_of_links=False,
+    ),
+    "pages": Question(
+        "Which pages does it have?",
+        "Pages",
+        "A row for each page that was captured, those with most captures first.",
+        "captures",
+        ("name", "title", "captures", "status", "mime", "first", "last"),
+        Basis.PART,
+        level=None,
+        is_of_links=False,
+    ),
+    "find": Question(
+        "Which pages have these words?",
+        "Find",
+        "A row for each page that has all words in its address, in a title, or in the text of one "
+        "link to it, also if it was never captured; those with most linking hosts first.",
+        "hosts",
+        ("name", "found_in", "title", "hosts", "captures"),
+        level=None,
+        is_of_links=False,
+    ),
+    "vanished": Question(
+        "Which pages vanished?",
+        "Vanished",
+        "A row for each page that was captured without error, and either as an error later, or "
+        "not at all in later periods in which other pages of its host were captured. Those that "
+        "were there last come first.",
+        "",
+        ("name", "state", "status", "last", "since", "host_last", "captures"),
+        Basis.PART,
+        level=None,
+        period=Period.YEAR,
+        is_of_links=False,
+    ),
+}
+"""All questions by name, in the order in which people meet them."""

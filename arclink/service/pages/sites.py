@@ -1,0 +1,385 @@
+"""A site or the whole archive, for people: at a glance, and one question at a time."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from arclink.access.chronicles import unit_for
+from arclink.access.declarations import BadParameterError, Given, sort_out
+from arclink.access.queries import as_written, surt_asked
+from arclink.access.texts import printable, printable_uri
+from arclink.access.times import FROM, TO
+from arclink.analysis.slices import Level
+from arclink.charts.svg import height_of
+from arclink.charts.time_axis import Axis, most_of
+from arclink.model import Timestamp
+from arclink.questions.queries import (
+    ASK_PARAMETERS,
+    BY,
+    EXTERNAL,
+    LEVEL,
+    LIMIT,
+    SCOPE,
+    WORDS,
+    AskQuery,
+)
+from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.service.pages.glance import Lane
+from arclink.service.pages.html_output import shown_of
+from arclink.service.pages.requests import about, download
+from arclink.service.tables import ServiceTables
+from arclink.store.protocols import Scans
+from arclink.uris.hosts import domain_of, host_of
+
+if TYPE_CHECKING:
+    from arclink.questions.asking import AskAnswer, KnownCaptures
+
+ASK = "ask"
+"""The parameter with the name of a question."""
+
+_AT_A_GLANCE = (
+    "most-linked",
+    "linkers",
+    "words",
+    "led-to",
+    "broken",
+    "rising",
+    "vanished",
+    "hosts",
+)
+"""The questions at a glance, in their order."""
+
+_FROM_OUTSIDE = ("linkers", "words", "led-to")
+"""Those of them that are about links from other sites only, or to them."""
+
+_MOST_LANES = 12
+"""Number of rows that are drawn through time."""
+
+_MOST_ROWS = 8
+"""Number of rows of each at a glance."""
+
+_OF_ADDRESSES = frozenset(".:/")
+
+_TIMES = frozenset({"first", "last", "since", "host_last"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a table for people.
+
+    Attributes:
+        kind: ``name``, ``text``, ``time`` or ``number``, as the template knows them.
+        value: The value; None if it has none.
+        href: Where it leads; empty if nowhere.
+        share: Percent of the greatest number that its rows are ordered by; 0 for other values.
+    """
+
+    kind: str
+    value: object
+    href: str = ""
+    share: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One question at a glance.
+
+    Attributes:
+        asks: The question.
+        href: Where the whole answer is.
+        column: The number that rows are ordered by; empty without one.
+        rows: The first rows: what, and its number or time. None if the answer is not made yet.
+        total: Number of all rows.
+    """
+
+    asks: str
+    href: str
+    column: str
+    rows: Sequence[tuple[Cell, Cell]] | None
+    total: int
+
+
+def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a page with these parameters is about a site, the archive, or a question."""
+    given = dict(parameters)
+    written = as_written(given.get("uri") or given.get("url") or "")[1]
+    return written is not None or ASK in given or SCOPE.name in given  # `at` is a time on pages
+
+
+def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page that finds words; empty if no words are in the field.
+
+    The field of the form has the address of a page or a site. What cannot be one, because it has
+    blanks, or no dot, colon or slash, is words to find.
+    """
+    given = dict(parameters)
+    text = (given.get("uri") or "").strip()
+    is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
+    if not text or not text.isprintable() or is_address or len(given) > 1:
+        return ""
+    return _address([(ASK, "find"), (WORDS.name, text)])
+
+
+def show_site(
+    parameters: Iterable[tuple[str, str]], store: Scans, tables: ServiceTables
+) -> dict[str, object]:
+    """Return the template's data for a site, or for the whole archive.
+
+    Args:
+        parameters: Of the request; `ASK` names the question, without it there are several.
+        store: The store of this request.
+        tables: Its relations.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        NotReadyError: The relations cannot be asked now.
+        UsageError: A package is not installed, or the answer exceeds a limit.
+        StoreError: The store cannot be read.
+    """
+    pairs = [(name, value.strip()) for name, value in parameters if value.strip()]
+    name = next((value for other, value in pairs if other == ASK), "")
+    if name and name not in QUESTIONS:
+        raise BadParameterError(ASK, name, f"one of {', '.join(QUESTIONS)}")
+    given = sort_out((pair for pair in pairs if pair[0] != ASK), ASK_PARAMETERS)
+    query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
+    written = printable(query.asked[0].written)
+    words: dict[str, object] = {
+        "heading": _heading(query),
+        "scope": query.scope,
+        "scopes": scopes_of(written, query.scope),
+        "tabs": _tabs(given, name),
+    }
+    if name:
+        return {**words, **_whole(given, query, tables.answer(store, query))}
+    return {**words, **_at_a_glance(given, query, store, tables)}
+
+
+def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:
+    """Return the scopes of an address that are one click apart: label, address, whether it is here.
+
+    Args:
+        written: An address as users write it; empty for the whole archive.
+        scope: What is shown now.
+    """
+    places = []
+    if written:
+        uri, _ = as_written(written)
+        host = host_of(surt_asked("uri", uri))
+        domain = domain_of(host)
+        here = uri if scope in (QuestionScope.PAGE, QuestionScope.PREFIX) else ""
+        if here:
+            places.append(("page", about(here), QuestionScope.PAGE))
+            if uri.partition("://")[2].strip("/").count("/"):
+                folder = uri if scope is QuestionScope.PREFIX else f"{uri.rpartition('/')[0]}/"
+                places.append(
+                    (f"{folder}*", _address([("uri", f"{folder}*")]), QuestionScope.PREFIX)
+                )
+        if host:
+            of_host = [("uri", f"http://{host}/"), (SCOPE.name, QuestionScope.HOST.value)]
+            places.append((host, _address(of_host), QuestionScope.HOST))
+            for name in dict.fromkeys((host, domain)):
+                is_here = QuestionScope.DOMAIN if _names(uri) == name else QuestionScope.ARCHIVE
+                places.append((f"*.{name}", _address([("uri", f"*.{name}")]), is_here))
+    shown = [
+        (label, href, one is scope and one is not QuestionScope.ARCHIVE)
+        for label, href, one in places
+    ]
+    return [*shown, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
+
+
+def _names(uri: str) -> str:
+    return host_of(surt_asked("uri", uri))
+
+
+def _heading(query: AskQuery) -> str:
+    if query.scope is QuestionScope.ARCHIVE:
+        return ""
+    first: str = printable_uri(query.asked[0].written)
+    if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
+        host = host_of(surt_asked("uri", as_written(first)[0]))
+        first = host if query.scope is QuestionScope.HOST else f"*.{host}"
+    more = len(query.asked) - 1
+    return f"{first} and {more:,} more" if more else first
+
+
+def _address(pairs: Iterable[tuple[str, str]]) -> str:
+    return f"?{urlencode(list(pairs))}"
+
+
+def _pairs(given: Given, *but: str) -> list[tuple[str, str]]:
+    """Return parameters for another address, without some."""
+    return [(name, text) for name, texts in given.without(*but).texts.items() for text in texts]
+
+
+def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
+    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name, WORDS.name)
+    glance = _address(about_it) if about_it else "?"
+    return [("At a glance", glance, not name)] + [
+        (question.title, _address([*about_it, (ASK, one)]), one == name)
+        for one, question in QUESTIONS.items()
+    ]
+
+
+# At a glance
+
+
+def _at_a_glance(
+    given: Given, query: AskQuery, store: Scans, tables: ServiceTables
+) -> dict[str, object]:
+    has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
+    names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
+    queries = [_short(query, name) for name in ("captures", *names)]
+    captures, *answers = tables.answers(store, queries)
+    return {
+        "known": captures and captures.known,
+        **(_through_time(captures.known) if captures else {}),
+        "panels": [
+            _panel(given, asked, answer) for asked, answer in zip(queries[1:], answers, strict=True)
+        ],
+    }
+
+
+def _short(query: AskQuery, name: str) -> AskQuery:
+    question = QUESTIONS[name]
+    return replace(
+        query,
+        name=name,
+        level=question.level,
+        period=question.period,
+        is_external=name in _FROM_OUTSIDE,
+        limit=_MOST_ROWS,
+    )
+
+
+def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
+    question = query.question
+    pairs = [
+        *_pairs(given, EXTERNAL.name),
+        (ASK, query.name),
+        *([(EXTERNAL.name, "true")] if query.is_external else []),
+    ]
+    rows = None
+    if answer is not None:
+        column = question.ranks or "last"
+        cells = [_cells(row, query, answer) for row in answer.table.to_pylist()]
+        rows = [(row[question.columns[0]], row[column]) for row in cells]
+    return Panel(
+        question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
+    )
+
+
+# One question
+
+
+def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, object]:
+    names = answer.table.column_names
+    lanes, full = _lanes(query, answer)
+    everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
+    rows = [_cells(row, query, answer) for row in answer.table.to_pylist()]
+    return {
+        "question": query.question,
+        "known": answer.known,
+        **_through_time(answer.known),
+        "columns": names,
+        "rows": [[row[name] for name in names] for row in rows],
+        "total": answer.total,
+        "lanes": lanes,
+        "full": full,
+        "lanes_axis": _axis_of(query, answer.known) if lanes else None,
+        "everything": _address([*everything, (ASK, query.name)])
+        if answer.total > len(rows)
+        else None,
+        "given": [
+            (ASK, query.name),
+            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
+        ],
+        "level": query.level,
+        "period": query.period,
+        "is_external": query.is_external,
+        "words": query.words if query.name == "find" else None,
+        "since": given.text(FROM),
+        "until": given.text(TO),
+        "downloads": [
+            (form, download(f"ask/{query.name}", [*everything, ("format", form)]))
+            for form in ("json", "jsonl", "csv")
+        ],
+    }
+
+
+def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
+    """Return the greatest rows through time, and the number that a bar of full height means.
+
+    Without periods, and for several addresses, the list is empty.
+    """
+    ranks, what = query.question.ranks, query.question.columns[0]
+    known = answer.known
+    if not (ranks and "period" in answer.table.column_names and known.first and known.last):
+        return [], 0
+    if len(query.asked) > 1:
+        return [], 0
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in answer.table.to_pylist():
+        rows.setdefault(row[what] or "", []).append(row)
+    greatest = sorted(rows, key=lambda name: (-max(row[ranks] for row in rows[name]), name))
+    chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
+    counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
+    full = most_of(counts.values())
+    axis = _axis_of(query, known)
+    return [
+        Lane(
+            name,
+            _about(name, query.level) if what == "name" and name else None,
+            axis.bars(counts[name], ranks.removesuffix("s"), ranks, full),
+            max(counts[name].values()),
+            Timestamp(min(row.get("first") or known.first for row in rows[name])),
+            Timestamp(max(row.get("last") or known.last for row in rows[name])),
+        )
+        for name in chosen
+    ], full
+
+
+def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
+    assert query.period is not None
+    return Axis(query.period, known.first, known.last, known.by(query.period))
+
+
+def _cells(row: Mapping[str, object], query: AskQuery, answer: "AskAnswer") -> dict[str, Cell]:
+    """Return the cells of a row by column."""
+    ranks = query.question.ranks
+    most = max(answer.table.column(ranks).to_pylist(), default=0) if ranks else 0
+    cells = {}
+    for name, value in row.items():
+        if name == "name":
+            cells[name] = Cell("name", value, _about(str(value), query.level) if value else "")
+        elif name in _TIMES:
+            cells[name] = Cell("time", value)
+        elif isinstance(value, int) and name != "status":
+            share = round(height_of(value, most), 1) if name == ranks else 0
+            cells[name] = Cell("number", value, share=share)
+        else:
+            cells[name] = Cell("words" if name in ("text", "title") else "text", value)
+    return cells
+
+
+def _about(name: str, level: Level | None) -> str:
+    """Return the address of the page about a page, host or domain."""
+    if level is Level.HOST:
+        return _address([("uri", f"http://{name}/"), (SCOPE.name, QuestionScope.HOST.value)])
+    if level is Level.DOMAIN:
+        return _address([("uri", f"*.{name}")])
+    return about(name)
+
+
+def _through_time(known: "KnownCaptures") -> dict[str, object]:
+    """Return the captures that answers are read from, on an axis of time."""
+    if known.first is None or known.last is None:
+        return {"axis": None}
+    unit = unit_for(known.first, known.last)
+    counts = known.by(unit)
+    axis = Axis(unit, known.first, known.last, counts)
+    return {
+        "axis": axis,
+        "captures_bars": axis.bars(counts, "capture", "captures"),
+        "most": most_of([counts]),
+    }

@@ -1,0 +1,225 @@
+"""Pages about a site or the whole archive, and questions over HTTP while relations are made."""
+
+import time
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from selectolax.lexbor import LexborHTMLParser
+
+from arclink.model import Forgotten, Surt
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import QUESTIONS
+from arclink.relations import asking
+from arclink.relations.kept import relations_of
+from arclink.service.pages import sites
+from arclink.service.settings import Settings
+from arclink.service.tables import ServiceTables
+from arclink.store.embargo import Embargo
+from arclink.store.location import open_store
+from arclink.store.protocols import Takedown
+from tests.access.sqlite_pages import load_pages
+from tests.service.conftest import NASTY, PAGES, A, client_of
+from tests.service.shown import hrefs, page, words
+from tests.store.memory_store import MemoryStore, Page, link
+
+SITE = "?uri=*.a.example"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param("", id="archive"),
+        pytest.param(f"uri={A}&scope=page&", id="page"),
+        pytest.param("uri=http://a.example/*&", id="prefix"),
+        pytest.param("uri=a.example&scope=host&", id="host"),
+        pytest.param("uri=*.a.example&", id="domain"),
+    ],
+)
+def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, about: str) -> None:
+    shown = page(client, f"?{about}ask={name}")
+    found = client.get(f"/ask/{name}?{about}").get_json()
+    assert words(shown.css_first("#view h2")) == QUESTIONS[name].asks
+    rows = shown.css("table.question tbody tr")
+    assert len(rows) == found["total"]
+    for row, answered in zip(rows, found["rows"], strict=True):
+        numbers = [value for value in answered.values() if isinstance(value, int)]
+        assert [int(words(cell).split()[0]) for cell in row.css("td.number")] == [
+            number for number in numbers if number != answered.get("status")
+        ]
+    assert f"ask/{name}?" in hrefs(shown, ".downloads a")[0]
+
+
+def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None:
+    shown = page(client, SITE)
+    assert words(shown.css_first("h1")) == "*.a.example"
+    panels = [words(node) for node in shown.css(".panel h2")]
+    assert panels == [QUESTIONS[name].asks for name in sites._AT_A_GLANCE]
+    tabs = hrefs(shown, "nav.views a")
+    assert len(tabs) == 1 + len(QUESTIONS)
+    for href in [*tabs, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -> None:
+    seen = {}
+    for query in (f"?uri={A}", "?uri=a.example&scope=host", SITE, "?ask=words"):
+        shown = page(client, query)
+        seen[query] = [words(node) for node in shown.css(".scopes a")]
+        assert len(shown.css(".scopes [aria-current]")) == 1
+    assert seen[f"?uri={A}"] == ["page", "a.example", "*.a.example", "the whole archive"]
+    assert seen["?uri=a.example&scope=host"] == ["a.example", "*.a.example", "the whole archive"]
+    assert seen["?ask=words"] == ["the whole archive"]
+
+
+def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:
+    nothing = page(client, "?uri=*.nowhere.example&ask=led-to")
+    assert "Unknown. Nothing was captured then." in words(nothing)
+    assert not nothing.css(".none")
+    none = page(client, "?uri=*.nowhere.example&ask=linkers")
+    assert "None, in the captures that were read." in words(none)
+    answer = client.get("/ask/led-to?uri=*.nowhere.example").get_json()
+    assert (answer["total"], answer["captures"]["count"]) == (0, 0)
+
+
+def test_hostile_words_are_words(client: FlaskClient) -> None:
+    response = client.get("/?ask=words")
+    assert b"<script>alert" not in response.data
+    assert NASTY.split()[0] in words(LexborHTMLParser(response.data))
+
+
+def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
+    """In addresses, titles and words of links; also pages that were never captured."""
+    for typed in ("official SITE", "news"):
+        response = client.get("/", query_string={"uri": typed}, follow_redirects=True)
+        assert response.status_code == 200
+        rows = LexborHTMLParser(response.data).css("table.question tbody tr")
+        assert rows
+        assert all("words" in words(row) for row in rows)
+    assert client.get("/ask/find?words=x.example&kinds=all").get_json()["rows"][0]["captures"] == 0
+    assert client.get("/", query_string={"uri": A}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("?ask=nothing", "one of linkers"),
+        ("?uri=mailto:a@b.example&scope=host", "an address with a host"),
+        ("?scope=host", "needs an address"),
+        ("?ask=words&by=week", "day, month or year"),
+        ("?ask=words&view=links", "one of the parameters"),
+    ],
+)
+def test_a_wrong_parameter_is_named(client: FlaskClient, query: str, says: str) -> None:
+    response = client.get(f"/{query}", headers={"Accept": "text/html"})
+    assert response.status_code == 400
+    assert says in words(LexborHTMLParser(response.data))
+
+
+def test_what_an_embargo_hides_is_in_no_answer() -> None:
+    settings = Settings(embargo=Embargo(prefixes=(Surt("example,b)/"),)))
+    hidden = client_of(lambda: MemoryStore(PAGES), settings)
+    assert hidden.get(f"/ask/linkers?uri={A}").get_json()["rows"] == []
+    assert "Official site" not in hidden.get("/?ask=words").get_data(as_text=True)
+    assert "Official site" in client_of(lambda: MemoryStore(PAGES)).get("/?ask=words").text
+
+
+def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
+    store = tmp_path / "links.db"
+    load_pages(store, tmp_path / "graph", [PAGES])
+    client = client_of(str(store))
+    first = client.get("/ask/linkers")
+    assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "are being made" in first.get_json()["detail"]
+    assert first.headers["Retry-After"]
+    waits = client.get("/?ask=words", headers={"Accept": "text/html"})
+    front = client.get("/")
+    end = time.monotonic() + 60
+    while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
+        time.sleep(0.2)
+    assert waits.status_code in (200, 503)
+    assert front.status_code == 200
+    assert answer.get_json()["total"] == 2
+
+
+def test_what_is_forgotten_is_in_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    client = client_of(str(path))
+    with open_store(str(path), create=True) as store:
+        relations_of(str(path), store)
+        assert "Official site" in client.get("/ask/words?by=year").text
+        store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
+        relations_of(str(path), store)
+    assert "Official site" not in client.get("/ask/words?by=year").text
+
+
+def test_answers_that_take_long_are_made_meanwhile(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
+    first = page(client, SITE)
+    assert "takes longer than a page waits" in words(first)
+    end = time.monotonic() + 60
+    while "takes longer" in words(page(client, SITE)) and time.monotonic() < end:
+        time.sleep(0.1)
+    shown = page(client, SITE)
+    assert len(shown.css(".panel tbody tr")) > 3
+
+
+def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES[:1]])
+    tables = ServiceTables(str(path))
+    query = AskQuery(name="words")
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+        tables.answer(store, query)
+        late = [Page("http://d.example/", "20110101000000", [link(A, "late")])]
+        load_pages(path, tmp_path / "more", [late])
+        relations_of(str(path), store)
+        assert "late" in tables.answer(store, query).table.column("text").to_pylist()
+    assert len(tables._opened) == 1
+
+
+def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
+    settings = Settings(title="The <thaw>", description="Pages of 2010")
+    client = client_of(lambda: MemoryStore(PAGES), settings)
+    front = page(client)
+    assert words(front.css_first("h1")) == "The <thaw>"
+    assert "Pages of 2010" in words(front.css_first(".lead"))
+    assert [words(node) for node in front.css(".panel h2")] == [
+        QUESTIONS[name].asks for name in sites._AT_A_GLANCE
+    ]
+    for href in hrefs(front, ".panel a"):
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_few_questions_run_at_a_time_and_the_others_are_told(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = client.application.extensions["arclink"].tables
+    for _ in range(4):
+        assert tables._queue.acquire(timeout=0)
+    busy = client.get("/ask/words")
+    assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "too many questions" in busy.get_json()["detail"]
+    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    tables._queue.release(4)
+    assert client.get("/ask/words").status_code == HTTPStatus.OK
+
+
+def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = asking._read
+    endless = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
+    monkeypatch.setattr(
+        asking, "_read", lambda folder, name: endless if name == "words" else read(folder, name)
+    )
+    monkeypatch.setattr(ServiceTables.answer, "__defaults__", (0.3,))
+    slow = client.get("/ask/words?by=year")
+    assert slow.status_code == HTTPStatus.BAD_REQUEST
+    assert "stopped after" in slow.get_json()["detail"]
