@@ -96,13 +96,27 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         SqlError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
     """
+    table, total = rows_of(database, query)
+    return AskAnswer(query, _with_extra(table, query), total, _known(database, query))
+
+
+def rows_of(
+    database: RelationsDatabase, query: AskQuery, more: Mapping[str, object] | None = None
+) -> tuple[Any, int]:
+    """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
+
+    Args:
+        database: The relations.
+        query: The query.
+        more: Further values that the text needs.
+    """
     is_one = len(query.asked) == 1
     if not is_one:
         _add_parts(database, query)
     views = text_of(_FOLDER, "one" if is_one else "many", "asked", query.name)
     text = "\n".join((text_of(COMMON, "common"), views))
-    table, total = _rows(database, prepared(database, text, _values(database, query)), query.limit)
-    return AskAnswer(query, _with_extra(table, query), total, _known(database, query))
+    values = {**_values(database, query), **(more or {})}
+    return _rows(database, prepared(database, text, values), query.limit)
 
 
 def _add_parts(database: RelationsDatabase, query: AskQuery) -> None:

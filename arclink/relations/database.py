@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from threading import Semaphore, Thread
+from threading import Lock, Semaphore, Thread
 from typing import Any
 
 import duckdb
@@ -66,10 +66,12 @@ class SqlLimits:
         memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
             queries of users.
         seconds: Seconds after which a query is stopped; 0 for no limit.
+        keep_on: Called while an answer is waited for; an error that it raises stops the query.
     """
 
     memory: int = 2_000
     seconds: float = 0
+    keep_on: Callable[[], None] = lambda: None
 
 
 class RelationsDatabase(Closing):
@@ -83,6 +85,7 @@ class RelationsDatabase(Closing):
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
         self._kinds: list[Kind] | None = None
+        self._lock = Lock()
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
@@ -133,17 +136,19 @@ class RelationsDatabase(Closing):
             return with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def apart(self, seconds: float | None = None) -> Iterator["RelationsDatabase"]:
+    def apart(self, **limits: Any) -> Iterator["RelationsDatabase"]:
         """Yield another connection to the same relations, with variables and views of its own.
 
+        Any thread may call it.
+
         Args:
-            seconds: Its limit of time, if that is another one.
+            **limits: Its limits (`SqlLimits`), if they are others; its memory is the same.
         """
-        self.kinds(lambda _: True)  # known to all from now on
-        other = copy(self)
-        if seconds is not None:
-            other._limits = replace(self._limits, seconds=seconds)
-        other.connection = self.connection.cursor()
+        with self._lock:  # DuckDB refuses two calls of one connection at a time
+            self.kinds(lambda _: True)  # known to all from now on
+            other = copy(self)
+            other.connection = self.connection.cursor()
+        other._limits = replace(self._limits, **limits)
         try:
             yield other
         finally:
@@ -339,6 +344,7 @@ class SqlRows(Closing):
             try:
                 item = self._made.get(timeout=_PATIENCE)
             except Empty:
+                self._limits.keep_on()
                 if self._end is not None and time.monotonic() > self._end:
                     raise SqlError(
                         f"stopped after {self._limits.seconds:g} seconds: ask for less, or allow "

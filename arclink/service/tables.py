@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -75,10 +75,11 @@ class ServiceTables:
 
     Args:
         where: Path or URL of the store; empty if it has none (in tests).
+        keep_on: Called while a request waits for an answer; an error that it raises ends this.
     """
 
-    def __init__(self, where: str) -> None:
-        self._where = where
+    def __init__(self, where: str, keep_on: Callable[[], None] = lambda: None) -> None:
+        self._where, self._keep_on = where, keep_on
         self._lock = threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
@@ -106,6 +107,12 @@ class ServiceTables:
                 found = ask(database, query)
                 opened.keep(query, found)
         return found
+
+    @contextmanager
+    def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
+        """Yield the relations that a store shows, for one query; see `answer`."""
+        with self._asked(store) as (_, database):
+            yield database
 
     def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
         """Return the answers to several questions for one page; None for those not made yet.
@@ -147,7 +154,7 @@ class ServiceTables:
                 with (
                     suppress(ArclinkError),  # a page says that the answer is not there
                     self._gate,
-                    opened.relations.apart(_SECONDS_BETWEEN) as database,
+                    opened.relations.apart(seconds=_SECONDS_BETWEEN) as database,
                 ):
                     opened.keep(query, ask(database, query))
         finally:
@@ -164,7 +171,7 @@ class ServiceTables:
                 opened = self._relations(store)
                 opened.users += 1
             try:
-                with opened.relations.apart() as database:
+                with opened.relations.apart(keep_on=self._keep_on) as database:
                     yield opened, database
             finally:
                 with self._lock:
