@@ -1,6 +1,6 @@
 """Answers of questions: SQL over the relations of a store."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from arclink.questions.table import Basis
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
-from arclink.relations.rows import batches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,22 +111,16 @@ def rows_of(
     """
     is_one = len(query.asked) == 1
     if not is_one:
-        _add_parts(database, query)
+        database.add_table("parts", _PARTS, _parts(query))
     views = text_of(_FOLDER, "one" if is_one else "many", "asked", query.name)
     text = "\n".join((text_of(COMMON, "common"), views))
     values = {**_values(database, query), **(more or {})}
     return _rows(database, prepared(database, text, values), query.limit)
 
 
-def _add_parts(database: RelationsDatabase, query: AskQuery) -> None:
-    rows = (
-        (number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:])
-        for number, asked in enumerate(query.asked)
-    )
-    reader = arrow.RecordBatchReader.from_batches(_PARTS, batches_of(rows, _PARTS))
-    database.connection.register("asked_parts", reader)
-    database.run("CREATE OR REPLACE TEMP TABLE parts AS FROM asked_parts")
-    database.connection.unregister("asked_parts")
+def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
+    for number, asked in enumerate(query.asked):
+        yield number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:]
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -111,6 +111,13 @@ class RelationsDatabase(Closing):
         with _refusing(self._limits):
             return executed(self.connection, statement)
 
+    def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add a table, in place of one with the same name; ``columns`` is an Arrow schema."""
+        reader = arrow.RecordBatchReader.from_batches(columns, batches_of(rows, columns))
+        self.connection.register("added", reader)
+        self.run(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM added")
+        self.connection.unregister("added")
+
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
         """Yield the answer of a query while it is made; see `run`.
@@ -211,10 +218,7 @@ class ShownRelations(RelationsDatabase):
         keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
         values = [RELATION.getters[name] for name in _KEY]
         found = (tuple(value(one) for value in values) for one in store.scan_mementos())
-        rows = arrow.RecordBatchReader.from_batches(keys, batches_of(found, keys))
-        self.connection.register("shown_rows", rows)
-        self.run("CREATE TABLE shown AS FROM shown_rows")
-        self.connection.unregister("shown_rows")
+        self.add_table("shown", keys, found)
         # IS NOT DISTINCT FROM: a checksum may be null.
         same = " AND ".join(
             f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
