@@ -124,13 +124,15 @@ class OfQuestion(Within, total=False):
         level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
         by: ``day``, ``month`` or ``year``: rows for each.
         external: Whether only links from other sites count.
-        limit: Largest number of rows; 0, the default, for all.
+        words: The words that ``find`` finds.
+        limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
     scope: str
     level: str
     by: str
     external: bool
+    words: str
     limit: int
 
 
@@ -505,9 +507,9 @@ class LinkGraph(Closing):
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
-        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (number of
-        mementos that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in
-        memory.
+        Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
+        `arclink.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
+        the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Args:
             level: ``uri``, ``host`` or ``domain``.
@@ -518,15 +520,17 @@ class LinkGraph(Closing):
             UsageError: networkx is not installed.
         """
         from arclink.export.markup import links_of, nodes_of
+        from arclink.export.node_facts import facts_of
 
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
         with self._picture(level, parameters) as picture:
             names = []
-            for _, name, label in nodes_of(picture):
+            for (_, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
                 names.append(label)
-                graph.add_node(label, **({"surt": name} if level == "uri" else {}))
+                surt = {"surt": name} if level == "uri" else {}
+                graph.add_node(label, **surt, **facts._asdict())
             for source, target, mementos, first, last in links_of(picture.links):
                 graph.add_edge(
                     names[source],

@@ -184,7 +184,7 @@ class Kinds:
         """Return the union of both sets; equal unions compare equal, however they were created."""
         named = self.named | other.named
         has_unnamed = self.has_unnamed or other.has_unnamed
-        return Kinds(named & _GROUP_OF.keys() if has_unnamed else named, has_unnamed)
+        return Kinds(named & frozenset(_GROUP_OF) if has_unnamed else named, has_unnamed)
 
     @property
     def is_all(self) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from typing import BinaryIO, cast
 
+import orjson
+
 from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
 from arclink.archives.locations import WACZ_SUFFIX, entry_of, is_wacz, split_entry
 from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
@@ -27,6 +29,7 @@ _LOCAL_HEADER = 30
 _LOCAL_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 1
 _MOST_BYTES = 1 << 62
+_MOST_DESCRIPTION = 64 << 20
 _BUFFER = 64 << 10
 
 ZIP_DAMAGE = (
@@ -143,6 +146,22 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
         return cast(BinaryIO, zipped.open(_info(wacz, zipped, name)))
     except ZIP_DAMAGE as error:
         raise InputError(f"{wacz}: {name} cannot be read: {error}") from error
+
+
+def described(wacz: str) -> tuple[str, str]:
+    """Return the title and the description of a collection; empty if its maker gave none.
+
+    Source: Web Archive Collection Zipped 1.1.1, 5.1 (``datapackage.json``). A file that cannot be
+    read has no title here: whoever reads its archive files says what is wrong.
+    """
+    with suppress(*ZIP_DAMAGE, InputError, orjson.JSONDecodeError):
+        with open_entry(wacz, "datapackage.json") as file:
+            fields = orjson.loads(file.read(_MOST_DESCRIPTION))
+        named = fields if isinstance(fields, dict) else {}
+        found = [named.get(name) for name in ("title", "description")]
+        title, description = (one if isinstance(one, str) else "" for one in found)
+        return title.strip(), description.strip()
+    return "", ""
 
 
 def _names(wacz: str, folder: str, suffixes: tuple[str, ...]) -> list[str]:

@@ -5,9 +5,10 @@ The tables have a row per capture, in the order of the store, with the columns o
 """
 
 import io
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
 from arclink.access.formats.rows import csv_pieces
@@ -23,7 +24,8 @@ _ROWS_AT_ONCE = 50_000
 
 def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180) with a header; times have 14 digits."""
-    return csv_pieces(list(TABLE.fields), map(TABLE.row, mementos))
+    rows = (zip(*columns.values(), strict=True) for columns in _columns(mementos))
+    return csv_pieces(list(TABLE.fields), chain.from_iterable(rows))
 
 
 def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
@@ -40,17 +42,21 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     schema = arrow.schema(
         [(name, types.get(field.kind, arrow.string())) for name, field in columns_of]
     )
-    rows = map(TABLE.row, mementos)
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
-        while portion := list(islice(rows, _ROWS_AT_ONCE)):
-            columns = dict(zip(TABLE.fields, zip(*portion, strict=True), strict=True))
-            columns["time"] = tuple(map(moment_of, columns["time"]))
+        for columns in _columns(mementos):
+            columns["time"] = [*map(moment_of, columns["time"])]
             writer.write_table(arrow.table(columns, schema=schema))
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
     yield buffer.getvalue()
+
+
+def _columns(mementos: Iterable[Memento]) -> Iterator[dict[str, Sequence[Any]]]:
+    rest = iter(mementos)
+    while portion := list(islice(rest, _ROWS_AT_ONCE)):
+        yield TABLE.columns(portion)
 
 
 def write_cdxj(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:

@@ -140,7 +140,8 @@ class Axis:
                 Period.MONTH: moment.month - 1,
                 Period.YEAR: moment.year,
             }[unit]
-            if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
+            is_near = unit is Period.DAY and step > 1 and moment.day > (29 if step == 2 else 28)
+            if number % step == 0 and not is_near:  # the first day of the next month follows
                 labels.append(
                     (
                         self.x(moment),

@@ -101,6 +101,7 @@ def command(given: Given) -> None:
     from arclink.pipeline.progress import ShownProgress
     from arclink.pipeline.rows import check_names
     from arclink.pipeline.wat_pairs import leave_out_described
+    from arclink.relations.forgetting import remove_at_addresses
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.location import (
         exists,
@@ -138,6 +139,7 @@ def command(given: Given) -> None:
             check_names(cdx_paths, describe(paths, {}, marks=marks))
             if exists(store):
                 with open_store(store, create=True) as old:
+                    remove_at_addresses(old)
                     set_aside(old, record)
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,7 @@
 """``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, sw
 from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE, TABLES_AT
+from arclink.cli.options import STORE
 from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
@@ -67,7 +68,6 @@ _IMPORT_FILE = Parameter(
     LIST,
     _EXPORT_FILE,
     _IMPORT_FILE,
-    TABLES_AT,
 )
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
@@ -75,12 +75,12 @@ def command(given: Given) -> None:
     SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
     all pages of it that begin with /a, and 'org,example' the site with all its ports and
     subdomains. Records about these pages, such as their text and pictures (urn:text:URI), are
-    removed with them. Later builds leave out these captures, even if they read the same files again
-    or use --rebuild.
+    removed with them, and so are the store's tables that tasks wrote to an address. Later builds
+    leave out these captures, even if they read the same files again or use --rebuild.
     """
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
-    from arclink.relations.forgetting import forgetting
+    from arclink.relations.forgetting import forgetting, forgetting_at_addresses
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
@@ -106,22 +106,22 @@ def command(given: Given) -> None:
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
             subjects = [] if is_trial else [takedown.what for takedown in takedowns]
-            with forgetting(store, opened, subjects, TABLES_AT.optional(given)):
-                for takedown in takedowns:
-                    about_pages = _records_about_pages(opened, takedown.what)
-                    removed = opened.forget(takedown, is_trial=is_trial)
-                    click.echo(
-                        _sentence(opened, takedown.what, removed, about_pages, is_trial=is_trial)
-                    )
-            if not is_trial:
-                from arclink.analysis.slice_cache import remove_slices
-                from arclink.subsets.catalog import SubsetCatalog
+            with forgetting_at_addresses(opened) if subjects else nullcontext():
+                with forgetting(store, opened, subjects):
+                    for takedown in takedowns:
+                        what = takedown.what
+                        about_pages = _records_about_pages(opened, what)
+                        removed = opened.forget(takedown, is_trial=is_trial)
+                        click.echo(_sentence(opened, what, removed, about_pages, is_trial=is_trial))
+                if not is_trial:
+                    from arclink.analysis.slice_cache import remove_slices
+                    from arclink.subsets.catalog import SubsetCatalog
 
-                remove_slices(store)
-                SubsetCatalog(store).reduce_lists(opened)
-            if cleans is not False and not is_trial:
-                opened.clean()
-                click.echo(f"{store}: written again, {stored_size(opened.sums().bytes)}.")
+                    remove_slices(store)
+                    SubsetCatalog(store).reduce_lists(opened)
+                if cleans is not False and not is_trial:
+                    opened.clean()
+                    click.echo(f"{store}: written again, {stored_size(opened.sums().bytes)}.")
     if lists or export_path:
         with open_store(store) as opened:
             known = list(opened.forgotten())

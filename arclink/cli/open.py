@@ -4,15 +4,21 @@ import hashlib
 import os
 import threading
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arclink.access.declarations import Given, Parameter, switch, whole_number
 from arclink.cli.declared_options import takes
 from arclink.cli.options import INPUTS, STORE
+from arclink.errors import ArclinkError
+
+if TYPE_CHECKING:
+    from arclink.service.settings import Settings
 
 EXAMPLES = (
     "arclink open crawl.wacz",
@@ -53,7 +59,6 @@ def command(given: Given) -> None:
     # imported here: no other command needs the service
     from arclink.service.logs import LogForm, set_up_logging
     from arclink.service.server import serve
-    from arclink.service.settings import Settings
 
     inputs = INPUTS.many(given)
     where, complete, paths = _KEPT_STORE.optional(given), None, list[str]()
@@ -76,6 +81,7 @@ def command(given: Given) -> None:
         else:
             if complete is not None:
                 complete.write_text("\n".join(paths) + "\n", "utf-8")
+    _make_tables(where)
     click.echo(f"The link graph is in {where}")
     set_up_logging(LogForm.TEXT, with_access=False)
 
@@ -90,10 +96,33 @@ def command(given: Given) -> None:
         PORT.required(given),
         8,
         click.echo,
-        Settings(),
+        _described(inputs),
         may_move=True,
         ready=show,
     )
+
+
+def _make_tables(where: str) -> None:
+    """Make the tables for questions, so that the first page need not wait for them."""
+    from arclink.store.location import open_store
+
+    with suppress(ImportError, ArclinkError):  # a page says what is missing
+        from arclink.relations.kept import relations_of
+
+        with open_store(where) as store:
+            relations_of(where, store)
+
+
+def _described(inputs: Sequence[str]) -> "Settings":
+    """Return the settings of a service with the title of its collection, if it is one WACZ."""
+    from arclink.archives.locations import is_wacz
+    from arclink.archives.wacz import described
+    from arclink.service.settings import Settings
+
+    title, description = (
+        described(inputs[0]) if len(inputs) == 1 and is_wacz(inputs[0]) else ("", "")
+    )
+    return Settings(title=title, description=description)
 
 
 def cache_of(paths: Iterable[str]) -> Path:

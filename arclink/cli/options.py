@@ -35,15 +35,6 @@ STORE = Parameter(
 )
 store_option = declared(STORE)
 
-TABLES_AT = Parameter(
-    "tables-at",
-    "Address of the store's tables in HDFS or S3, or a folder, where tasks write them.",
-    TEXT,
-    metavar="URL|FOLDER",
-    otherwise="next to the store",
-    see="reference/relations.md#tables-at-an-address",
-)
-
 GRAPH: tuple[AnyParameter, ...] = (STORE, SUBSET)
 """The parameters of commands that read a store, or a subset of it."""
 

@@ -1,6 +1,7 @@
 """``arclink restore``: replaces a lost store by a backup."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -52,8 +53,15 @@ def command(given: Given) -> None:
     from arclink.cli.summary import copied_line
     from arclink.pipeline.build import only_build
     from arclink.relations.folder import remove_relations
+    from arclink.relations.forgetting import remove_at_addresses
     from arclink.store.backups import restore
-    from arclink.store.location import is_remote, path_of, takedowns_path, work_folder
+    from arclink.store.location import (
+        is_remote,
+        open_store,
+        path_of,
+        takedowns_path,
+        work_folder,
+    )
 
     store, backup, verifies = (
         STORE.required(given),
@@ -65,12 +73,16 @@ def command(given: Given) -> None:
         return
     path = path_of(store)
     aside = takedowns_path(store)  # left by a rebuild that was killed
+    replaces = _REPLACE.required(given)
     with only_build(path):
+        if replaces and path.exists():
+            with suppress(StoreError), open_store(store) as lost:  # it may be damaged
+                remove_at_addresses(lost)
         done = restore(
             Path(backup),
             path,
             [*map(Path, TAKEDOWNS.many(given)), *([aside] if aside.exists() else [])],
-            replaces=_REPLACE.required(given),
+            replaces=replaces,
             is_list_needed=not _NO_LATER_TAKEDOWNS.required(given),
             verifies=verifies,
         )
@@ -91,6 +103,7 @@ def command(given: Given) -> None:
 def _restore_batches(given: Given, store: str, backup: Path) -> None:
     """Restore a store in Cassandra."""
     from arclink.pipeline.build import only_build
+    from arclink.relations.forgetting import remove_at_addresses
     from arclink.store.batch_backups import check_lists, restore_batches
     from arclink.store.location import (
         exists,
@@ -107,6 +120,7 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
     with only_build(local_path_of(store)):
         if _REPLACE.required(given) and exists(store):
             with open_store(store) as old:
+                remove_at_addresses(old)
                 set_aside(old, aside)
             remove_store(store)
         if aside.exists():

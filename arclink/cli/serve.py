@@ -135,6 +135,10 @@ LOG = Parameter(
 )
 _LOG_REQUESTS = switch("log-requests", "Log every request.")
 _INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
+_TITLE = Parameter("title", "Title of the archive, for its front page.", TEXT, metavar="TEXT")
+_DESCRIPTION = Parameter(
+    "description", "What the archive is, for its front page.", TEXT, metavar="TEXT"
+)
 EMBARGO = Parameter(
     "embargo",
     "Hide captures that are younger than this.",
@@ -215,6 +219,8 @@ EXAMPLES = (
     LOG,
     _LOG_REQUESTS,
     _INSTANCES,
+    _TITLE,
+    _DESCRIPTION,
     REPLAY,
     EMBARGO,
     _EMBARGO_PREFIXES,
@@ -274,6 +280,8 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
     return Settings(
+        title=_TITLE.optional(given) or "",
+        description=_DESCRIPTION.optional(given) or "",
         replay=REPLAY.optional(given) or NO_REPLAY,
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(

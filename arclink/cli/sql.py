@@ -10,7 +10,7 @@ import click
 
 from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, STORE, TABLES_AT, open_requested_graph
+from arclink.cli.options import GRAPH, STORE, open_requested_graph
 from arclink.cli.output import write_answer
 from arclink.errors import ArclinkError, UsageError
 
@@ -58,12 +58,12 @@ _RULES = (
 
 
 @click.command()
-@takes(QUERY, *GRAPH, TABLES_AT, FORMAT, INTO, MEMORY, SECONDS)
+@takes(QUERY, *GRAPH, FORMAT, INTO, MEMORY, SECONDS)
 def command(given: Given) -> None:
     """Answer a query about the tables `captures` and `links` of a store, or of a subset of it.
 
-    The tables are made on first use, and kept next to the store (`arclink tables`); with
-    --tables-at, they are copied from there. Queries can only read them.
+    The tables are made on first use, or copied from where tasks have written them, and kept next to
+    the store (`arclink tables`). Queries can only read them.
     docs/reference/relations.md lists the columns.
     """
     from arclink.analysis.scipy_extra import analysis_extra
@@ -71,9 +71,7 @@ def command(given: Given) -> None:
     with analysis_extra():
         import duckdb  # noqa: F401
         import pyarrow  # noqa: F401
-    from arclink.relations.by_tasks import Place
     from arclink.relations.database import SqlDatabase, SqlLimits
-    from arclink.relations.folder import tables_folder
 
     limits = SqlLimits(MEMORY.required(given), SECONDS.optional(given) or 0)
     query, into = QUERY.optional(given), INTO.optional(given)
@@ -82,8 +80,6 @@ def command(given: Given) -> None:
     where = STORE.required(given)
     with ExitStack() as opened:
         store = opened.enter_context(open_requested_graph(given))
-        if (address := TABLES_AT.optional(given)) is not None:
-            Place(address).fetch(store.whole, tables_folder(where))
         database = opened.enter_context(SqlDatabase(where, store, limits))
         if query is not None:
             _answer(database, query, given)

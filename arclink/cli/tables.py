@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import Given, Parameter, switch, whole_number
+from arclink.access.declarations import TEXT, Given, Parameter, switch, whole_number
 from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, STORE, TABLES_AT
+from arclink.cli.options import CORES, STORE
 from arclink.cli.sizes import stored_size
+from arclink.credentials import hide_credentials
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.store.protocols import GraphStore
@@ -23,7 +24,20 @@ EXAMPLES = (
     "--runner hadoop",
 )
 
-_REMOVE = switch("remove", "Remove the tables; the next query makes them again.")
+_TABLES_AT = Parameter(
+    "tables-at",
+    "Address in HDFS or S3, or a folder, where tasks write the store's tables. The store remembers "
+    "it.",
+    TEXT,
+    metavar="URL|FOLDER",
+    otherwise="next to the store",
+    see="reference/relations.md#tables-at-an-address",
+)
+_REMOVE = switch("remove", "Remove the tables; the next query copies or makes them again.")
+_LOST = switch(
+    "lost",
+    "With --remove and --tables-at: the place no longer exists, so nothing is removed there.",
+)
 _PARTS = Parameter(
     "parts",
     "With --tables-at, the number of files of each table.",
@@ -34,20 +48,23 @@ _PARTS = Parameter(
 
 
 @click.command()
-@takes(STORE, _REMOVE, TABLES_AT, _PARTS, *ENGINE, CORES)
+@takes(STORE, _REMOVE, _TABLES_AT, _LOST, _PARTS, *ENGINE, CORES)
 def command(given: Given) -> None:
     """Make the tables `captures` and `links` of a store, and name their Parquet files.
 
     `arclink sql` makes them when they are needed; this command does it in advance, for example
     after each build. Other programs can read the files, such as DuckDB, Spark and pandas. With
     --tables-at, tasks write a part of each table, on all cores of this machine or, for a store in
-    Cassandra, on an engine.
+    Cassandra, on an engine; from then on, everyone who needs the tables copies them from there.
     """
     from arclink.analysis.scipy_extra import analysis_extra
-    from arclink.relations.folder import remove_at, remove_relations
+    from arclink.relations.folder import address_of, leave_address, remove_relations
     from arclink.store.location import open_store
 
-    store, address = STORE.required(given), TABLES_AT.optional(given)
+    store, address = STORE.required(given), _TABLES_AT.optional(given)
+    is_lost = _LOST.required(given)
+    if is_lost and (address is None or not _REMOVE.required(given)):
+        raise UsageError("--lost: only with --remove and --tables-at")
     if address is None and (
         RUNNER.required(given) not in ON_THIS_MACHINE or _PARTS.optional(given) is not None
     ):
@@ -59,17 +76,19 @@ def command(given: Given) -> None:
             if address is None:
                 remove_relations(store)
             else:
-                remove_at(address)
+                leave_address(store, address_of(address), is_lost=is_lost)
             return
         if address is not None:
             _write_at(address, store, opened, given)
             return
-        made = relations_of(store, opened)
+        made, addresses = relations_of(store, opened), opened.tables_at()
     for name, paths in (("captures", made.captures), ("links", made.links)):
         size = sum(path.stat().st_size for path in paths)
         click.echo(f"{name}: {rows_in(paths):,} rows, {stored_size(size)}")
         for path in paths:
             click.echo(f"  {_shown(path)}")
+    for place in addresses:
+        click.echo(f"tasks write them to {hide_credentials(place)}")
 
 
 def _write_at(address: str, where: str, store: GraphStore, given: Given) -> None:

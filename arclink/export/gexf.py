@@ -15,14 +15,27 @@ from xml.sax.saxutils import escape
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
 from arclink.export.cuts import Picture
-from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of, quoted
+from arclink.export.markup import (
+    ATTRIBUTES,
+    DECLARATION,
+    date_time,
+    in_pieces,
+    links_of,
+    nodes_of,
+    quoted,
+    written,
+)
+from arclink.export.node_facts import facts_of
 from arclink.export.spells import Pair, Spell, joined
 
 MOST_NODES = 100_000
 MOST_LINKS = 1_000_000
 """The sizes that Gephi can show by its own documentation (https://gephi.org/features/)."""
 
-_OF_URIS = '<attributes class="node"><attribute id="surt" title="surt" type="string"/></attributes>'
+_OF_URIS = '<attribute id="surt" title="surt" type="string"/>'
+_OF_NODES = "".join(
+    f'<attribute id="{name}" title="{name}" type="{kind}"/>' for name, kind in ATTRIBUTES.items()
+)
 _OF_LINKS = "".join(
     f'<attribute id="{name}" title="{name}" type="string"/>' for name in ("first", "last")
 )
@@ -55,18 +68,18 @@ def _lines(
     )
     yield f'<graph defaultedgetype="directed"{time}>'
     has_surt = picture.graph.level is Level.URI
-    yield f'{_OF_URIS if has_surt else ""}<attributes class="edge">{_OF_LINKS}</attributes>'
+    yield f'<attributes class="node">{_OF_URIS if has_surt else ""}{_OF_NODES}</attributes>'
+    yield f'<attributes class="edge">{_OF_LINKS}</attributes>'
     of_nodes = _of_nodes(spells or {})
     yield f'<nodes count="{len(picture.nodes)}">'
-    for index, name, label in nodes_of(picture):
-        surt = (
-            f'<attvalues><attvalue for="surt" value={quoted(name)}/></attvalues>'
-            if has_surt
-            else ""
+    for (index, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
+        values = [*([("surt", name)] if has_surt else []), *written(facts)]
+        attributes = "".join(
+            f'<attvalue for="{attribute}" value={quoted(value)}/>' for attribute, value in values
         )
         yield (
-            f'<node id="{index}" '
-            f"label={quoted(label)}>{surt}{_written(of_nodes.get(index, ()))}</node>"
+            f'<node id="{index}" label={quoted(label)}><attvalues>{attributes}</attvalues>'
+            f"{_written(of_nodes.get(index, ()))}</node>"
         )
     yield "</nodes>"
     yield f'<edges count="{len(picture.links)}">'

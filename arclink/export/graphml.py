@@ -12,11 +12,21 @@ from xml.sax.saxutils import escape
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
 from arclink.export.cuts import Picture
-from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of
+from arclink.export.markup import (
+    ATTRIBUTES,
+    DECLARATION,
+    date_time,
+    in_pieces,
+    links_of,
+    nodes_of,
+    written,
+)
+from arclink.export.node_facts import facts_of
 
 _KEYS = (
     ("surt", "node", "string"),  # at level uri only
     ("label", "node", "string"),
+    *((f"node_{name}", "node", kind) for name, kind in ATTRIBUTES.items()),
     ("weight", "edge", "long"),
     ("first", "edge", "string"),
     ("last", "edge", "string"),
@@ -26,7 +36,8 @@ _KEYS = (
 def write_graphml(picture: Picture, description: str) -> Iterator[bytes]:
     """Yield the document, in pieces.
 
-    Nodes ``n0``, ``n1`` … are sorted by name; they have ``label``, and ``surt`` at level uri. Links
+    Nodes ``n0``, ``n1`` … are sorted by name; they have ``label``, what
+    `arclink.export.node_facts` knows, and ``surt`` at level uri. Links
     have ``weight`` (mementos), ``first`` and ``last``.
     """
     return in_pieces(_lines(picture, description))
@@ -36,11 +47,18 @@ def _lines(picture: Picture, description: str) -> Iterator[str]:
     yield DECLARATION + '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     has_surt = picture.graph.level is Level.URI
     for name, element, kind in _KEYS[0 if has_surt else 1 :]:
-        yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>'
+        shown = name.removeprefix("node_")
+        yield f'<key id="{name}" for="{element}" attr.name="{shown}" attr.type="{kind}"/>'
     yield f'<graph edgedefault="directed"><desc>{escape(printable(description))}</desc>'
-    for index, name, label in nodes_of(picture):
+    for (index, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
         surt = f'<data key="surt">{escape(name)}</data>' if has_surt else ""
-        yield f'<node id="n{index}"><data key="label">{escape(label)}</data>{surt}</node>'
+        attributes = "".join(
+            f'<data key="node_{attribute}">{escape(value)}</data>'
+            for attribute, value in written(facts)
+        )
+        yield (
+            f'<node id="n{index}"><data key="label">{escape(label)}</data>{surt}{attributes}</node>'
+        )
     for source, target, mementos, first, last in links_of(picture.links):
         times = (
             f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'

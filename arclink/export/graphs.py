@@ -6,6 +6,7 @@ order of names. So the URIs of a site are adjacent, which WebGraph compresses we
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.export.queries import ExportQuery
 from arclink.store.protocols import Scans
+
+if TYPE_CHECKING:
+    from arclink.relations.database import ShownRelations
 
 ROWS = 100_000
 """Approximate number of links in memory at a time."""
@@ -36,6 +40,9 @@ LINK = np.dtype(
 Times are 14 digits as a number.
 """
 
+CAPTURES = np.dtype([("captures", np.int64), ("first", np.int64), ("last", np.int64)])
+"""The captures of a node that show links: their number, and the first and last; zeros without."""
+
 Links = npt.NDArray[np.void]
 """An array of `LINK`."""
 
@@ -46,7 +53,8 @@ class Graph:
 
     Attributes:
         names: Names of all nodes, sorted, and of pages without any link; at level uri each with its
-            label, which `node` separates.
+            label and its title, if it has one, which `node` and `title` separate.
+        captures: Array of `CAPTURES`, by node.
         links: Array of `LINK`, sorted by source and target, each pair once, self-links included.
         left_out: Number of links of pages (link and memento) whose source or target has no node at
             this level, such as ``mailto:`` at level host.
@@ -55,6 +63,7 @@ class Graph:
 
     level: Level
     names: SortedNames
+    captures: Links
     links: Links
     left_out: int
     other_kinds: int
@@ -65,8 +74,17 @@ class Graph:
         At level uri, the name is a SURT, and the label is one of its URIs that were captured or
         linked to, serialised. Hosts and domains are their own labels.
         """
-        name, _, label = self.names[number].partition("\t")
+        name, label, _ = self._parts(number)
         return name, label or name
+
+    def title(self, number: int) -> str | None:
+        """Return the newest title of a node; None if it has none, and for hosts and domains."""
+        return self._parts(number)[2] or None
+
+    def _parts(self, number: int) -> tuple[str, str, str]:
+        name, _, rest = self.names[number].partition("\t")
+        label, _, title = rest.partition("\t")
+        return name, label, title
 
 
 def build_graph(store: Scans, query: ExportQuery, folder: Path, where: str = "") -> Graph:
@@ -87,21 +105,30 @@ def build_graph(store: Scans, query: ExportQuery, folder: Path, where: str = "")
         from arclink.export.scripts import count_links
     path = folder / "links"
     with count_links(query, where, store, path) as relations:
-        name = "concat_ws(chr(9), name, label)"
+        name = "concat_ws(chr(9), name, label, title)"
         with relations.reading(f"SELECT {name}, strlen({name}) FROM nodes") as names:
             write_names(folder, names)
-        columns = ", ".join(LINK.names or ())
+        captures = _array(relations, "nodes", CAPTURES, folder / "captures")
         ends = "source IS NOT NULL AND target IS NOT NULL"
-        text = f"SELECT {columns} FROM counted WHERE {ends} ORDER BY source, target"
-        with path.open("wb") as stream, relations.reading(text, ROWS) as batches:
-            for batch in batches:
-                links = np.empty(batch.num_rows, LINK)
-                for field, column in zip(LINK.names or (), batch.columns, strict=True):
-                    links[field] = column.to_numpy()
-                links.tofile(stream)
+        counted = f"counted WHERE {ends} ORDER BY source, target"
+        links = _array(relations, counted, LINK, path)
         [(left_out,)] = relations.run(
             f"SELECT coalesce(sum(repeated), 0)::BIGINT FROM counted WHERE NOT ({ends})"
         )
         [(other_kinds,)] = relations.run("FROM other_kinds")
-    links = np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
-    return Graph(query.level, SortedNames(folder), links, left_out, other_kinds)
+    return Graph(query.level, SortedNames(folder), captures, links, left_out, other_kinds)
+
+
+def _array(relations: "ShownRelations", rows: str, kind: Any, path: Path) -> Links:
+    """Write the columns of some rows to a file, and return them as an array."""
+    names = kind.names or ()
+    with (
+        path.open("wb") as stream,
+        relations.reading(f"SELECT {', '.join(names)} FROM {rows}", ROWS) as batches,
+    ):
+        for batch in batches:
+            part = np.empty(batch.num_rows, kind)
+            for field, column in zip(names, batch.columns, strict=True):
+                part[field] = column.to_numpy()
+            part.tofile(stream)
+    return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)

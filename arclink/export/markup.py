@@ -1,12 +1,13 @@
 """Helpers of both XML formats of graphs: escaped attributes, and times in XML Schema form."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from xml.sax.saxutils import quoteattr
 
 from arclink.access.texts import printable
 from arclink.export.cuts import Picture
 from arclink.export.graphs import Links
+from arclink.export.node_facts import NodeFacts
 
 AT_ONCE = 10_000
 """Number of nodes or links that are written together."""
@@ -31,6 +32,32 @@ def date_time(digits: int) -> str:
     """
     text = f"{digits:014d}"
     return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}Z"
+
+
+ATTRIBUTES: Mapping[str, str] = {
+    "captured": "boolean",
+    "captures": "long",
+    "first": "string",
+    "last": "string",
+    "title": "string",
+    "in_degree": "long",
+    "out_degree": "long",
+    "rank": "double",
+    "component": "long",
+    "community": "long",
+}
+"""The attributes of nodes, the fields of `arclink.export.node_facts.NodeFacts`, and their types."""
+
+
+def written(facts: NodeFacts) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a node as text, not escaped; without those that are not known."""
+    for name, value in zip(ATTRIBUTES, facts, strict=True):
+        if isinstance(value, bool):
+            yield name, str(value).lower()
+        elif isinstance(value, int) and ATTRIBUTES[name] == "string":
+            yield name, date_time(value)
+        elif value is not None:
+            yield name, repr(value) if isinstance(value, float) else printable(str(value))
 
 
 def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:

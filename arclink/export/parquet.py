@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as arrow
 from pyarrow.parquet import ParquetWriter
 
-ROWS_OF_GROUP = 100_000
+ROWS_OF_GROUP = 50_000
 TIMES_OF_GROUP = 1_000_000
-"""Largest numbers of rows and timestamps of a row group, held in memory: about 200 MB."""
+"""Largest numbers of rows and timestamps of a row group, held in memory: about 100 MB."""
 
 _TIME = arrow.timestamp("ms", tz="UTC")  # Parquet has no type with seconds
 

@@ -15,22 +15,19 @@ tables and fills them. For a database file, its statements run as written. For a
 ``schema.sql``.
 """
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-import duckdb
-
 from arclink.analysis.slice_builder import name_of
 from arclink.analysis.slices import Level
-from arclink.errors import ExportError, OperatorError, UsageError
+from arclink.errors import ExportError
 from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.files.atomic import OUT_OF_SPACE, is_utf8
+from arclink.files.atomic import is_utf8
 from arclink.model import ALL_TIME
 from arclink.relations.asking import statements_of
 from arclink.relations.database import ShownRelations, SqlLimits
@@ -43,8 +40,8 @@ _AT_ONCE = 2_048
 _LIMITS = SqlLimits(memory=1_000)
 """What a script may use; more goes to temporary files in the folder of the output."""
 
-_LIMITS_OF_LINKS = SqlLimits(memory=300)
-"""The same for a file of links: they are sorted, which 200 MB are too few for at 10 million."""
+_LIMITS_OF_LINKS = SqlLimits(memory=200)
+"""The same for a file of links: they are sorted, which 150 MB are too few for at 10 million."""
 
 _INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 
@@ -151,6 +148,7 @@ def count_links(
             "source": name_of(query.level),
             "target": name_of(query.level, "target_"),
             "label": "url" if label else "NULL",
+            "title": "translate(title, chr(9) || chr(10), '  ')" if label else "NULL",
             "target_label": "target" if label else "NULL",
         }
         for name in ("links", "graph"):
@@ -175,23 +173,11 @@ def _relations(
 ) -> Iterator[ShownRelations]:
     """Open the relations, with the functions and tables that all scripts use."""
     folder = path.parent if is_utf8(path.parent) else None
-    with _room(), ShownRelations(where, store, limits, folder) as relations:
+    with ShownRelations(where, store, limits, folder) as relations:
         relations.run("SET threads = 1")  # each table has its rows in the same order every time
         for statement in _statements(relations, "common"):
             relations.run(statement)
         yield relations
-
-
-@contextmanager
-def _room() -> Iterator[None]:
-    """Turn DuckDB's errors for a full disk into those of the system."""
-    try:
-        yield
-    except (OperatorError, UsageError) as error:
-        for number in OUT_OF_SPACE:
-            if isinstance(error.__cause__, duckdb.Error) and os.strerror(number) in str(error):
-                raise OSError(number, os.strerror(number)) from error
-        raise
 
 
 def _set_query(relations: ShownRelations, query: ExportQuery) -> None:

@@ -207,7 +207,10 @@ def locked_folder(folder: Path, mode: int = 0o777) -> Iterator[None]:
     """
     while True:
         folder.mkdir(mode=mode, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # another process took it for one that was left over
+            continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if os.fstat(lock).st_nlink:  # else another process removed it meanwhile

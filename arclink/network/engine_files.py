@@ -5,9 +5,11 @@ What is written for other programs may also be in a folder of this machine (`fil
 
 import shutil
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from arclink.errors import unreadable
 from arclink.files.atomic import open_whole, room_for
 from arclink.network.hdfs import FileEntry, WebHdfs
 from arclink.network.name_nodes import SCHEMES as IN_HDFS
@@ -112,18 +114,20 @@ class FolderFiles:
 
     def entries(self, path: str) -> list[FileEntry]:
         folder = Path(path)
-        found = folder.iterdir() if folder.is_dir() else ()
-        return sorted(
-            FileEntry(one.name, one.is_dir(), 0 if one.is_dir() else one.stat().st_size)
-            for one in found
-        )
+        with _usable(path):
+            found = folder.iterdir() if folder.is_dir() else ()
+            return sorted(
+                FileEntry(one.name, one.is_dir(), 0 if one.is_dir() else one.stat().st_size)
+                for one in found
+            )
 
     def remove(self, path: str) -> None:
         found = Path(path)
-        if found.is_dir():
-            shutil.rmtree(found)
-        else:
-            found.unlink(missing_ok=True)
+        with _usable(path):
+            if found.is_dir():
+                shutil.rmtree(found)
+            else:
+                found.unlink(missing_ok=True)
 
     def write_whole(self, path: str, source: BinaryIO) -> None:
         target = Path(path)
@@ -133,6 +137,15 @@ class FolderFiles:
             shutil.copyfileobj(source, file)
 
     def read(self, path: str) -> Iterator[bytes]:
-        with Path(path).open("rb") as file:
+        with _usable(path), Path(path).open("rb") as file:
             while block := file.read(_BLOCK):
                 yield block
+
+
+@contextmanager
+def _usable(path: str) -> Iterator[None]:
+    """Turn errors of a file or folder into those that the other file systems raise."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(f"{error.filename or path}: {error.strerror}", error) from error

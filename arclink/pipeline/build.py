@@ -18,6 +18,7 @@ from pathlib import Path
 import orjson
 
 from arclink.archives.locations import Location
+from arclink.collecting import uncollected
 from arclink.counts import Counts
 from arclink.errors import PipelineError, StoreError
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
@@ -140,7 +141,7 @@ def build(
             folder = work / f"batch-{number:06d}"
             size = sum(file.size for file in batch)
             step = partial(progress.stage, number + 1, size)
-            with room_in(folder, "build"), _uncollected(), run.for_archives(size):
+            with room_in(folder, "build"), uncollected(), run.for_archives(size):
                 counts, damaged = _run_batch(
                     batch,
                     rows,
@@ -153,6 +154,7 @@ def build(
                     step,
                     progress.counts,
                 )
+            gc.collect()
             progress.stored()
             known.update({file.name: file for file in batch})
             report.batches += 1
@@ -165,22 +167,6 @@ def build(
     run.remove(work / "rows")
     shutil.rmtree(work, ignore_errors=True)
     return report
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect garbage only after a batch.
-
-    Rows make no reference cycles, and collecting while they pass costs 10 % of loading.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-        gc.collect()
 
 
 def check_settings(store: OpenStore, settings: BuildSettings) -> None:

@@ -15,7 +15,7 @@ from arclink.relations.by_tasks import (
     changed,
     parse_written,
 )
-from arclink.relations.folder import remove_at
+from arclink.relations.folder import note_address, remove_at
 from arclink.relations.state import rows_in_store
 from arclink.store.location import path_of
 from arclink.store.protocols import GraphStore, Share
@@ -45,7 +45,8 @@ def write_tables(
 
     Raises:
         UsageError: An engine cannot open the store.
-        StoreError: The store changed meanwhile, or cannot be read.
+        InputError: The place cannot be used.
+        StoreError: The store changed meanwhile, or cannot be read or written.
         PipelineError: A task failed.
     """
     if run.is_on_engine and store.shared_url is None:
@@ -53,6 +54,7 @@ def write_tables(
             f"--runner {run.runner}: tasks on other machines cannot open {where}; leave out "
             "--runner, and processes of this machine write the tables to the same address"
         )
+    note_address(where, place.address)
     url = store.shared_url or str(path_of(where).absolute())
     version = store.state().version
     if place.state(version) is not None:

@@ -124,13 +124,23 @@ def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
-    """Return the first rows of a query, and the number of all rows."""
-    kept, total = [], 0
+    """Return the first rows of each part and period, and the number of all rows."""
+    kept, total, group, place = [], 0, None, 0
     with database.reading(text) as rows:
+        groups = [name for name in ("number", "period") if name in rows.schema.names]
         for batch in rows:
-            if not limit or total < limit:
-                kept.append(batch.slice(0, limit - total) if limit else batch)
             total += batch.num_rows
+            if not limit:
+                kept.append(batch)
+                continue
+            wanted = []
+            columns = (batch.column(name).to_pylist() for name in groups)
+            for number, *found in zip(range(batch.num_rows), *columns, strict=True):
+                place = place + 1 if found == group else 0
+                group = found
+                if place < limit:
+                    wanted.append(number)
+            kept.append(batch.take(arrow.array(wanted, arrow.int64())))
         return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
 
 
@@ -181,6 +191,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         "digits": query.period and len(query.period.of(query.span.first)),
         "windows": None,
+        "words": query.words.lower().split(),
         "number_of_parts": len(parts),
         "since": query.span.first,
         "until": query.span.last,

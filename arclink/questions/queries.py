@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 from arclink.access.common import COMMON_TO_FOLLOW, Redirects
 from arclink.access.declarations import (
+    TEXT,
     AnyParameter,
     BadParameterError,
     ConflictError,
@@ -102,9 +103,16 @@ EXTERNAL = switch(
     "to a domain, from outside of it.",
     field="is_external",
 )
+WORDS = Parameter(
+    "words",
+    "The words that `find` finds; parts of words, too.",
+    TEXT,
+    metavar="WORDS",
+    otherwise="every page",
+)
 LIMIT = Parameter(
     "limit",
-    "Largest number of rows; 0 for all.",
+    "Largest number of rows about each address and period; 0 for all.",
     whole_number(MOST_ROWS),
     default="50",
     metavar="N",
@@ -119,6 +127,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     FROM,
     TO,
     *COMMON_TO_FOLLOW,
+    WORDS,
     LIMIT,
 )
 
@@ -149,7 +158,8 @@ class AskQuery(DeclaredQuery):
         span: Only captures of this range.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
-        limit: Largest number of rows; 0 for all.
+        words: Words to find.
+        limit: Largest number of rows about each part and period; 0 for all.
 
     """
 
@@ -164,6 +174,7 @@ class AskQuery(DeclaredQuery):
     span: Span = ALL_TIME
     kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
+    words: str = ""
     limit: int = 0
 
     @classmethod

@@ -14,6 +14,7 @@ the same time, writes the same files, each in one step.
 
 import json
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -21,11 +22,12 @@ from typing import NamedTuple
 
 from pyarrow.parquet import read_metadata
 
-from arclink.errors import InputError, SealError, TaskError
+from arclink.credentials import hide_credentials
+from arclink.errors import InputError, OperatorError, SealError, TaskError, WriteError
 from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sealed import SUMS, check_folder, is_whole
 from arclink.network.engine_files import WrittenFiles, files_at
-from arclink.relations.folder import only_writer, remove_at, versions_at
+from arclink.relations.folder import address_of, check_mark, remove_at, versions_at
 from arclink.relations.state import (
     CAPTURES,
     LINKS,
@@ -160,7 +162,7 @@ class Place:
     def __init__(self, address: str) -> None:
         self._files = files_at(address)
         self._path = self._files.path_of(address)
-        self.address = self._path if not address.partition("://")[1] else address.rstrip("/")
+        self.address = address_of(address)
 
     def folder_of(self, store: Additions) -> str:
         """Return the address of the folder for the present state of a store."""
@@ -194,32 +196,31 @@ class Place:
         self._files.write_whole(f"{folder}/{STATE}", BytesIO(state.as_file))
         remove_at(self.address, except_for=state.version)
 
-    def fetch(self, store: Additions, folder: Path) -> bool:
+    def fetch(self, store: Additions, folder: Path) -> None:
         """Copy relations to a folder of this machine, unless it has those of this state already.
 
         Without this state at the address, an earlier one is copied if the folder has none that can
         be used: what batches have added since can be added to it.
 
-        Returns:
-            Whether relations were copied.
+        Args:
+            store: The store.
+            folder: The folder, of which the caller is the `only_writer`.
 
         Raises:
-            InputError: The relations at the address cannot be read, or are damaged.
-            OperatorError: The folder cannot be written.
+            OperatorError: The relations at the address cannot be read, or are damaged.
+            WriteError: The folder cannot be written.
         """
         version, base = store.state().version, base_of(store)
-        with only_writer(folder):
-            own = read_state(folder)
-            is_usable = own is not None and own.base == base and are_whole(folder, own)
-            if own is not None and is_usable and own.version == version:
-                return False
-            state = self.state(version) or (None if is_usable else self._earlier(base))
-            if state is None:
-                return False
+        own = read_state(folder)
+        is_usable = own is not None and own.base == base and are_whole(folder, own)
+        if own is not None and is_usable and own.version == version:
+            return
+        check_mark(self.address)
+        state = self.state(version) or (None if is_usable else self._earlier(base))
+        if state is not None:
             for part in sorted(state.parts):
                 self._fetch_part(state.version, part, folder / _local(state.version, part))
             replace_state(folder, _local_state(state))
-        return True
 
     def _earlier(self, base: str) -> RelationsState | None:
         """Return the last of the states to which batches only have added rows since."""
@@ -248,6 +249,26 @@ class Place:
     def _copy(self, path: str, target: Path) -> None:
         with target.open("wb") as file:
             file.writelines(self._files.read(path))
+
+
+class UnusedTablesWarning(UserWarning):
+    """Relations that tasks have written cannot be read, so they are made again."""
+
+
+def fetch_relations(store: Additions, folder: Path) -> None:
+    """Copy relations from where tasks have written them to a folder; see `Place.fetch`.
+
+    An address that cannot be used is skipped with a warning: it has nothing that cannot be made
+    from the store.
+    """
+    for address in store.tables_at():
+        try:
+            Place(address).fetch(store, folder)
+        except WriteError:
+            raise
+        except OperatorError as error:
+            text = f"the tables at {hide_credentials(address)} are not used: {error}"
+            warnings.warn(text, UnusedTablesWarning, stacklevel=2)
 
 
 def _local(version: str, part: str) -> str:

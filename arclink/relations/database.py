@@ -18,15 +18,15 @@ from tempfile import TemporaryFile
 from threading import Lock, Semaphore, Thread
 from typing import Any
 
-import duckdb
 import pyarrow as arrow
 from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
-from arclink.errors import FullDiskError, OperatorError, UsageError, WriteError
+from arclink.errors import FullDiskError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
+from arclink.relations.errors import SqlError, translated
 from arclink.relations.kept import Relations, held_relations
 from arclink.relations.rows import batches_of
 from arclink.relations.writing import connected, executed, quoted, reading
@@ -52,10 +52,6 @@ _BATCHES_AHEAD = 4
 
 _PATIENCE = 0.05
 """Seconds between looks at the clock, and between requests to stop."""
-
-
-class SqlError(UsageError):
-    """A text is not a query that can be answered; the text of the error says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +82,7 @@ class RelationsDatabase(Closing):
         self._limits = limits or SqlLimits()
         self._kinds: list[Kind] | None = None
         self._lock = Lock()
+        self._memory_of_users = 0
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
@@ -105,10 +102,9 @@ class RelationsDatabase(Closing):
         """Run a statement to its end, and return its rows.
 
         Raises:
-            SqlError: DuckDB refuses it, or it exceeds a limit.
-            OperatorError: A file cannot be read or written.
+            Exception: Those of `translated`.
         """
-        with _refusing(self._limits):
+        with translated(self._memory_of_users):
             return executed(self.connection, statement)
 
     def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -126,11 +122,9 @@ class RelationsDatabase(Closing):
             text: The query.
             rows: Number of rows of a record batch, about.
         """
-        answer = SqlRows(self.connection, text, self._limits, rows)
-        try:
+        memory = self._memory_of_users
+        with SqlRows(self.connection, text, rows, self._limits, memory) as answer:
             yield answer
-        finally:
-            answer.close()
 
     def answer(self, text: str) -> Any:
         """Return the answer of a query as an Arrow table; see `run`.
@@ -242,6 +236,7 @@ class SqlDatabase(ShownRelations):
 
     def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
         super().__init__(where, store, limits)
+        self._memory_of_users = self._limits.memory
         paths = [str(path) for path in (*self.files.captures, *self.files.links)]
         allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
         with _unresolved(paths):
@@ -267,11 +262,11 @@ class SqlDatabase(ShownRelations):
         Raises:
             SqlError: It cannot be read.
         """
-        with _refusing(self._limits):
+        with translated(self._memory_of_users):
             return [statement.query for statement in self.connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
-        with _refusing(self._limits):
+        with translated(self._memory_of_users):
             statements = self.connection.extract_statements(text)
             explained = _EXPLAIN.match(text)
             if explained and len(statements) == 1:
@@ -311,8 +306,10 @@ class SqlRows(Closing):
         schema: The columns.
     """
 
-    def __init__(self, connection: Any, text: str, limits: SqlLimits, rows: int) -> None:
-        self._connection, self._limits = connection, limits
+    def __init__(
+        self, connection: Any, text: str, rows: int, limits: SqlLimits, memory: int
+    ) -> None:
+        self._connection, self._limits, self._memory = connection, limits, memory
         self._end = time.monotonic() + limits.seconds if limits.seconds else None
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
@@ -356,7 +353,7 @@ class SqlRows(Closing):
                     ) from None
                 continue
             if isinstance(item, BaseException):
-                with _refusing(self._limits):
+                with translated(self._memory):
                     raise item
             return item
 
@@ -366,22 +363,6 @@ class SqlRows(Closing):
         while self._thread.is_alive():
             self._connection.interrupt()
             self._thread.join(_PATIENCE)
-
-
-@contextmanager
-def _refusing(limits: SqlLimits) -> Iterator[None]:
-    """Turn errors of DuckDB into those of ArcLink."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise SqlError(
-            f"the query needs more than {limits.memory:,} MB of memory, or more room for temporary "
-            "files than there is or ten times the memory: ask for less, or allow more"
-        ) from error
-    except duckdb.IOException as error:
-        raise OperatorError(f"a file cannot be read or written: {error}") from error
-    except (duckdb.Error, arrow.ArrowException) as error:
-        raise SqlError(str(error)) from error
 
 
 def with_integers(table: Any) -> Any:

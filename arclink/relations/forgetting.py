@@ -5,32 +5,68 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from arclink.errors import OperatorError
 from arclink.model import Forgotten
-from arclink.relations.folder import only_writer, remove_at, tables_folder
-from arclink.store.protocols import Additions
+from arclink.relations.folder import check_mark, only_writer, remove_at, tables_folder
+from arclink.store.protocols import Additions, OpenStore
+
+
+def remove_at_addresses(store: OpenStore) -> None:
+    """Remove the relations that tasks have written, wherever they are.
+
+    Raises:
+        OperatorError: They are not removed everywhere; the text names these addresses.
+    """
+    prevented = []
+    for address in store.tables_at():
+        try:
+            check_mark(address)
+            remove_at(address)
+        except OperatorError as error:
+            prevented.append(
+                f"the tables at {address} are not removed: {error}. Repeat the command when the "
+                "address can be used; if the place no longer exists, first run: "
+                f"arclink tables --remove --lost --tables-at {address}"
+            )
+    if prevented:
+        raise OperatorError("\n".join(prevented))
 
 
 @contextmanager
-def forgetting(
-    where: str, store: Additions, subjects: Sequence[Forgotten], address: str | None = None
-) -> Iterator[None]:
+def forgetting_at_addresses(store: OpenStore) -> Iterator[None]:
+    """Remove the relations that tasks have written while the block makes a store forget captures.
+
+    A place that cannot be used does not prevent the takedown, but is an error after it.
+
+    Raises:
+        OperatorError: Relations could not be removed everywhere. The block was run.
+    """
+    with suppress(OperatorError):
+        remove_at_addresses(store)
+    yield
+    try:
+        remove_at_addresses(store)  # also what tasks have written meanwhile
+    except OperatorError as error:
+        raise OperatorError(
+            f"the store has forgotten what was named, but copies of it may remain: {error}"
+        ) from error
+
+
+@contextmanager
+def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> Iterator[None]:
     """Remove captures from the relations of a store while they are forgotten in the block.
 
     Args:
         where: The path or URL of the store.
         store: The store, from which the block removes the captures.
         subjects: What it forgets; nothing for a trial.
-        address: Where tasks have written relations of the store, if they have: these are removed.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
-        InputError: The address cannot be used. Nothing is forgotten then.
     """
     if not subjects:
         yield
         return
-    if address is not None:
-        remove_at(address)
     folder = tables_folder(where)
     # The lock also where there are no relations: a reader that makes them waits for the takedown.
     with only_writer(folder), _without(folder, store, subjects):

@@ -17,6 +17,7 @@ from arclink.access.texts import printable_uri
 from arclink.errors import WriteError
 from arclink.files.atomic import is_utf8
 from arclink.model import Forgotten, Memento
+from arclink.relations.by_tasks import fetch_relations
 from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.state import (
     CAPTURES,
@@ -64,7 +65,9 @@ class Relations:
 
 
 def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
-    """Return the relations of a store; they are made if they do not show its present state.
+    """Return the relations of a store; if they do not show its present state, they are brought up.
+
+    They are copied from where tasks have written them, or made.
 
     Another process may remove the files as soon as this returns; `held_relations` keeps them.
 
@@ -83,8 +86,10 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     state = _current(folder, store)
     if state is None:
         # The snapshot begins when no other process writes: the files never show a later state.
-        with only_writer(folder), store.snapshot():
-            state = _brought_up(folder, store, read_state(folder))
+        with only_writer(folder):
+            fetch_relations(store, folder)
+            with store.snapshot():
+                state = _brought_up(folder, store, read_state(folder))
     return _relations(folder, state)
 
 

@@ -5,7 +5,6 @@ in it, computed with NumPy. Arrow hands them to DuckDB without a copy.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
-from arclink.uris.uri_ids import uri_ids
+from arclink.uris.uri_ids import packed_id
 
 _ROWS = 20_000
 """Number of rows of a record batch, about."""
@@ -48,15 +47,16 @@ class _Uris:
             known.clear()
         missing = [uri for uri in dict.fromkeys(uris) if uri not in known]
         surts = [*map(surt_of, missing)]
-        for uri, surt, number in zip(missing, surts, uri_ids(surts), strict=True):
-            host = host_of(surt)
-            known[uri] = (
-                printable_uri(uri),
-                printable_uri(surt),
-                bytes.fromhex(number),
-                host or None,
-                domain_of(host) or None,
-            )
+        hosts = [*map(host_of, surts)]
+        parts = zip(
+            map(printable_uri, missing),
+            map(printable_uri, surts),
+            map(packed_id, surts),
+            (host or None for host in hosts),
+            (domain or None for domain in map(domain_of, hosts)),
+            strict=True,
+        )
+        known.update(zip(missing, parts, strict=True))
         types = (_TEXT, *_OF_URI.values())
         columns = zip(*map(known.__getitem__, uris), strict=True) if uris else ((),) * len(types)
         return [arrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
@@ -208,17 +208,12 @@ def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]
     uris = _Uris()
     rest = iter(mementos)
     while some := list(islice(rest, _ROWS)):
-        columns: list[Iterable[Any]] = list(zip(*map(RELATION.row, some), strict=True))
+        columns: list[Iterable[Any]] = [*RELATION.columns(some).values()]
         originals = [memento.original for memento in some]
-        columns += [map(_as_target, originals), *uris.columns(originals)[2:]]
+        columns += [map(printable_uri, map(serialised, originals)), *uris.columns(originals)[2:]]
         contents, titles = zip(*store.shown(some), strict=True)
         columns += [contents, [title and printable(title) for title in titles]]
         yield _batch(columns, CAPTURE_ROWS)
-
-
-@lru_cache(1 << 14)
-def _as_target(original: UriR) -> UriR:
-    return printable_uri(serialised(original))
 
 
 def batches_of(rows: Iterable[tuple[Any, ...]], schema: Any) -> Iterator[Any]:

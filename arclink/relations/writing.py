@@ -1,7 +1,5 @@
 """Writes parts of the relations: sorted Parquet files, by DuckDB, with limited memory."""
 
-import errno
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -11,10 +9,10 @@ import duckdb
 import pyarrow as arrow
 
 from arclink.checksums import START_OF_REFERENCE
-from arclink.errors import OperatorError
-from arclink.files.atomic import OUT_OF_SPACE
+from arclink.collecting import uncollected
 from arclink.model import Memento
 from arclink.relations.columns import CAPTURES, LINKS
+from arclink.relations.errors import translated
 from arclink.relations.rows import (
     BROUGHT_ROWS,
     CAPTURE_ROWS,
@@ -34,6 +32,12 @@ SORTING = "sorting"
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
+
+_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880}
+"""Rows of a row group, by sort key.
+
+More rows compress better, but leave less memory for sorting; those of captures are long.
+"""
 
 IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
 """Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
@@ -103,17 +107,17 @@ class PartWriter:
         """Write the rows of a query, sorted."""
         path = str(self.folder / name)
         self.run(
-            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd, "
+            f"ROW_GROUP_SIZE {_ROWS_OF_GROUP[order]})"
         )
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement to its end, and return its rows.
 
         Raises:
-            OSError: The disk is full or broken.
-            OperatorError: A file cannot be read or written for another reason.
+            Exception: Those of `translated`.
         """
-        with _system_errors():
+        with translated():
             return executed(self._connection, statement)
 
     @contextmanager
@@ -124,14 +128,17 @@ class PartWriter:
         def watched() -> Iterator[Any]:
             try:
                 yield from batches
+            except GeneratorExit:
+                raise
             except BaseException as error:  # Arrow would make a text of it
                 raised.append(error)
                 raise
 
         self._connection.register(name, arrow.RecordBatchReader.from_batches(schema, watched()))
         try:
-            yield
-        except (duckdb.Error, KeyboardInterrupt):
+            with uncollected():
+                yield
+        except (Exception, KeyboardInterrupt):
             if raised:
                 raise raised[0] from None
             raise
@@ -171,30 +178,9 @@ def executed(connection: Any, statement: str) -> list[tuple[Any, ...]]:
 
 def finds(paths: Iterable[Path], condition: str) -> bool:
     """Return whether some files of a relation have a row that meets a condition of SQL."""
-    with closing(connected(threads=1)) as connection, _system_errors():
+    with closing(connected(threads=1)) as connection, translated():
         query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
         return connection.execute(query).fetchone() is not None
-
-
-@contextmanager
-def _system_errors() -> Iterator[None]:
-    """Turn DuckDB's errors of a disk into those of the system.
-
-    Raises:
-        OSError: The disk is full or broken.
-        OperatorError: A file cannot be read or written otherwise, or there is too little memory.
-    """
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        if "max_temp_directory_size" not in str(error):
-            raise OperatorError(f"not enough memory: {error}") from error
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # for temporary files
-    except duckdb.IOException as error:
-        for number in (*OUT_OF_SPACE, errno.EIO, errno.EROFS):
-            if os.strerror(number) in str(error):
-                raise OSError(number, os.strerror(number)) from error
-        raise OperatorError(f"a file cannot be read or written: {error}") from error
 
 
 def quoted(text: str) -> str:

@@ -45,7 +45,7 @@ def create_collections(
     @app.get("/")
     def list_collections() -> Response:
         states = [(name, _batches(collection) is not None) for name, collection in by_name.items()]
-        return rendered("collections.html", collections=states)
+        return rendered("collections.html", collections=states, archive=chosen)
 
     @app.get("/robots.txt")
     def robots_txt() -> Response:
@@ -67,17 +67,17 @@ def create_collections(
 
     @app.get(
         "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, select, "
-        "subsets, stream, gaps, stale, export):resource>"
+        "subsets, stream, gaps, stale, export, ask):resource>"
     )
     @app.get("/LinkService/<any(linkQuery):resource>")
-    @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")
+    @app.get("/<any(timemap, web, timegate, ask):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
         resources = ", ".join(f"/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {resources}.")
 
     below: dict[str, WSGIApplication] = {
         f"/{name}": create_app(
-            where, replace(chosen, collection=name, archive=name), asking
+            where, replace(chosen, collection=name, archive=name, title="", description=""), asking
         ).wsgi_app
         for name, where in stores.items()
     }

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, redirect, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
@@ -25,7 +25,7 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
-from arclink.service.pages.sites import is_about_site, scopes_of, show_site
+from arclink.service.pages.sites import is_about_site, scopes_of, show_site, words_typed
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -60,12 +60,18 @@ def page() -> Response:
     asked = Asked(View.GLANCE, ())
     given = list(request.args.items(multi=True))
     try:
+        if words := words_typed(given):
+            found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
+            assert isinstance(found, Response)
+            return found
         if is_about_site(given):
             return _site(given)
         asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
         store = current_store()
+        if not request.args:
+            return _start(store)
         with store.snapshot():  # a page combines several answers
-            return _view(asked, store) if request.args else _start(store)
+            return _view(asked, store)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -95,13 +101,9 @@ def _start(store: Scans) -> Response:
         words.update(show_site((), store, stores_of_app().tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
-    return _shown(
-        "start.html",
-        asked,
-        sums=store.sums(),
-        examples=[printable_uri(uri) for uri in example_pages(store, _EXAMPLES)],
-        **words,
-    )
+    with store.snapshot():
+        sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
+    return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
 
 
 def _site(given: Sequence[tuple[str, str]]) -> Response:
@@ -175,6 +177,7 @@ def _shown(
         typed=typed,
         view=asked.view,
         collection=settings.collection,
+        archive=settings,
         **words,
     )
 

@@ -11,12 +11,12 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arclink.analysis.scipy_extra import analysis_extra
-from arclink.errors import ArclinkError, UsageError
+from arclink.errors import ArclinkError
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
 
+_WAITING: Final = 2
+"""Number of further questions that wait for these."""
+
 _MEMORY: Final = 600
 """Megabytes of memory for all questions of a process."""
 
@@ -36,7 +39,7 @@ _SECONDS: Final = 20.0
 _SECONDS_BETWEEN: Final = 300.0
 """Seconds after which a question is stopped that no request waits for."""
 
-_PATIENCE: Final = 0.5
+_PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
 
 _ANSWERS_KEPT: Final = 200
@@ -82,16 +85,18 @@ class ServiceTables:
         self._where, self._keep_on = where, keep_on
         self._lock = threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
+        self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: subprocess.Popen[bytes] | None = None
         self._preparing: threading.Thread | None = None
 
-    def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
+    def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
 
         Args:
             store: The store of this request, or a view of it.
             query: The question.
+            seconds: Seconds after which it is stopped.
 
         Raises:
             NotReadyError: The relations are being made, or too many questions are being answered.
@@ -101,17 +106,18 @@ class ServiceTables:
         with analysis_extra():
             from arclink.questions.asking import ask
 
-        with self._asked(store) as (opened, database):
+        with self._in_use(store) as opened:
             found = opened.answers.get(query)
             if found is None:
-                found = ask(database, query)
+                with self._turn(opened, seconds) as database:
+                    found = ask(database, query)
                 opened.keep(query, found)
         return found
 
     @contextmanager
     def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
         """Yield the relations that a store shows, for one query; see `answer`."""
-        with self._asked(store) as (_, database):
+        with self._in_use(store) as opened, self._turn(opened, _SECONDS) as database:
             yield database
 
     def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
@@ -120,26 +126,56 @@ class ServiceTables:
         Those that take too long for a page are made meanwhile. Arguments and errors are those of
         `answer`.
         """
+        with analysis_extra():
+            from arclink.relations.errors import SqlError
+
         end = time.monotonic() + _PATIENCE
         found: list[AskAnswer | None] = []
-        for query in queries:
-            with self._asked(store) as (opened, _):
-                known = opened.answers.get(query)
-            if known is None and time.monotonic() < end:
-                with suppress(UsageError):  # it exceeds a limit
-                    known = self.answer(store, query)
-            found.append(known)
-        missing = [query for query, answer in zip(queries, found, strict=True) if answer is None]
-        if missing:
-            self._prepare(store, missing)
+        with self._in_use(store) as opened:
+            for query in queries:
+                answer = opened.answers.get(query)
+                seconds = end - time.monotonic()
+                if answer is None and seconds > 0:
+                    with suppress(SqlError, NotReadyError):
+                        answer = self.answer(store, query, seconds)
+                found.append(answer)
+            missing = [query for query in queries if query not in opened.answers]
+            if missing:
+                self._prepare(opened, missing)
         return found
 
-    def _prepare(self, store: Scans, queries: Sequence[AskQuery]) -> None:
+    @contextmanager
+    def _turn(self, opened: _Opened, seconds: float) -> Iterator["RelationsDatabase"]:
+        """Wait until few other questions are being answered, and yield relations for this one.
+
+        Raises:
+            NotReadyError: Others wait, too: threads are left for requests that are no questions.
+        """
+        with ExitStack() as held:
+            for semaphore, wait in ((self._queue, 0), (self._gate, seconds)):
+                if not semaphore.acquire(timeout=wait):
+                    raise NotReadyError("too many questions are being answered; ask again later")
+                held.callback(semaphore.release)
+            limits = {"seconds": seconds, "keep_on": self._keep_on}
+            yield held.enter_context(opened.relations.apart(**limits))
+
+    @contextmanager
+    def _in_use(self, store: Scans) -> Iterator[_Opened]:
+        """Yield the relations that a store shows; they stay open to the end of the block."""
+        with self._lock:
+            opened = self._relations(store)
+            opened.users += 1
+        try:
+            yield opened
+        finally:
+            with self._lock:
+                opened.users -= 1
+
+    def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         """Begin to answer questions for the next request, unless that has begun."""
         with self._lock:
             if self._preparing is not None and self._preparing.is_alive():
                 return
-            opened = self._relations(store)
             opened.users += 1
             self._preparing = threading.Thread(
                 target=self._answer_all, args=(opened, queries), daemon=True
@@ -160,24 +196,6 @@ class ServiceTables:
         finally:
             with self._lock:
                 opened.users -= 1
-
-    @contextmanager
-    def _asked(self, store: Scans) -> Iterator["tuple[_Opened, RelationsDatabase]"]:
-        """Yield the relations that a store shows, for one question."""
-        if not self._gate.acquire(timeout=_SECONDS):
-            raise NotReadyError("too many questions are being answered; ask again later")
-        try:
-            with self._lock:
-                opened = self._relations(store)
-                opened.users += 1
-            try:
-                with opened.relations.apart(keep_on=self._keep_on) as database:
-                    yield opened, database
-            finally:
-                with self._lock:
-                    opened.users -= 1
-        finally:
-            self._gate.release()
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
@@ -207,7 +225,7 @@ class ServiceTables:
             NotReadyError: Always.
         """
         links = store.whole.sums().links
-        if links > _MOST_LINKS:
+        if links > _MOST_LINKS and not store.whole.tables_at():  # to copy them takes less
             raise NotReadyError(
                 f"questions need the tables of this store, which has {links:,} links; its owner "
                 "makes them with: arclink tables"

@@ -7,7 +7,7 @@ An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subse
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -207,6 +207,9 @@ class FilteredStore(Closing):
 
     def setting(self, name: str) -> str | None:
         return self.base.setting(name)
+
+    def tables_at(self) -> Sequence[str]:
+        return self.base.tables_at()
 
     def months(self) -> Mapping[str, int] | None:
         """Return the number of visible captures by month; not known if the store is large.

@@ -259,6 +259,9 @@ class OpenStore(Protocol):
     def setting(self, name: str) -> str | None:
         """Return a setting of the store (extractor version, rules); None if it was never set."""
 
+    def tables_at(self) -> Sequence[str]:
+        """Return the addresses where tasks may have written relations of the store, sorted."""
+
     def sums(self) -> StoreSums:
         """Return the totals that need no scan of the stored data."""
 
@@ -523,6 +526,15 @@ class Takedowns(OpenStore, Protocol):
 
         Raises:
             StoreError: The store is locked or full.
+        """
+
+    def note_tables(self, address: str, *, are_there: bool) -> None:
+        """Note that tasks may write relations of the store at an address, or that none are there.
+
+        A takedown must find all copies.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
         """
 
 

@@ -27,7 +27,6 @@ _HOST = re.compile(
 _NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
-@lru_cache(maxsize=1 << 14)
 def host_of(surt: Surt) -> Host:
     """Return the host of ``surt``; empty if it has none.
 
@@ -36,7 +35,13 @@ def host_of(surt: Surt) -> Host:
     >>> host_of(Surt("mailto:a@example.org"))
     ''
     """
-    host = _HOST.match(surt)
+    return _host_in(surt[: surt.find(")/") + 2])
+
+
+@lru_cache(maxsize=1 << 14)
+def _host_in(stem: str) -> Host:
+    """Return the host in the start of a SURT, up to its path; empty if that has no host."""
+    host = _HOST.match(stem)
     if host is None:
         return Host("")
     if host["labels"] is None:

@@ -7,6 +7,7 @@ from arclink.access.capture_fields import (
     CDX,
     EXPLANATION,
     FIELDS,
+    RELATION,
     STREAM,
     TABLE,
     TIMEMAP,
@@ -27,7 +28,7 @@ ODD = Memento(
     7,
     -1,
 )
-FORMS = (CDX, EXPLANATION, TIMEMAP, STREAM, TABLE)
+FORMS = (CDX, EXPLANATION, TIMEMAP, STREAM, TABLE, RELATION)
 
 
 def test_every_fact_that_a_store_keeps_has_a_field() -> None:
@@ -38,7 +39,10 @@ def test_every_fact_that_a_store_keeps_has_a_field() -> None:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_all_values_together_are_those_of_the_single_functions(form: CaptureForm) -> None:
     assert form.of(ODD) == {name: value(ODD) for name, value in form.getters.items()}
-    assert form.row(ODD) == tuple(form.of(ODD).values())
+    other = ODD._replace(mime="-", status="200")
+    columns = form.columns([ODD, other, ODD])
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    assert rows == [form.of(one) for one in (ODD, other, ODD)]
     uri = next(name for name, field in form.fields.items() if field.name == "uri")
     assert form.of(ODD)[uri] == "http://a.example/%1B"
 

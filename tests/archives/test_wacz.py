@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arclink.archives.reader import ArchiveFile
-from arclink.archives.wacz import archives_in, find_entry, indexes_in, open_entry
+from arclink.archives.wacz import archives_in, described, find_entry, indexes_in, open_entry
 from arclink.errors import InputError, MissingFileError
 from arclink.rows.cdx_files import read_lines
 
@@ -127,3 +127,25 @@ def test_an_entry_at_an_impossible_offset_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(data[:offset] + extra + data[offset:])
     with pytest.raises(InputError, match="no entry begins at byte 18446744073709551615"):
         find_entry(str(path), NAMES[0])
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"title": " The thaw ", "description": "Pages of 2010"}', ("The thaw", "Pages of 2010")),
+        (b'{"title": "The thaw"}', ("The thaw", "")),
+        (b'{"title": ["odd"]}', ("", "")),
+        (b"[1]", ("", "")),
+        (b"not json", ("", "")),
+        (None, ("", "")),
+    ],
+)
+def test_the_title_of_a_collection_is_that_of_its_package(
+    tmp_path: Path, content: bytes | None, expected: tuple[str, str]
+) -> None:
+    file = tmp_path / "c.wacz"
+    with zipfile.ZipFile(file, "w") as made:
+        if content is not None:
+            made.writestr("datapackage.json", content)
+        made.writestr("archive/a.warc", b"")
+    assert described(str(file)) == expected

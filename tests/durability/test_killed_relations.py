@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from arclink.cli.main import group
 from arclink.relations.folder import tables_folder
 from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
@@ -26,6 +28,14 @@ def nothing(folder: Path) -> None:
     """Make a store without relations."""
     with open_store(str(folder / "links.db"), create=True) as store:
         load(store, folder / "graph0", 0, 40)
+
+
+def those_at_an_address(folder: Path) -> None:
+    """Make a store with relations that tasks have written, which are copied."""
+    nothing(folder)
+    options = ["--tables-at", str(folder / "at"), "--runner", "inline", "--parts", "2"]
+    done = CliRunner().invoke(group, [*TABLES, "--store", str(folder / "links.db"), *options])
+    assert done.exit_code == 0, done.output
 
 
 def a_batch_after_them(folder: Path) -> None:
@@ -46,7 +56,13 @@ def some(folder: Path) -> None:
 
 @pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    ("before", "command"), [(nothing, TABLES), (a_batch_after_them, TABLES), (some, FORGET)]
+    ("before", "command"),
+    [
+        (nothing, TABLES),
+        (those_at_an_address, TABLES),
+        (a_batch_after_them, TABLES),
+        (some, FORGET),
+    ],
 )
 def test_the_next_use_has_the_right_rows_and_no_other_files(
     before: Callable[[Path], None], command: list[str], count: int, disk: Path, tmp_path: Path

@@ -19,6 +19,7 @@ from arclink.mapreduce.runs import Job
 from arclink.network.engine_files import files_at
 from arclink.pipeline.jobs import JOBS
 from arclink.relations.by_tasks import FILES
+from arclink.relations.folder import versions_at
 from tests.engines.builds import build
 from tests.engines.conftest import Cassandra, Hadoop, Spark, running_moto
 from tests.engines.deadly_tables import DeadlyTables
@@ -50,12 +51,12 @@ def rows_from(address: str, folder: Path) -> Rows:
     """Return the rows of the files at an address on an engine, which are copied to a folder."""
     files = files_at(address)
     path = files.path_of(address)
-    for version in files.entries(path):
-        for part in files.entries(f"{path}/{version.name}"):
-            for file in files.entries(f"{path}/{version.name}/{part.name}"):
-                target = folder / version.name / part.name / file.name
+    for version in versions_at(files, path):
+        for part in files.entries(f"{path}/{version}"):
+            for file in files.entries(f"{path}/{version}/{part.name}"):
+                target = folder / version / part.name / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                source = f"{path}/{version.name}/{part.name}/{file.name}"
+                source = f"{path}/{version}/{part.name}/{file.name}"
                 target.write_bytes(b"".join(files.read(source)))
     return rows_in(folder, "*/*")
 
@@ -109,9 +110,9 @@ def test_cassandra_has_the_rows_of_sqlite(
     assert rows_in(folder, "*") == stores.rows
     run("tables", "--store", stores.url, "--tables-at", tmp_path / "at", "--parts", 3)
     assert rows_in(tmp_path / "at", "*/*") == stores.rows
+    run("tables", "--store", stores.url, "--tables-at", tmp_path / "at", "--remove")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["hadoop", "spark"])
 def test_tasks_write_equal_rows_to_hdfs_although_attempts_are_killed(
     stores: Stores,
@@ -131,11 +132,33 @@ def test_tasks_write_equal_rows_to_hdfs_although_attempts_are_killed(
         assert f"{relation}: {rows.total():,} rows" in said
 
     # Another machine, such as one with a service, reads them.
-    found = run("sql", "SELECT count(*) AS n FROM links", *words, "--format", "csv")
+    words = ["--store", stores.url, "--format", "csv"]
+    found = run("sql", "SELECT count(*) AS n FROM links", *words)
     assert found.split() == ["n", str(stores.rows["links"].total())]
     (folder,) = tmp_path.glob("*.cassandra.tables")
     assert rows_in(folder, "*") == stores.rows
     assert all("-of-00002" in part.name for part in folder.iterdir() if part.is_dir())
+
+
+def test_a_takedown_in_cassandra_leaves_no_tables_in_hdfs(
+    cassandra: Cassandra, hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address, url = "hdfs:///tables/forgotten", cassandra.keyspace()
+    write_demo_archive(tmp_path / "archive", captures=30, hosts=4, seed=3)
+    build(tmp_path / "archive", url)
+    run("tables", "--store", url, "--tables-at", address, "--parts", 1)
+    assert rows_from(address, tmp_path / "before")["links"]
+    words = ["forget", "example,aurora-daily)/", "--store", url]
+    with monkeypatch.context() as patched:
+        patched.setenv("ARCLINK_WEBHDFS", "http://127.0.0.1:1")
+        done = CliRunner().invoke(group, words)
+    assert f"the tables at {address} are not removed" in str(done.exception)
+    assert versions_at(files_at(address), "/tables/forgotten")
+    run(*words)
+    assert not versions_at(files_at(address), "/tables/forgotten")
+    run("tables", "--store", url, "--tables-at", address, "--remove")
+    assert not files_at(address).entries("/tables/forgotten")
 
 
 def test_processes_of_one_machine_write_equal_rows_to_s3(
@@ -144,6 +167,9 @@ def test_processes_of_one_machine_write_equal_rows_to_s3(
     monkeypatch.chdir(tmp_path)
     write_demo_archive(tmp_path / "archive", captures=100, hosts=4, seed=3)
     build(tmp_path / "archive", "links.db")
+    run("tables", "--store", "links.db")
+    made = rows_in(tmp_path / "links.db.tables", "*")
+    run("tables", "--store", "links.db", "--remove")
     with running_moto("us-east-1"):
         import boto3
 
@@ -152,13 +178,20 @@ def test_processes_of_one_machine_write_equal_rows_to_s3(
         for _ in range(2):
             run("tables", *words, "--parts", 2)
         rows = rows_from("s3://tables/links", tmp_path / "copy")
-        run("sql", "SELECT 1", *words)
+        run("sql", "SELECT 1", "--store", "links.db")
         copied = rows_in(tmp_path / "links.db.tables", "*")
         run("tables", *words, "--remove")
         assert not files_at("s3://tables/links").entries("tables/links")
-    run("tables", "--store", "links.db", "--remove")
-    run("tables", "--store", "links.db")
-    assert rows == copied == rows_in(tmp_path / "links.db.tables", "*")
+        run("tables", *words, "--parts", 1)
+        run("forget", "example,aurora-daily)/press", "--store", "links.db")
+        (mark,) = files_at("s3://tables/links").entries("tables/links")
+        assert not mark.is_folder
+        boto3.client("s3").delete_object(Bucket="tables", Key=f"links/{mark.name}")
+        boto3.client("s3").delete_bucket(Bucket="tables")
+        words = ["forget", "example,aurora-daily)/press", "--store", "links.db"]
+        done = CliRunner().invoke(group, words)
+        assert "the tables at s3://tables/links are not removed" in str(done.exception)
+    assert rows == copied == made
     assert min(map(len, rows.values())) > 50
 
 
@@ -166,14 +199,17 @@ QUERY = """
 import json, sys
 from pyspark.sql import SparkSession
 
-options = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
+options = {
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",  # few rows: 200 tasks take most of the time
+}
 spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
 for statement in sys.argv[1:]:
     print("rows", json.dumps([[str(v) for v in row] for row in spark.sql(statement).collect()]))
 """
 
 
-@pytest.mark.slow
 def test_spark_sql_reads_them_from_hdfs(
     stores: Stores, hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

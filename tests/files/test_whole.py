@@ -80,6 +80,25 @@ def test_a_file_in_progress_is_not_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_another_process_removes_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two steps, the folder looks like one that a killed process has left."""
+    made, removals = Path.mkdir, iter([True, True])
+
+    def removed(path: Path, mode: int = 0o777, *, exist_ok: bool = False) -> None:
+        made(path, mode=mode, exist_ok=exist_ok)
+        if next(removals, False):
+            with folder_next_to(tmp_path / "links.csv"):
+                assert not path.exists()
+
+    monkeypatch.setattr(Path, "mkdir", removed)
+    with folder_next_to(tmp_path / "links.csv") as work:
+        assert work.is_dir()
+    assert next(removals, None) is None
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_link_of_that_name_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / ".a.arclink-1").symlink_to(tmp_path / "precious")

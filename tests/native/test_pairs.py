@@ -35,6 +35,7 @@ from arclink.store.blocks.rows import Row
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import class_of, concatenated
 from arclink.uris.surts import _by_package, _canonicalize, _stem
+from arclink.uris.uri_ids import _by_package as _id_by_package
 from tests.filter.generated import lines, rule_sets
 from tests.rows.generated import lines_of_any_kind
 from tests.uris.generated_references import from_above, references
@@ -91,6 +92,46 @@ def test_the_surt_of_a_plain_uri_is_that_of_any_other(uri: str) -> None:
 
     key = compiled(uri, _stem)
     assert key is None or key == _by_package(uri, _canonicalize)
+
+
+PLAIN_ID = pair("uri_ids.plain_id")
+
+
+@given(
+    st.one_of(
+        st.text(max_size=40),
+        st.text("ab/,)", max_size=300),
+        st.text(st.characters(max_codepoint=127), max_size=300),
+        st.builds(
+            "".join,
+            st.lists(st.sampled_from(["org,example)/", "a/b/", "?x=1", "ü", "x" * 60]), max_size=8),
+        ),
+    )
+)
+@example("\0" * 4)
+@example("\0" * 5)
+@example("ab" * 119)
+@example("abcd" * 59)
+def test_the_id_of_a_plain_surt_is_that_of_any_other(surt: str) -> None:
+    by_package, compiled = PLAIN_ID
+    assert by_package(surt) is None  # so that the package is asked
+    assert compiled(surt) in (None, _id_by_package(surt))
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 47, 48, 238, 239, 240, 241, 700])
+@pytest.mark.parametrize("letters", ["x", "ab", "\0", "ü"])
+def test_short_and_long_surts_have_ids_of_the_package(size: int, letters: str) -> None:
+    surt = (letters * size)[:size]
+    expected = _id_by_package(surt) if 4 <= size <= 239 and surt.isascii() else None
+    assert PLAIN_ID[1](surt) == expected
+
+
+def test_the_id_of_a_surt_does_not_depend_on_those_before() -> None:
+    """Many more grams than the scanner keeps."""
+    surts = [f"{number * 7919:08x}{number * 104729:08x}" for number in range(1 << 15)]
+    ids = [*map(PLAIN_ID[1], surts)]
+    assert [*map(PLAIN_ID[1], surts[:5_000])] == ids[:5_000]
+    assert ids[::1_000] == [*map(_id_by_package, surts[::1_000])]
 
 
 CONCATENATED = pair("resolution.concatenated")

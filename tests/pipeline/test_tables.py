@@ -1,12 +1,16 @@
 """``arclink tables --tables-at``: tasks write what one process writes, whatever happens to them."""
 
+import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +18,24 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+import arclink
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError
 from arclink.mapreduce.runs import JobRunner
 from arclink.network.engine_files import FolderFiles
 from arclink.pipeline.tables import write_tables
 from arclink.relations import by_tasks, kept
-from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
+from arclink.relations.by_tasks import FILES, PartTask, Place, UnusedTablesWarning, write_part
+from arclink.relations.folder import tables_folder
 from arclink.relations.kept import relations_of
 from arclink.relations.state import make_part
 from arclink.store.location import open_store
 from arclink.store.protocols import Share
+from arclink.store.sqlite.store import SqliteStore
 from benchmarks.built_stores import build_store
 from tests.jobs.chain import write_chain
 from tests.pipeline.batch_orders import ALONE
+from tests.service.conftest import client_of
 from tests.sources import ROOT
 
 Rows = dict[str, Counter[tuple[Any, ...]]]
@@ -78,6 +86,11 @@ def rows_in(paths: list[Path]) -> Counter[tuple[Any, ...]]:
     )
 
 
+def versions(folder: Path) -> list[Path]:
+    """Return the folders with tables at an address, whole or not."""
+    return [path for path in folder.iterdir() if re.fullmatch("[0-9a-f]{16}", path.name)]
+
+
 def rows_next_to(store: Path) -> Rows:
     with open_store(str(store)) as opened:
         made = relations_of(str(store), opened)
@@ -88,8 +101,8 @@ def rows_next_to(store: Path) -> Rows:
 def test_tasks_write_the_rows_of_one_process(
     store: Path, tmp_path: Path, options: tuple[object, ...]
 ) -> None:
-    said = run("tables", "--store", store, "--tables-at", tmp_path / "at", *options)
     expected = rows_next_to(store)
+    said = run("tables", "--store", store, "--tables-at", tmp_path / "at", *options)
     assert rows_at(tmp_path / "at") == expected
     for name, rows in expected.items():
         assert f"{name}: {rows.total():,} rows" in said
@@ -180,7 +193,7 @@ def test_a_store_that_changes_meanwhile_leaves_nothing(store: Path, tmp_path: Pa
         pytest.raises(StoreError, match="changed while its tables were written"),
     ):
         write_tables(str(store), opened, place, Forgetting("inline", 1, work / "tasks"), work, 2)
-    assert not list((tmp_path / "at").iterdir())
+    assert not versions(tmp_path / "at")
 
 
 def test_a_task_refuses_a_store_that_changed(store: Path, tmp_path: Path) -> None:
@@ -210,22 +223,54 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_sql_reads_what_tasks_wrote(
-    archives: Path, store: Path, tmp_path: Path, made: list[str]
-) -> None:
-    at, count = tmp_path / "at", ("sql", "SELECT count(*) AS n FROM links", "--format", "csv")
+COUNT = "SELECT count(*) AS n FROM links"
+
+
+def links_in(store: Path) -> int:
+    """Return the number of links that SQL finds."""
+    return int(run("sql", COUNT, "--format", "csv", "--store", store).split()[1])
+
+
+def test_everyone_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list[str]) -> None:
+    at = tmp_path / "at"
     run("tables", "--store", store, "--tables-at", at, "--parts", 2)
     links = rows_at(at)["links"].total()
-    words = (*count, "--store", store, "--tables-at", at)
-    assert run(*words).split() == ["n", str(links)]
+    assert links_in(store) == links
+    run("tables", "--remove", "--store", store)
+    with arclink.open(str(store)) as graph:
+        assert graph.sql(COUNT).to_pylist() == [{"n": links}]
+    for words in (
+        ("stats", "--duplicates"),
+        ("export", "--format", "parquet", "--into", tmp_path / "links.parquet"),
+        ("analyze", "decay"),
+        ("analyze", "pagerank"),
+    ):
+        run("tables", "--remove", "--store", store)
+        run(*words, "--store", store)
+        assert tables_folder(str(store)).is_dir()
+    assert not made, "this machine has copied all parts"
+    assert f"tasks write them to {at}\n" in run("tables", "--store", store)
+
+
+def test_the_service_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list[str]) -> None:
+    run("tables", "--store", store, "--tables-at", tmp_path / "at", "--parts", 2)
+    response = client_of(str(store)).get("/stream?order=rank")
+    assert response.status_code == 200
+    assert response.data
+    assert tables_folder(str(store)).is_dir()
     assert not made
+
+
+def test_tables_are_written_again_after_a_takedown(store: Path, tmp_path: Path) -> None:
+    at = tmp_path / "at"
+    run("tables", "--store", store, "--tables-at", at, "--parts", 2)
+    links = links_in(store)
     run("forget", "example,sought)/", "--store", store)
-    made.clear()
-    assert int(run(*words).split()[1]) < links, "the copy is that of the store"
-    assert rows_next_to(store) != rows_at(at)
+    assert links_in(store) < links
+    found = rows_next_to(store)
     run("tables", "--store", store, "--tables-at", at)
-    assert rows_next_to(store) == rows_at(at)
-    assert len([*at.iterdir()]) == 1
+    assert found == rows_at(at)
+    assert len(versions(at)) == 1
 
 
 def test_a_later_batch_is_added_to_what_tasks_wrote(
@@ -235,34 +280,178 @@ def test_a_later_batch_is_added_to_what_tasks_wrote(
     build_store(archives / "archive", store, ALONE, (), [archives / "rows.cdxj"])
     run("tables", "--store", store, "--tables-at", at, "--parts", 2)
     build_store(archives / "earlier.warc", store, ALONE)
-    run("sql", "SELECT 1", "--store", store, "--tables-at", at)
+    run("sql", "SELECT 1", "--store", store)
     assert len(made) > 1, "what the batch added was merged with what tasks wrote"
     found = rows_next_to(store)
     run("tables", "--store", store, "--tables-at", at)
     assert found == rows_at(at)
 
 
-def test_a_damaged_part_is_not_read(store: Path, tmp_path: Path) -> None:
+def test_a_damaged_part_is_not_read(store: Path, tmp_path: Path, made: list[str]) -> None:
     at = tmp_path / "at"
     run("tables", "--store", store, "--tables-at", at, "--parts", 1)
+    expected = rows_at(at)
     (path,) = at.glob("*/*/links.parquet")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    assert "is damaged" in refused("sql", "SELECT 1", "--store", store, "--tables-at", at)
+    with pytest.warns(UnusedTablesWarning, match="is damaged"):
+        assert rows_next_to(store) == expected
+    assert made
+
+
+@pytest.mark.parametrize("reason", ["moved", "locked", "file"])
+def test_tables_that_cannot_be_reached_are_made_here(
+    store: Path, tmp_path: Path, made: list[str], reason: str
+) -> None:
+    at = tmp_path / "at"
+    run("tables", "--store", store, "--tables-at", at, "--parts", 1)
+    expected = rows_at(at)
+    with out_of_reach(at, reason), pytest.warns(UnusedTablesWarning, match="are not used"):
+        assert rows_next_to(store) == expected
+    assert made
+
+
+@pytest.mark.parametrize("reason", ["moved", "locked", "file"])
+def test_a_takedown_says_where_copies_remain(store: Path, tmp_path: Path, reason: str) -> None:
+    """The store forgets nevertheless; the command ends with an error until no copy is left."""
+    at, other = tmp_path / "at", tmp_path / "other"
+    for address in (at, other):
+        run("tables", "--store", store, "--tables-at", address, "--parts", 1)
+    links, words = links_in(store), ("forget", "example,sought)/", "--store", store)
+    with out_of_reach(at, reason):
+        for _ in range(2):
+            done = CliRunner().invoke(group, [*map(str, words)])
+            assert "written again" in done.output, "the store is clean"
+            assert isinstance(done.exception, ArclinkError)
+            assert "copies of it may remain" in str(done.exception)
+            assert f"the tables at {at} are not removed" in str(done.exception)
+            assert str(other) not in str(done.exception)
+        assert not versions(other)
+        assert links_in(store) < links
+    assert versions(at)
+    run(*words)
+    assert not versions(at)
+
+
+def test_a_cluster_that_does_not_answer_is_named(store: Path) -> None:
+    address = "webhdfs://127.0.0.1:1/tables"
+    with open_store(str(store), create=True) as opened:
+        opened.note_tables(address, are_there=True)
+    with pytest.warns(UnusedTablesWarning, match=f"the tables at {address} are not used"):
+        assert rows_next_to(store)["links"]
+    assert f"the tables at {address} are not removed" in refused(
+        "forget", "example,sought)/", "--store", store
+    )
+
+
+@contextmanager
+def out_of_reach(folder: Path, reason: str) -> Iterator[None]:
+    """Make a folder unusable for a while: a disk that is missing, a server that refuses."""
+    aside, listed = folder.with_name("aside"), Path.iterdir
+    if reason == "locked":
+
+        def refusing(path: Path) -> Iterator[Path]:
+            if path.is_relative_to(folder):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return listed(path)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Path, "iterdir", refusing)
+            yield
+        return
+    folder.rename(aside)
+    if reason == "file":
+        folder.touch()
+    yield
+    folder.unlink(missing_ok=True)
+    aside.rename(folder)
+
+
+def test_an_address_that_no_longer_exists_can_be_left(store: Path, tmp_path: Path) -> None:
+    at, words = tmp_path / "at", ("tables", "--remove", "--store", store, "--tables-at")
+    run("tables", "--store", store, "--tables-at", at)
+    shutil.rmtree(at)
+    assert "is not there" in refused("forget", "example,sought)/", "--store", store)
+    assert "is not there" in refused(*words, at)
+    assert "--lost" in refused(*words[:4], "--lost")
+    run(*words, at, "--lost")
+    run("forget", "example,sought)/", "--store", store)
+    assert "tasks write" not in run("tables", "--store", store)
 
 
 def test_remove_and_forget_leave_nothing_at_an_address(store: Path, tmp_path: Path) -> None:
     at = tmp_path / "at"
     (at / "other").mkdir(parents=True)
     for words in (
-        ("tables", "--remove"),
+        ("forget", "example,sought)/", "--dry-run"),
         ("forget", "example,sought)/"),
+        ("tables", "--remove", "--tables-at", at),
     ):
         run("tables", "--store", store, "--tables-at", at)
-        assert len([*at.iterdir()]) == 2
-        run(*words, "--store", store, "--tables-at", at)
-        assert [path.name for path in at.iterdir()] == ["other"]
+        assert len(versions(at)) == 1
+        run(*words, "--store", store)
+        assert bool(versions(at)) == ("--dry-run" in words)
+    assert [path.name for path in at.iterdir()] == ["other"]
+
+
+def test_a_killed_job_leaves_nothing_that_a_takedown_does_not_find(
+    store: Path, tmp_path: Path
+) -> None:
+    class Killed(JobRunner):
+        def run(self, *given: Any, **named: Any) -> Any:
+            super().run(*given, **named)
+            raise SystemExit
+
+    place, work = Place(str(tmp_path / "at")), tmp_path / "work"
+    work.mkdir()
+    with open_store(str(store)) as opened, pytest.raises(SystemExit):
+        write_tables(str(store), opened, place, Killed("inline", 1, work / "tasks"), work, 2)
+    assert rows_at(tmp_path / "at")["links"]
+    run("forget", "example,sought)/", "--store", store)
+    assert not versions(tmp_path / "at")
+
+
+def test_what_tasks_write_during_a_takedown_is_removed(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, forget = tmp_path / "at", SqliteStore.forget
+    run("tables", "--store", store, "--tables-at", at)
+    (folder,) = versions(at)
+
+    def meanwhile(*given: Any, **named: Any) -> Any:
+        assert not versions(at), "a takedown that is killed leaves none"
+        (at / folder.name / "links-00000-of-00001").mkdir(parents=True)
+        return forget(*given, **named)
+
+    monkeypatch.setattr(SqliteStore, "forget", meanwhile)
+    run("forget", "example,sought)/", "--store", store)
+    assert not versions(at)
+
+
+def test_a_store_that_is_replaced_takes_its_tables_along(
+    archives: Path, store: Path, tmp_path: Path
+) -> None:
+    at, backup, archive = tmp_path / "at", tmp_path / "backup.db", archives / "earlier.warc"
+    run("backup", backup, "--store", store)
+    for words in (("restore", backup, "--replace"), ("build", archive, "--rebuild")):
+        run("tables", "--store", store, "--tables-at", at)
+        at.rename(tmp_path / "aside")
+        before = store.read_bytes()
+        assert "is not there" in refused(*words, "--store", store)
+        assert store.read_bytes() == before
+        (tmp_path / "aside").rename(at)
+        run(*words, "--store", store)
+        assert not versions(at)
+
+
+def test_a_backup_remembers_the_address(store: Path, tmp_path: Path) -> None:
+    run("tables", "--store", store, "--tables-at", tmp_path / "at")
+    run("backup", tmp_path / "backup.db", "--store", store)
+    store.unlink()
+    run("restore", tmp_path / "backup.db", "--store", store)
+    run("forget", "example,sought)/", "--store", store)
+    assert not versions(tmp_path / "at")
 
 
 def test_options_that_need_an_address_or_another_store_are_refused(

@@ -15,6 +15,7 @@ from arclink.network.engine_files import FolderFiles
 from arclink.relations import columns
 from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
 from arclink.relations.database import RelationsDatabase
+from arclink.relations.folder import mark_address, only_writer
 from arclink.relations.kept import relations_of
 from arclink.relations.parts import ARCHIVE, WebPart
 from arclink.store.protocols import Additions, Share
@@ -48,11 +49,13 @@ def kept_rows(folder: Path, store: Additions) -> Both:
 def rows_by_tasks(folder: Path, store: Additions, parts: int) -> Both:
     """Return the rows of the parts that tasks write, as another machine copies them."""
     files, place = FolderFiles(), Place(str(folder / "at"))
+    mark_address(place.address)
     tasks = [PartTask(name, Share(number, parts)) for name in FILES for number in range(parts)]
     for task in tasks:
         write_part(task, store, files, place.folder_of(store))
     place.complete(store, tasks)
-    assert place.fetch(store, folder / "copy")
+    with only_writer(folder / "copy"):
+        place.fetch(store, folder / "copy")
     return kept_rows(folder / "copy", store)
 
 

@@ -24,7 +24,8 @@ from arclink.cli.sql import typed
 from arclink.errors import UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
-from arclink.relations.database import RelationsDatabase, SqlDatabase, SqlError, SqlLimits
+from arclink.relations.database import RelationsDatabase, SqlDatabase, SqlLimits
+from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
 from tests.demos import Demos

@@ -24,7 +24,10 @@ from tests.relations.secrets import SECRET, files_with_secrets, load
 
 @pytest.fixture(name="store")
 def store_with_kept_answers(tmp_path: Path) -> Path:
-    """Return a store with relations in several parts, some of them merged, and kept answers."""
+    """Return a store with relations in several parts, some of them merged, and kept answers.
+
+    Tasks have written relations to an address, too.
+    """
     where = tmp_path / "links.db"
     with open_store(str(where), create=True) as store:
         for batch, pages in enumerate((400, 4, 4, 100, 4)):
@@ -35,9 +38,12 @@ def store_with_kept_answers(tmp_path: Path) -> Path:
         catalog.put(store, "list", parse_selection("status:200"), keep=True)
         RankTables(cache).current(store)
     open_slices(str(where), SliceOptions())
+    options = ["--tables-at", f"{where}.at", "--runner", "inline"]
+    done = CliRunner().invoke(group, ["tables", "--store", str(where), *options])
+    assert done.exit_code == 0, done.output
     assert len(list(tables_folder(str(where)).glob("*/captures.parquet"))) > 1
     kinds = {name.split("/")[0] for name in files_with_secrets(where)}
-    assert kinds == {"links.db", "links.db.slices", "links.db.tables"}
+    assert kinds == {"links.db", "links.db.at", "links.db.slices", "links.db.tables"}
     return where
 
 

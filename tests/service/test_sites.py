@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.model import Forgotten, Surt
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
+from arclink.relations import asking
 from arclink.relations.kept import relations_of
 from arclink.service.pages import sites
 from arclink.service.settings import Settings
@@ -87,6 +88,18 @@ def test_hostile_words_are_words(client: FlaskClient) -> None:
     response = client.get("/?ask=words")
     assert b"<script>alert" not in response.data
     assert NASTY.split()[0] in words(LexborHTMLParser(response.data))
+
+
+def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
+    """In addresses, titles and words of links; also pages that were never captured."""
+    for typed in ("official SITE", "news"):
+        response = client.get("/", query_string={"uri": typed}, follow_redirects=True)
+        assert response.status_code == 200
+        rows = LexborHTMLParser(response.data).css("table.question tbody tr")
+        assert rows
+        assert all("words" in words(row) for row in rows)
+    assert client.get("/ask/find?words=x.example&kinds=all").get_json()["rows"][0]["captures"] == 0
+    assert client.get("/", query_string={"uri": A}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -170,3 +183,44 @@ def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
         relations_of(str(path), store)
         assert "late" in tables.answer(store, query).table.column("text").to_pylist()
     assert len(tables._opened) == 1
+
+
+def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
+    settings = Settings(title="The <thaw>", description="Pages of 2010")
+    client = client_of(lambda: MemoryStore(PAGES), settings)
+    front = page(client)
+    assert words(front.css_first("h1")) == "The <thaw>"
+    assert "Pages of 2010" in words(front.css_first(".lead"))
+    assert [words(node) for node in front.css(".panel h2")] == [
+        QUESTIONS[name].asks for name in sites._AT_A_GLANCE
+    ]
+    for href in hrefs(front, ".panel a"):
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_few_questions_run_at_a_time_and_the_others_are_told(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = client.application.extensions["arclink"].tables
+    for _ in range(4):
+        assert tables._queue.acquire(timeout=0)
+    busy = client.get("/ask/words")
+    assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "too many questions" in busy.get_json()["detail"]
+    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    tables._queue.release(4)
+    assert client.get("/ask/words").status_code == HTTPStatus.OK
+
+
+def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = asking._read
+    endless = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
+    monkeypatch.setattr(
+        asking, "_read", lambda folder, name: endless if name == "words" else read(folder, name)
+    )
+    monkeypatch.setattr(ServiceTables.answer, "__defaults__", (0.3,))
+    slow = client.get("/ask/words?by=year")
+    assert slow.status_code == HTTPStatus.BAD_REQUEST
+    assert "stopped after" in slow.get_json()["detail"]

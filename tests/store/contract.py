@@ -445,6 +445,34 @@ class AdditionsContract(Contract):
     def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
         raise NotImplementedError
 
+    def test_addresses_of_tables_come_back(self, tmp_path: Path) -> None:
+        one, other, third = "hdfs:///tables/links", "s3://bucket/a b", "/srv/täb'les"
+        case = "a payload is read in a later batch"
+        graph = Graph(TRUTHS, [step for step in CASES[case] if not isinstance(step, Forgotten)])
+        with self.opened(tmp_path) as store:
+            for address in store.tables_at():
+                store.note_tables(address, are_there=False)
+            for number, (address, are_there, expected) in enumerate(
+                [
+                    (third, True, [third]),
+                    (one, True, [third, one]),
+                    (one, True, [third, one]),
+                    (third, False, [one]),
+                    (other, False, [one]),
+                    (other, True, [one, other]),
+                ]
+            ):
+                state = store.state()
+                store.note_tables(address, are_there=are_there)
+                assert store.state() == state
+                if number < len(graph.batches):
+                    load_next(store, graph, number, tmp_path)
+                assert store.tables_at() == expected
+            assert store.setting("extractor") == "1"
+            for address in (one, other):
+                store.note_tables(address, are_there=False)
+            assert not store.tables_at()
+
     @slowly
     @given(graph=graphs(), are_made=st.lists(st.booleans(), min_size=6, max_size=6))
     def test_relations_made_after_any_batches_show_the_store(

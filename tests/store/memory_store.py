@@ -192,6 +192,7 @@ class MemoryStore(WholeStore):
         self._batches: list[Batch] = []
         self._files: dict[str, KnownFile] = {}
         self._settings: dict[str, str] = {}
+        self._addresses: set[str] = set()
         self._takedowns: list[tuple[Takedown, Removed]] = []
         self._marked: list[tuple[dict[tuple[str, str, str, str], Memento], set[ContentId]]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[KnownFile]]] = []
@@ -418,6 +419,12 @@ class MemoryStore(WholeStore):
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
+
+    def tables_at(self) -> Sequence[str]:
+        return sorted(self._addresses)
+
+    def note_tables(self, address: str, *, are_there: bool) -> None:
+        (self._addresses.add if are_there else self._addresses.discard)(address)
 
     def months(self) -> Mapping[str, int] | None:
         return Counter(month_of(memento.timestamp) for memento in self._mementos.values())

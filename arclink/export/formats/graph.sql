@@ -1,12 +1,16 @@
 -- A graph at a level: nodes in the order of their names, and counted links between them. {source}
 -- and {target} are the names of the nodes of captures and of targets; {label} and {target_label} are
--- shown for a node instead of its name.
+-- shown for a node instead of its name; {title} is the title of a page.
 CREATE TEMP TABLE nodes AS
-SELECT name, min(label) AS label
+SELECT
+    name, min(label) AS label, count(timestamp) AS captures,
+    coalesce(min(timestamp), 0) AS first, coalesce(max(timestamp), 0) AS last,
+    arg_max(title, timestamp) FILTER (title <> '') AS title
 FROM (
-    SELECT {source} AS name, {label} AS label FROM shown
+    SELECT {source} AS name, {label} AS label, timestamp::BIGINT AS timestamp, {title} AS title
+    FROM shown
     UNION ALL
-    SELECT {target}, {target_label} FROM wanted SEMI JOIN shown USING (content)
+    SELECT {target}, {target_label}, NULL, NULL FROM wanted SEMI JOIN shown USING (content)
 )
 WHERE name IS NOT NULL
 GROUP BY name

@@ -3,7 +3,7 @@
 
 -- Captures that count: observed in the span, or in force at its end, whatever their status.
 CREATE TEMP TABLE shown AS
-SELECT DISTINCT uri AS url, written, surt, host, domain, content, timestamp, time
+SELECT DISTINCT uri AS url, written, surt, host, domain, content, title, timestamp, time
 FROM (
     SELECT
         *,

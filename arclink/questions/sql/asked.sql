@@ -1,6 +1,7 @@
 -- What all questions use, after common.sql of the relations. Further variables:
 --
 -- since, until         the span of captures that count
+-- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
 --
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
@@ -8,6 +9,11 @@
 
 CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
     timestamp BETWEEN getvariable('since') AND getvariable('until');
+
+CREATE OR REPLACE TEMP MACRO has_words(text) AS
+    text IS NOT NULL AND coalesce(list_bool_and(list_transform(
+        getvariable('words'), lambda word: contains(lower(text), word)
+    )), true);
 
 CREATE OR REPLACE TEMP MACRO period_of(timestamp) AS
     CASE getvariable('digits')

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from arclink.access.chronicles import unit_for
@@ -13,6 +13,7 @@ from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, most_of
+from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
     BY,
@@ -20,9 +21,12 @@ from arclink.questions.queries import (
     LEVEL,
     LIMIT,
     SCOPE,
+    WORDS,
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.service.pages.glance import Lane
+from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, download
 from arclink.service.tables import ServiceTables
 from arclink.store.protocols import Scans
@@ -49,8 +53,13 @@ _AT_A_GLANCE = (
 _FROM_OUTSIDE = ("linkers", "words", "led-to")
 """Those of them that are about links from other sites only, or to them."""
 
+_MOST_LANES = 12
+"""Number of rows that are drawn through time."""
+
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
+
+_OF_ADDRESSES = frozenset(".:/")
 
 _TIMES = frozenset({"first", "last", "since", "host_last"})
 
@@ -96,6 +105,20 @@ def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
     given = dict(parameters)
     written = as_written(given.get("uri") or given.get("url") or "")[1]
     return written is not None or ASK in given or SCOPE.name in given  # `at` is a time on pages
+
+
+def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page that finds words; empty if no words are in the field.
+
+    The field of the form has the address of a page or a site. What cannot be one, because it has
+    blanks, or no dot, colon or slash, is words to find.
+    """
+    given = dict(parameters)
+    text = (given.get("uri") or "").strip()
+    is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
+    if not text or not text.isprintable() or is_address or len(given) > 1:
+        return ""
+    return _address([(ASK, "find"), (WORDS.name, text)])
 
 
 def show_site(
@@ -190,7 +213,7 @@ def _pairs(given: Given, *but: str) -> list[tuple[str, str]]:
 
 
 def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
-    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name)
+    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name, WORDS.name)
     glance = _address(about_it) if about_it else "?"
     return [("At a glance", glance, not name)] + [
         (question.title, _address([*about_it, (ASK, one)]), one == name)
@@ -251,6 +274,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
 
 def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, object]:
     names = answer.table.column_names
+    lanes, full = _lanes(query, answer)
     everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
     rows = [_cells(row, query, answer) for row in answer.table.to_pylist()]
     return {
@@ -260,16 +284,20 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "columns": names,
         "rows": [[row[name] for name in names] for row in rows],
         "total": answer.total,
+        "lanes": lanes,
+        "full": full,
+        "lanes_axis": _axis_of(query, answer.known) if lanes else None,
         "everything": _address([*everything, (ASK, query.name)])
         if answer.total > len(rows)
         else None,
         "given": [
             (ASK, query.name),
-            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name),
+            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
         "period": query.period,
         "is_external": query.is_external,
+        "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
         "downloads": [
@@ -277,6 +305,43 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
             for form in ("json", "jsonl", "csv")
         ],
     }
+
+
+def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
+    """Return the greatest rows through time, and the number that a bar of full height means.
+
+    Without periods, and for several addresses, the list is empty.
+    """
+    ranks, what = query.question.ranks, query.question.columns[0]
+    known = answer.known
+    if not (ranks and "period" in answer.table.column_names and known.first and known.last):
+        return [], 0
+    if len(query.asked) > 1:
+        return [], 0
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in answer.table.to_pylist():
+        rows.setdefault(row[what] or "", []).append(row)
+    greatest = sorted(rows, key=lambda name: (-max(row[ranks] for row in rows[name]), name))
+    chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
+    counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
+    full = most_of(counts.values())
+    axis = _axis_of(query, known)
+    return [
+        Lane(
+            name,
+            _about(name, query.level) if what == "name" and name else None,
+            axis.bars(counts[name], ranks.removesuffix("s"), ranks, full),
+            max(counts[name].values()),
+            Timestamp(min(row.get("first") or known.first for row in rows[name])),
+            Timestamp(max(row.get("last") or known.last for row in rows[name])),
+        )
+        for name in chosen
+    ], full
+
+
+def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
+    assert query.period is not None
+    return Axis(query.period, known.first, known.last, known.by(query.period))
 
 
 def _cells(row: Mapping[str, object], query: AskQuery, answer: "AskAnswer") -> dict[str, Cell]:

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 
 from arclink.checksums import parse_name
 from arclink.errors import UsageError
@@ -129,6 +129,15 @@ class BlockAnswers(WholeStore):
     def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
         """Return the packed outcome of each payload; None if it was never to be read."""
 
+    def outcomes_and_contents(
+        self, checksums: Sequence[Checksum]
+    ) -> Iterator[tuple[bytes | None, ContentId | None]]:
+        """Yield the outcome of each payload, and one of its contents if that needs no more reading.
+
+        Most payloads have one content only.
+        """
+        return zip(self.outcomes(checksums), repeat(None))
+
     @abstractmethod
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         """Yield the names of payloads (`arclink.checksums.name_of_payload`), each with its outcome.
@@ -139,6 +148,12 @@ class BlockAnswers(WholeStore):
     @abstractmethod
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         """Return the number of each content; None if the store has no such content."""
+
+    def numbers_of(self, contents: Iterable[ContentId]) -> dict[ContentId, Content]:
+        """Return the numbers of those contents that the store has."""
+        distinct = list(dict.fromkeys(contents))
+        numbers = zip(distinct, self.numbers(distinct), strict=True)
+        return {content: number for content, number in numbers if number is not None}
 
     @abstractmethod
     def contents(self, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
@@ -245,12 +260,10 @@ class BlockAnswers(WholeStore):
         with self._reading():
             checksum = checksum_shown(self, memento)
             scope = None if checksum is None else self._scope(checksum, memento)
-            if checksum is None or scope is None:
-                return None
-            content = content_id(checksum, memento.original, scope)
+            content = _content_named(checksum, memento, scope)
             # The payload may have been read for other originals only; for this one, it may not
             # have been available any more.
-            return content if self._number(content) is not None else None
+            return None if content is None or self._number(content) is None else content
 
     def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
         rest = iter(mementos)
@@ -262,24 +275,20 @@ class BlockAnswers(WholeStore):
     def _shown(self, mementos: Sequence[Memento]) -> list[tuple[ContentId | None, str | None]]:
         checksums = [checksum_shown(self, memento) for memento in mementos]
         wanted = [checksum for checksum in dict.fromkeys(checksums) if checksum is not None]
-        facts: dict[Checksum | None, tuple[Scope | None, str | None]] = {
-            checksum: (scope_of_outcome(outcome), title_of_outcome(outcome))
-            for checksum, outcome in zip(wanted, self.outcomes(wanted), strict=True)
-        }
-        facts[None] = None, None
-        named: list[ContentId | None] = []
-        for checksum, memento in zip(checksums, mementos, strict=True):
-            scope, _ = facts[checksum]
-            if checksum is None or scope is None:
-                named.append(None)
-            else:
-                named.append(content_id(checksum, memento.original, scope))
-        contents = [content for content in dict.fromkeys(named) if content is not None]
-        # As in `content_of`: the payload may have been read for other originals only.
-        numbers = zip(contents, self.numbers(contents), strict=True)
-        known = {content for content, number in numbers if number is not None}
+        outcomes: dict[Checksum | None, bytes | None] = {None: None}
+        known: set[ContentId | None] = set()
+        for checksum, (outcome, content) in zip(
+            wanted, self.outcomes_and_contents(wanted), strict=True
+        ):
+            outcomes[checksum] = outcome
+            known.add(content)
+        named = [
+            _content_named(checksum, memento, scope_of_outcome(outcomes[checksum]))
+            for checksum, memento in zip(checksums, mementos, strict=True)
+        ]
+        known.update(self.numbers_of(one for one in named if one is not None and one not in known))
         return [
-            (content if content in known else None, facts[checksum][1])
+            (content if content in known else None, title_of_outcome(outcomes[checksum]))
             for content, checksum in zip(named, checksums, strict=True)
         ]
 
@@ -443,9 +452,7 @@ class BlockAnswers(WholeStore):
             else []
             for (checksum, originals), outcome in zip(wanted, outcomes, strict=True)
         ]
-        distinct = list(dict.fromkeys(chain.from_iterable(contents)))
-        numbers = zip(distinct, self.numbers(distinct), strict=True)
-        known = {content for content, number in numbers if number is not None}
+        known = self.numbers_of(chain.from_iterable(contents))
         return [
             (
                 None if outcome is None else unpack_outcome(checksum, outcome, self.names),
@@ -468,6 +475,15 @@ class BlockAnswers(WholeStore):
                     outcome = self.outcomes([checksum])[0]
                 if scope_of_outcome(outcome) is None:
                     yield checksum, reference
+
+
+def _content_named(
+    checksum: Checksum | None, memento: Memento, scope: Scope | None
+) -> ContentId | None:
+    """Return the content that a memento shows if the store has it; None if no payload was read."""
+    if checksum is None or scope is None:
+        return None
+    return content_id(checksum, memento.original, scope)
 
 
 def _contents_in(

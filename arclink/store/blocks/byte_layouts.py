@@ -266,7 +266,7 @@ def unpack_sha1(packed: bytes) -> str:
 
 def split_content(content: str) -> tuple[Checksum, bytes]:
     """Return the checksum of a content and the 8 bytes of its cut; empty bytes if it has no cut."""
-    found = _CUT.fullmatch(content)
+    found = _CUT.fullmatch(content) if content[-17:-16] == "-" else None
     if not found:
         return Checksum(content), b""
     return Checksum(found[1]), bytes.fromhex(found[2])
@@ -281,6 +281,15 @@ def join_content(checksum: Checksum, cut: bytes) -> ContentId:
 # "www." and a final slash.
 
 _FORMS = "01234567"
+
+_AROUND = {
+    form: (
+        ("https://" if number & 1 else "http://") + ("www." if number & 2 else ""),
+        "/" if number & 4 else "",
+    )
+    for number, form in enumerate(_FORMS)
+}
+"""For each form: what the URI has before and after the part that follows from the SURT."""
 
 
 @lru_cache(maxsize=4096)
@@ -329,10 +338,7 @@ def _whole(uri: str) -> str:
 
 def uri_of_form(surt: Surt, form: str) -> UriR:
     """Return the URI whose `uri_form` with this SURT is ``form``."""
-    if len(form) != 1 or form not in _FORMS:
+    around = _AROUND.get(form)
+    if around is None:
         return UriR(form.removeprefix(" "))
-    number = int(form)
-    scheme = "https://" if number & 1 else "http://"
-    return UriR(
-        scheme + ("www." if number & 2 else "") + _after_scheme(surt) + ("/" if number & 4 else "")
-    )
+    return UriR(around[0] + _after_scheme(surt) + around[1])

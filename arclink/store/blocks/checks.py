@@ -7,7 +7,7 @@ hashes does not depend on their order.
 from collections import deque
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
@@ -18,7 +18,7 @@ from arclink.model import Surt
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.relations import pack_head
 from arclink.store.protocols import Violation
-from arclink.uris.uri_ids import uri_ids
+from arclink.uris.uri_ids import uri_id
 
 COLLISION = "URI-IDs differ where SURTs do"
 """A harmless invariant: the store never merges anything by URI-ID."""
@@ -32,8 +32,6 @@ HARMLESS = frozenset({COLLISION, OLD_LAYOUT})
 NAMED = 10
 """Number of violations of one kind that are named."""
 
-_IDS_AT_ONCE = 10_000
-
 Sums = npt.NDArray[np.uint64]
 """The sum of the member hashes of each bucket, in two halves of 64 bits."""
 
@@ -41,12 +39,12 @@ Sums = npt.NDArray[np.uint64]
 def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
     """Yield a violation for each URI-ID that several SURTs share."""
     ids = Sorted[tuple[str, str]]()
-    while portion := list(islice(surts, _IDS_AT_ONCE)):
-        ids.update(zip(uri_ids(portion), portion, strict=True))
-    for uri_id, same in groupby(ids, itemgetter(0)):
+    for surt in surts:
+        ids.add((uri_id(surt), surt))
+    for shared, same in groupby(ids, itemgetter(0)):
         _, first = next(same)
         for _, last in deque(same, 1):
-            yield Violation(COLLISION, f"{uri_id}: {first} and {last}")
+            yield Violation(COLLISION, f"{shared}: {first} and {last}")
 
 
 def link_key(target: str, kind: str, text: str, rel: str | None) -> str:

@@ -29,6 +29,7 @@ The *outcome* of a payload (column ``fate``) is everything in its `Payload` but 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from heapq import heappop, heappush
 from itertools import chain, compress, groupby, islice, pairwise
 from operator import itemgetter
@@ -428,8 +429,8 @@ def _first_of_copies(copies: Iterator[MementoItem]) -> MementoItem:
 
 def distinct_mementos(
     rows: Iterable[Row], names: Names, span: Span = ALL_TIME
-) -> Iterator[MementoItem]:
-    """Yield the mementos of one SURT within ``span``, sorted, each key once.
+) -> Iterable[MementoItem]:
+    """Return the mementos of one SURT within ``span``, sorted, each key once.
 
     Args:
         rows: All rows of the SURT, by key.
@@ -438,15 +439,17 @@ def distinct_mementos(
     """
     rest = iter(rows)
     first = list(islice(rest, 2))
-    items: Iterable[MementoItem]
     if len(first) == 1:
         items = mementos_of(first[0], names, span)
         # The usual case: one row, and no two captures at one time.
-        if all(one[0] < other[0] for one, other in pairwise(items)):
-            yield from items
-            return
-    else:
-        items = in_order(chain(first, rest), lambda row: mementos_of(row, names))
+        if len(items) < 2 or all(one[0] < other[0] for one, other in pairwise(items)):
+            return items
+        return _first_copies(items, span)
+    in_all = in_order(chain(first, rest), lambda row: mementos_of(row, names))
+    return _first_copies(in_all, span)
+
+
+def _first_copies(items: Iterable[MementoItem], span: Span) -> Iterator[MementoItem]:
     for (timestamp, *_), copies in groupby(items, itemgetter(0, 1, 2)):
         if timestamp > span.last:
             return
@@ -766,7 +769,11 @@ def scope_of_outcome(outcome: bytes | None) -> Scope | None:
 
     The scope is in the first byte, and most queries need no more.
     """
-    number = outcome[0] & ~_TITLED if outcome else 0
+    return _scope(outcome[0] & ~_TITLED) if outcome else None
+
+
+@cache
+def _scope(number: int) -> Scope | None:
     return Scope(number - 1) if number else None
 
 
@@ -790,13 +797,13 @@ def unpack_outcome(checksum: Checksum, outcome: bytes, names: Names) -> Payload:
     numbers = unpack_few(outcome if title is None else outcome[: _begin_of_title(outcome)])
     if title is not None:
         numbers[:2] = [numbers[0] & ~_TITLED]
-    scope, charset, file, offset, reason, *rest = numbers
+    number, charset, file, offset, reason, *rest = numbers
     counts = tuple(
         (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
     )
     return Payload(
         checksum,
-        Scope(scope - 1) if scope else None,
+        _scope(number),
         names.name_of(charset),
         names.name_of(file),
         offset,

@@ -297,16 +297,10 @@ class Removal:
         """
         left = {join_content(checksum, cut) for cut in cuts}
         gone = {content_id(checksum, original, scope) for original in originals} - left
-        numbers = self._numbers_of(gone)
+        numbers = self._store.numbers_of(sorted(gone))
         self._rows.remove_contents(numbers)
         self._contents.update((*number, True) for number in numbers.values())
-        return list(self._numbers_of(left).values()) if numbers else []
-
-    def _numbers_of(self, contents: Iterable[ContentId]) -> dict[ContentId, Content]:
-        """Return the numbers of those contents that the store has."""
-        wanted = sorted(contents)
-        found = zip(wanted, self._store.numbers(wanted), strict=True)
-        return {content: number for content, number in found if number is not None}
+        return list(self._store.numbers_of(sorted(left)).values()) if numbers else []
 
     def _address_of(
         self, checksum: str, original: UriR, timestamps: Sequence[Timestamp]
@@ -397,7 +391,7 @@ class Removal:
     def _first_content_of(self, checksum: Checksum, scope: Scope) -> Content | None:
         """Return the number of the first content of a payload."""
         contents = {content_id(checksum, original, scope) for original, _ in self._pages(checksum)}
-        return min(self._numbers_of(contents).values(), default=None)
+        return min(self._store.numbers_of(sorted(contents)).values(), default=None)
 
     def _remove_inlinks(self, gone: Mapping[int, Numbers]) -> None:
         def change(load: int, row: Row) -> Row | None:

@@ -71,6 +71,9 @@ from arclink.store.seals import unpacking
 _FIRST_ROWS = 8
 """Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
 
+OF_STORE = 0
+"""Instead of the load, in rows of `tasks`: the addresses where tasks may have written relations."""
+
 CACHED_BLOCKS = 2048
 CACHED_OUTLINK_BLOCKS = 16
 
@@ -406,6 +409,10 @@ class CassandraReader(BlockAnswers):
         """Return the settings the store was built with."""
         loads = self.history().loads
         return self._batch(max(loads))[1] if loads else {}
+
+    def tables_at(self) -> Sequence[str]:
+        found = self.database.ask("SELECT task FROM tasks WHERE load = ?", (OF_STORE,))
+        return [address for (address,) in found]
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""

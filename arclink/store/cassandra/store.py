@@ -9,7 +9,7 @@ from arclink.model import Batch
 from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
 from arclink.store.cassandra.load import load_batch
-from arclink.store.cassandra.reader import CassandraReader
+from arclink.store.cassandra.reader import OF_STORE, CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
@@ -87,6 +87,14 @@ class CassandraStore(CassandraReader):
         """
         self._needs_loader("clean it")
         clean(self)
+
+    def note_tables(self, address: str, *, are_there: bool) -> None:
+        self._needs_loader("note where its tables are")
+        if are_there:
+            statement = "INSERT INTO tasks (load, task, result) VALUES (?, ?, '{}')"
+        else:
+            statement = "DELETE FROM tasks WHERE load = ? AND task = ?"
+        self.database.ask(statement, (OF_STORE, address))
 
     def _needs_loader(self, what: str) -> None:
         if not self._is_loader:

@@ -40,6 +40,7 @@ from arclink.store.blocks.levels import merge_due
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
+from arclink.tuples import maker
 
 BLOCK_BYTES = 16 * 1024
 """Size of a block before compression; measured in docs/decisions/20261121-sorted-runs.md.
@@ -58,6 +59,8 @@ _AFTER_ALL = b"\xff"
 """A bound after all keys: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
+
+_row = maker(Row)
 
 
 class RunBlock:
@@ -93,14 +96,12 @@ class RunBlock:
     def rows(self, low: bytes, high: bytes | None) -> list[Row]:
         """Return the rows with ``low <= key < high``."""
         found = self._range(low, high)
-        columns = self._opened() if found else []
-        return [
-            Row(
-                self.keys[row],
-                tuple([values[ends[row] : ends[row + 1]] for ends, values in columns]),
-            )
-            for row in found
+        begin, end = found.start, found.stop
+        columns = [
+            [values[at:to] for at, to in pairwise(ends[begin : end + 1])]
+            for ends, values in (self._opened() if found else ())
         ]
+        return list(map(_row, zip(self.keys[begin:end], zip(*columns, strict=True), strict=True)))
 
 
 def _pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:

@@ -65,7 +65,8 @@ CREATE TABLE forgotten (
 
 SCHEMA = """
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
--- counts the contents and links that were replaced by others, the row `months` the captures.
+-- counts the contents and links that were replaced by others, the row `months` the captures. The
+-- row `tables` has the addresses where tasks may have written relations.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which word has this number? Rows name archive files, charsets and reasons by number.

@@ -105,6 +105,10 @@ _FREE = 0.05
 """Greatest share of a file's pages that may be unused."""
 
 
+_ADDRESSES = "tables"
+"""Name of the setting with the addresses where tasks may have written relations."""
+
+
 class ReadPayload(NamedTuple):
     """A payload that was read: its number and the scope of its links."""
 
@@ -215,6 +219,16 @@ class SqliteStore(BlockAnswers):
         rows = self._connection.execute(_PAYLOADS.format(",".join("?" * len(packed))), packed)
         found = {checksum: outcome for checksum, _, outcome in rows}
         return [found.get(checksum) for checksum in packed]
+
+    def outcomes_and_contents(
+        self, checksums: Sequence[Checksum]
+    ) -> Iterator[tuple[bytes | None, ContentId | None]]:
+        packed = [pack_checksum(checksum) for checksum in checksums]
+        query = _PAYLOADS_WITH_CUT.format(",".join("?" * len(packed)))
+        found = {key: facts for key, *facts in self._connection.execute(query, packed)}
+        for checksum, key in zip(checksums, packed, strict=True):
+            outcome, cut = found.get(key, (None, None))
+            yield outcome, None if cut is None else join_content(checksum, cut)
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         portions = (contents[at : at + _AT_ONCE] for at in range(0, len(contents), _AT_ONCE))
@@ -349,6 +363,9 @@ class SqliteStore(BlockAnswers):
                 "SELECT value FROM settings WHERE name = ?", (name,)
             ).fetchone()
         return found[0] if found else None
+
+    def tables_at(self) -> Sequence[str]:
+        return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
     def months(self) -> Mapping[str, int] | None:
         from arclink.store.sqlite.months import stored_months
@@ -547,6 +564,14 @@ class SqliteStore(BlockAnswers):
                 "another process reads the store. Run `arclink forget --clean` again after it ends."
             )
 
+    def note_tables(self, address: str, *, are_there: bool) -> None:
+        with translated(self.path), self._writing():
+            others = {*self.tables_at()} - {address}
+            addresses = sorted(others | {address} if are_there else others)
+            self._connection.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (_ADDRESSES, json.dumps(addresses))
+            )
+
     def close(self) -> None:
         self._connection.close()
 
@@ -717,6 +742,10 @@ CROSS JOIN payloads ON payloads.checksum = wanted.checksum
 CROSS JOIN contents ON contents.payload = payloads.number AND contents.cut = wanted.cut
 """  # CROSS: in this order
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
+_PAYLOADS_WITH_CUT = """
+SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number LIMIT 1)
+FROM payloads WHERE checksum IN ({})
+"""
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """
 SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload

@@ -338,8 +338,8 @@ def test_only_the_first_breaches_of_a_kind_are_named(
 def test_ids_that_collide_are_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         checks,
-        "uri_ids",
-        lambda surts: ["00" if surt.endswith(("a/1", "a/2")) else surt for surt in surts],
+        "uri_id",
+        lambda surt: "00" if surt.endswith(("a/1", "a/2")) else surt,
     )
     assert violations(path) == [
         Violation(checks.COLLISION, "00: org,example)/a/1 and org,example)/a/2")

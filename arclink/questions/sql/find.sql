@@ -1,0 +1,45 @@
+-- Pages that have all words in their address, in a title, or in the text of one link to them. Case
+-- makes no difference. Pages that were never captured count, too.
+WITH found AS MATERIALIZED (
+    SELECT number, surt, min(uri) AS name, 'address' AS found_in
+    FROM of_part WHERE has_words(uri) GROUP BY ALL
+    UNION ALL
+    SELECT number, surt, min(uri), 'title'
+    FROM of_part WHERE has_words(title) GROUP BY ALL
+    UNION ALL
+    SELECT number, target_surt, min(target), 'address'
+    FROM to_part WHERE has_words(target) GROUP BY ALL
+    UNION ALL
+    SELECT number, target_surt, min(target), 'words'
+    FROM to_part WHERE has_words(text) GROUP BY ALL
+),
+page AS MATERIALIZED (
+    SELECT
+        number, surt, min(name) AS name,
+        list(DISTINCT found_in ORDER BY found_in) AS found_in
+    FROM found
+    GROUP BY ALL
+),
+linking AS (
+    SELECT to_part.number, target_surt AS surt, count(DISTINCT captures.host) AS hosts
+    FROM to_part
+        SEMI JOIN page ON page.number = to_part.number AND page.surt = target_surt
+        JOIN captures USING (content)
+    WHERE is_asked_time(timestamp)
+    GROUP BY ALL
+),
+shown AS (
+    SELECT
+        of_part.number, of_part.surt, count(*) AS captures,
+        arg_max(title, timestamp) FILTER (title <> '') AS title
+    FROM of_part SEMI JOIN page USING (number, surt)
+    WHERE is_asked_time(timestamp)
+    GROUP BY ALL
+)
+SELECT
+    number, name, array_to_string(found_in, ', ') AS found_in, title,
+    coalesce(hosts, 0) AS hosts,
+    coalesce(captures, 0) AS captures
+FROM page LEFT JOIN linking USING (number, surt) LEFT JOIN shown USING (number, surt)
+WHERE hosts > 0 OR captures > 0  -- known in the span
+ORDER BY number, hosts DESC, captures DESC, name

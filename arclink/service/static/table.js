@@ -1,0 +1,47 @@
+// Sorting and filtering of the rows that a table shows. Without a script, rows come in the order of the answer.
+const text = (row, column) => row.cells[column].querySelector("bdi, time")?.textContent ?? row.cells[column].textContent;
+const number = (row, column) => Number.parseInt(row.cells[column].textContent.replaceAll(",", ""), 10);
+
+function sort(table, column) {
+  const head = table.tHead.rows[0].cells[column];
+  const isNumber = head.classList.contains("number");
+  const goesUp = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "descending" : !isNumber;
+  const value = isNumber ? number : text;
+  const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+  const rows = [...table.tBodies[0].rows].map((row) => [value(row, column), row]);
+  rows.sort(([a], [b]) => (goesUp ? order(a, b) : order(b, a)));
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+  for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", goesUp ? "ascending" : "descending");
+}
+
+function filter(table, words, status) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of table.tBodies[0].rows) {
+    const has = row.textContent.toLowerCase();
+    row.hidden = !wanted.every((word) => has.includes(word));
+    if (!row.hidden) shown += 1;
+  }
+  status.textContent = wanted.length ? `${shown.toLocaleString("en")} of ${table.tBodies[0].rows.length.toLocaleString("en")} rows` : "";
+}
+
+for (const table of document.querySelectorAll("table[data-sortable]")) {
+  [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...cell.childNodes);
+    button.addEventListener("click", () => sort(table, column));
+    cell.append(button);
+  });
+  const label = document.createElement("label");
+  const field = document.createElement("input");
+  const status = document.createElement("span");
+  label.className = "filter";
+  status.setAttribute("role", "status");
+  field.type = "search";
+  field.addEventListener("input", () => filter(table, field.value, status));
+  label.append("Only rows with ", field, " ", status);
+  table.parentElement.before(label);
+}

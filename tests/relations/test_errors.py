@@ -1,0 +1,98 @@
+"""Errors of DuckDB are those of the system and of ArcLink, with the same words everywhere."""
+
+import errno
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as arrow
+import pytest
+
+from arclink.errors import OperatorError, StoreError
+from arclink.relations import writing
+from arclink.relations.database import RelationsDatabase, SqlLimits
+from arclink.relations.errors import SqlError, translated
+from arclink.relations.writing import PartWriter, connected
+
+LARGE = "SELECT count(*) FROM (SELECT DISTINCT hash(range), range FROM range(30000000))"
+NO_SETTINGS: Mapping[str, str] = {}
+FULL = "COPY (SELECT range FROM range(100000)) TO '/dev/full' (FORMAT csv)"
+
+
+def run(statement: str, memory: int = 0, settings: Mapping[str, str] = NO_SETTINGS) -> None:
+    with closing(connected(threads=1)) as connection, translated(memory):
+        for name, value in settings.items():
+            connection.execute(f"SET {name} = '{value}'")
+        connection.execute(statement).fetchall()
+
+
+@pytest.mark.parametrize("memory", [0, 100])
+def test_a_full_disk_is_an_error_of_the_system(memory: int) -> None:
+    with pytest.raises(OSError, match="No space left") as raised:
+        run(FULL, memory)
+    assert raised.value.errno == errno.ENOSPC
+
+
+def test_room_for_temporary_files_is_that_of_the_disk_or_of_the_user(tmp_path: Path) -> None:
+    settings = {
+        "memory_limit": "60MB",
+        "temp_directory": str(tmp_path),
+        "max_temp_directory_size": "1MB",
+    }
+    with pytest.raises(OSError, match="No space left"):
+        run(LARGE, settings=settings)
+    with pytest.raises(SqlError, match="more than 60 MB of memory"):
+        run(LARGE, 60, settings=settings)
+
+
+def test_too_little_memory_is_named() -> None:
+    settings = {"memory_limit": "60MB", "temp_directory": ""}
+    with pytest.raises(OperatorError, match="not enough memory: "):
+        run(LARGE, settings=settings)
+    with pytest.raises(SqlError, match="ask for less, or allow more"):
+        run(LARGE, 60, settings=settings)
+
+
+@pytest.mark.parametrize("memory", [0, 100])
+def test_a_missing_file_is_for_an_operator(memory: int) -> None:
+    with pytest.raises(
+        OperatorError, match=r"^a file cannot be read or written: .*missing"
+    ) as raised:
+        run("FROM read_parquet('/missing.parquet')", memory)
+    assert not isinstance(raised.value, SqlError)
+
+
+def test_words_of_a_user_are_no_error_of_the_disk() -> None:
+    with pytest.raises(SqlError, match="No space left on device"):
+        run("SELECT error('No space left on device')", 100)
+    with pytest.raises(SqlError, match="nowhere"):
+        run("FROM nowhere")
+
+
+def test_a_database_of_arclink_translates_rows_too() -> None:
+    with RelationsDatabase(SqlLimits(memory=60)) as database:
+        with pytest.raises(OSError, match="No space left"):
+            database.run(FULL)
+        with pytest.raises(OperatorError, match="not enough memory: "), database.reading(LARGE):
+            pass
+
+
+@pytest.mark.parametrize(
+    "error", [StoreError("damaged"), OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()]
+)
+def test_errors_of_the_rows_keep_their_type(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = arrow.schema([("number", arrow.int64())])
+
+    def rows(*_: object) -> object:
+        yield arrow.record_batch([[1]], schema)
+        raise error
+
+    monkeypatch.setattr(writing, "LINK_ROWS", schema)
+    monkeypatch.setattr(writing, "link_rows", rows)
+    monkeypatch.setattr(writing, "_LINKS", "FROM link_rows")
+    monkeypatch.setattr(writing, "LINKS_ORDER", "number")
+    with closing(PartWriter(tmp_path)) as writer, pytest.raises(type(error)) as raised:
+        writer.write_links("links.parquet", [])
+    assert raised.value is error
