@@ -1,7 +1,7 @@
 """Answers of questions: SQL over the relations of a store."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
@@ -24,6 +24,18 @@ _PARTS = arrow.schema(
         *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
     ]
 )
+
+_DAYS = """
+    SELECT
+        left(timestamp, 8) AS day, count(*), count(*) FILTER (is_known(content, status)),
+        min(timestamp), max(timestamp)
+    FROM {}
+    GROUP BY ALL ORDER BY ALL
+"""
+"""The captures of each day."""
+
+_MIDNIGHT, _ENDS = "000000", ("235959", ALL_TIME.last[8:])
+"""Times of a day at which spans of whole days begin and end."""
 
 _NAMED = ("uri", "host")
 """Parts of the web that are found by their names, not by a range of SURTs."""
@@ -95,27 +107,34 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         SqlError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
     """
-    table, total = rows_of(database, query)
-    return AskAnswer(query, _with_extra(table, query), total, _known(database, query))
+    ready = _ready(database, query)
+    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    return AskAnswer(query, _with_extra(table, query), total, _known(_days(database, query, ready)))
 
 
 def rows_of(
-    database: RelationsDatabase, query: AskQuery, more: Mapping[str, object] | None = None
+    database: RelationsDatabase, query: AskQuery, values: Mapping[str, object]
 ) -> tuple[Any, int]:
     """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
 
     Args:
         database: The relations.
         query: The query.
-        more: Further values that the text needs.
+        values: Further values that the text needs.
     """
+    ready = _ready(database, query)
+    database.set(values)
+    return _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+
+
+def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
+    """Set the values of a query; return a function that makes its views before a query of SQL."""
     is_one = len(query.asked) == 1
     if not is_one:
         database.add_table("parts", _PARTS, _parts(query))
-    views = text_of(_FOLDER, "one" if is_one else "many", "asked", query.name)
-    text = "\n".join((text_of(COMMON, "common"), views))
-    values = {**_values(database, query), **(more or {})}
-    return _rows(database, prepared(database, text, values), query.limit)
+    views = text_of(COMMON, "common"), text_of(_FOLDER, "one" if is_one else "many", "asked")
+    database.set(_values(database, query))
+    return lambda text: prepared(database, "\n".join((*views, text)), {})
 
 
 def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
@@ -157,18 +176,19 @@ def _with_extra(table: Any, query: AskQuery) -> Any:
     return table
 
 
-def _known(database: RelationsDatabase, query: AskQuery) -> KnownCaptures:
-    of = "captures" if query.question.basis is Basis.ARCHIVE else "of_part"
-    days = database.run(
-        f"""
-        SELECT
-            left(timestamp, 8) AS day, count(*),
-            count(*) FILTER (is_known(content, status)), min(timestamp), max(timestamp)
-        FROM {of}
-        WHERE is_asked_time(timestamp)
-        GROUP BY ALL ORDER BY ALL
-        """
-    )
+def _days(
+    database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the captures of each day that an answer is read from."""
+    is_part, (first, last) = query.question.basis is Basis.PART, astuple(query.span)
+    if is_part or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
+        of = "of_any_part" if is_part else "captures"
+        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+    days = database.once(ready(_DAYS.format("captures")))
+    return [row for row in days if first[:8] <= row[0] <= last[:8]]
+
+
+def _known(days: Sequence[tuple[Any, ...]]) -> KnownCaptures:
     return KnownCaptures(
         sum(count for _, count, *_ in days),
         sum(known for _, _, known, *_ in days),

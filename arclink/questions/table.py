@@ -71,14 +71,20 @@ EXTRA = {
 """Columns that answers have in front when they are needed."""
 
 COLUMNS: Mapping[str, str] = {
-    "name": "Page, host or domain.",
+    "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
     "text": "Text of the links, or alternate text of images; may be empty.",
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
     "state": "Why it is in the list.",
     "title": "Newest title of the page.",
     "found_in": "Where the words are: `address`, `title`, `words` of links.",
-    "links": "Distinct links: page, target, kind, text and rel.",
-    "pages": "Distinct pages: those that link, or for `captures` and `hosts` those captured.",
+    "links": (
+        "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
+        "(`http` and `https`, with `www` and without) are one page."
+    ),
+    "pages": (
+        "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
+        "those captured."
+    ),
     "mementos": "Captures that show the links.",
     "hosts": "Distinct hosts of the linking pages.",
     "domains": "Distinct registered domains of the linking pages.",
@@ -89,9 +95,9 @@ COLUMNS: Mapping[str, str] = {
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
     "removed": "Links that a later capture of the page does not have any more.",
-    "captures": "Number of captures; 0 if it was never captured.",
-    "status": "HTTP status of the newest capture.",
-    "mime": "Media type of the newest capture.",
+    "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
+    "status": "HTTP status of the newest capture that has one.",
+    "mime": "Media type of the newest capture that is no revisit.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
@@ -115,8 +121,9 @@ QUESTIONS: Mapping[str, Question] = {
         "Which links appeared and disappeared?",
         "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
-        "which they did. A link is a page and a target. A link of a page's first known capture may "
-        "be older; so it is not counted as added.",
+        "which they did. A link is a page and a target; if captures between others lack it, it "
+        "counts as one. A link of a page's first known capture may be older; so it is not counted "
+        "as added.",
         "",
         ("name", "added", "first_capture", "removed"),
     ),
@@ -176,8 +183,8 @@ QUESTIONS: Mapping[str, Question] = {
     "common": Question(
         "Who links to all of these?",
         "Common linkers",
-        "A row for each host, domain or page that links to each of two or more addresses, those "
-        "with most links first.",
+        "A row for each host, domain or page that links to each of the addresses, those with most "
+        "links first.",
         "links",
         ("name", "links", "pages", "first", "last"),
     ),
@@ -185,7 +192,8 @@ QUESTIONS: Mapping[str, Question] = {
         "What else do its linkers link to?",
         "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
-        "those with most linking hosts first.",
+        "those with most linking hosts first. Everything is in the archive: without address, there "
+        "is no other.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
     ),

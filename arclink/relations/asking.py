@@ -17,6 +17,7 @@ FOLDER = "arclink.relations.questions"
 """Where the texts of relations and analyses are."""
 
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
 
 
 def statements_of(database: RelationsDatabase, text: str) -> list[str]:
@@ -44,12 +45,30 @@ def ask(
 
 
 def prepared(database: RelationsDatabase, text: str, values: Mapping[str, object]) -> str:
-    """Return the query at the end of a text, after its other statements were run; see `ask`."""
+    """Return the query at the end of a text, after those definitions were made that it uses."""
     database.set(values)
-    *steps, query = statements_of(database, text)
+    if text not in _NEEDED:
+        _NEEDED[text] = _needed(statements_of(database, text))
+    *steps, query = _NEEDED[text]
     for statement in steps:
         database.run(statement)
     return query
+
+
+_NEEDED: dict[str, Sequence[str]] = {}
+"""The statements of texts."""
+
+
+def _needed(statements: Sequence[str]) -> Sequence[str]:
+    """Return the query at the end after those definitions that it uses, directly or not."""
+    *steps, query = statements
+    needed = [query]
+    for step in reversed(steps):
+        created = _CREATES.match(step)
+        is_used = created and any(re.search(rf"\b{created[1]}\b", one) for one in needed)
+        if is_used or not created:
+            needed.insert(0, step)
+    return needed
 
 
 def text_of(folder: str, *names: str) -> str:

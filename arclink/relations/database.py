@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from threading import Lock, Semaphore, Thread
+from threading import Semaphore, Thread
 from typing import Any
 
 import pyarrow as arrow
@@ -80,8 +80,7 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
-        self._kinds: list[Kind] | None = None
-        self._lock = Lock()
+        self._once: dict[str, list[tuple[Any, ...]]] = {}
         self._memory_of_users = 0
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
@@ -94,9 +93,14 @@ class RelationsDatabase(Closing):
 
     def kinds(self, wants: Callable[[Kind], bool]) -> list[str]:
         """Return the kinds of links that are there and wanted."""
-        if self._kinds is None:
-            self._kinds = [Kind(kind) for (kind,) in self.run("SELECT DISTINCT kind FROM links")]
-        return [kind for kind in self._kinds if wants(kind)]
+        found = self.once("SELECT DISTINCT kind FROM links")
+        return [kind for (kind,) in found if wants(kind)]
+
+    def once(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query that reads no variable; it runs once for all connections."""
+        if statement not in self._once:
+            self._once[statement] = self.run(statement)
+        return self._once[statement]
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement to its end, and return its rows.
@@ -145,10 +149,8 @@ class RelationsDatabase(Closing):
         Args:
             **limits: Its limits (`SqlLimits`), if they are others; its memory is the same.
         """
-        with self._lock:  # DuckDB refuses two calls of one connection at a time
-            self.kinds(lambda _: True)  # known to all from now on
-            other = copy(self)
-            other.connection = self.connection.cursor()
+        other = copy(self)
+        other.connection = self.connection.cursor()
         other._limits = replace(self._limits, **limits)
         try:
             yield other

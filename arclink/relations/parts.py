@@ -28,7 +28,9 @@ class WebPart(NamedTuple):
         >>> WebPart.below("domain", "bbc.co.uk").first
         'uk,co,bbc)'
         """
-        beginning = name if ":" in name else ",".join(reversed(name.split(".")))
+        if ":" in name:  # nothing is below an address, and what has a port is another name
+            return cls(part, name, f"{name})", f"{name}*")
+        beginning = ",".join(reversed(name.split(".")))
         return cls(part, name, f"{beginning})", f"{beginning};")
 
 

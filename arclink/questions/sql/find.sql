@@ -31,7 +31,7 @@ linking AS (
 shown AS (
     SELECT
         of_part.number, of_part.surt, count(*) AS captures,
-        arg_max(title, timestamp) FILTER (title <> '') AS title
+        newest(timestamp, nullif(title, '')) AS title
     FROM of_part SEMI JOIN page USING (number, surt)
     WHERE is_asked_time(timestamp)
     GROUP BY ALL

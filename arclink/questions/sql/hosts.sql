@@ -5,5 +5,5 @@ SELECT
     min(timestamp) AS first, max(timestamp) AS last
 FROM of_part
 WHERE is_asked_time(timestamp)
-GROUP BY number, period_of(timestamp), name_of(surt, host, domain)
+GROUP BY number, period_of(timestamp), shown_of(surt, host, domain)
 ORDER BY number, period, captures DESC, name

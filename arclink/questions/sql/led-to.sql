@@ -1,9 +1,9 @@
 SELECT
     number, period, min(shown_of(target, target_host, target_domain)) AS name,
-    count(DISTINCT (page, target_surt, kind, text, rel)) AS links,
+    count(DISTINCT hash(surt, target, kind, text, rel)) AS links,
     count(DISTINCT surt) AS pages,
-    count(DISTINCT (page, timestamp)) AS mementos,
+    count(DISTINCT hash(page, timestamp)) AS mementos,
     min(timestamp) AS first, max(timestamp) AS last
 FROM outlinks
-GROUP BY number, period, coalesce(name_of(target_surt, target_host, target_domain), '')
+GROUP BY number, period, shown_of(target_surt, target_host, target_domain)
 ORDER BY number, period, links DESC, name

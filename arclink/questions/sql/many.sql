@@ -6,10 +6,6 @@ CREATE OR REPLACE TEMP MACRO key_of(surt, host) AS CASE getvariable('part')
     ELSE ''
 END;
 
-CREATE OR REPLACE TEMP MACRO is_of(surt, part_first, part_last) AS
-    surt BETWEEN part_first AND part_last
-    AND (getvariable('part') <> 'site' OR surt[length(part_first)] IN (')', ',', ':'));
-
 CREATE OR REPLACE TEMP VIEW to_part AS
 SELECT number, part_first, part_last, wanted.*
 FROM wanted JOIN parts
@@ -20,3 +16,8 @@ CREATE OR REPLACE TEMP VIEW of_part AS
 SELECT number, part_first, part_last, captures.*
 FROM captures JOIN parts ON key_of(surt, host) = key AND is_of(surt, part_first, part_last)
 WHERE surt BETWEEN getvariable('first') AND getvariable('last');
+
+-- The captures of all parts, each once, also if it is in several.
+CREATE OR REPLACE TEMP VIEW of_any_part AS
+SELECT DISTINCT surt, timestamp, coalesce(written, uri) AS page, checksum, content, status
+FROM of_part;

@@ -1,32 +1,39 @@
 -- A link is a page and a target; from its first capture to its last one it counts as one link. The
 -- captures next to these with known links say whether it was added or removed meanwhile.
-WITH link AS MATERIALIZED (
+WITH known AS MATERIALIZED (  -- moments of one page have numbers one after the other
     SELECT
-        number, surt, host, domain, target_surt,
-        min(uri) AS uri, min(timestamp) AS first, max(timestamp) AS last
-    FROM inlinks_ever
-    GROUP BY ALL
+        *, row_number() OVER (ORDER BY surt, timestamp) AS moment,
+        row_number() OVER (PARTITION BY surt ORDER BY timestamp) AS of_page
+    FROM (
+        SELECT
+            surt, timestamp, min(uri) AS uri, any_value(host) AS host, any_value(domain) AS domain
+        FROM captures
+        WHERE is_known(content, status) AND surt IN (
+            SELECT surt FROM captures WHERE content IN (SELECT content FROM to_part)
+        )
+        GROUP BY surt, timestamp
+    )
 ),
-known AS MATERIALIZED (
-    SELECT DISTINCT surt, timestamp
-    FROM captures
-    WHERE is_known(content, status) AND surt IN (SELECT surt FROM link)
+link AS (
+    SELECT number, moment - of_page AS page, min(moment) AS first, max(moment) AS last
+    FROM inlinks_ever JOIN known USING (surt, timestamp)
+    GROUP BY number, moment - of_page, target_surt
 ),
 event AS (
-    SELECT
-        link.*, link.first AS moment,
-        CASE WHEN known.surt IS NULL THEN 'first capture' ELSE 'added' END AS what
-    FROM link ASOF LEFT JOIN known ON link.surt = known.surt AND link.first > known.timestamp
+    SELECT number, page, first AS moment, true AS is_first, count(*) AS links
+    FROM link
+    GROUP BY number, page, first
     UNION ALL
-    SELECT link.*, known.timestamp, 'removed'
-    FROM link ASOF JOIN known ON link.surt = known.surt AND link.last < known.timestamp
+    SELECT number, page, last + 1, false, count(*)
+    FROM link
+    GROUP BY number, page, last
 )
 SELECT
-    number, period_of(moment) AS period, min(shown_of(uri, host, domain)) AS name,
-    count(*) FILTER (what = 'added') AS added,
-    count(*) FILTER (what = 'first capture') AS first_capture,
-    count(*) FILTER (what = 'removed') AS removed
-FROM event
-WHERE is_asked_time(moment)
-GROUP BY number, period_of(moment), name_of(surt, host, domain)
+    number, period_of(timestamp) AS period, min(shown_of(uri, host, domain)) AS name,
+    coalesce(sum(links) FILTER (is_first AND of_page > 1), 0) AS added,
+    coalesce(sum(links) FILTER (is_first AND of_page = 1), 0) AS first_capture,
+    coalesce(sum(links) FILTER (NOT is_first), 0) AS removed
+FROM event JOIN known ON event.moment = known.moment AND page = known.moment - of_page
+WHERE is_asked_time(timestamp)
+GROUP BY number, period_of(timestamp), shown_of(surt, host, domain)
 ORDER BY number, period, added + first_capture + removed DESC, name

@@ -10,3 +10,5 @@ SELECT
     0 AS number, getvariable('first') AS part_first, getvariable('last') AS part_last, *
 FROM captures
 WHERE is_in_part(surt, host, domain);
+
+CREATE OR REPLACE TEMP VIEW of_any_part AS FROM of_part;

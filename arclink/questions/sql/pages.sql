@@ -1,9 +1,9 @@
 SELECT
     number, period_of(timestamp) AS period, min(uri) AS name,
-    arg_max(title, timestamp) FILTER (title <> '') AS title,
+    newest(timestamp, nullif(title, '')) AS title,
     count(*) AS captures,
-    arg_max(status, timestamp) AS status,
-    arg_max(mime, timestamp) FILTER (record_type <> 'revisit') AS mime,
+    newest(timestamp, status)::SMALLINT AS status,
+    newest(timestamp, CASE WHEN record_type IS DISTINCT FROM 'revisit' THEN mime END) AS mime,
     min(timestamp) AS first, max(timestamp) AS last
 FROM of_part
 WHERE is_asked_time(timestamp)

@@ -19,8 +19,7 @@ twice AS MATERIALIZED (
     HAVING count(DISTINCT period_of(timestamp)) = 2
 )
 SELECT
-    number, min(shown_of(target, target_host, target_domain)) AS name,
-    after AS period,
+    number, after AS period, min(shown_of(target, target_host, target_domain)) AS name,
     count(DISTINCT surt) FILTER (period = after) AS pages,
     count(DISTINCT surt) FILTER (period = before) AS pages_before,
     count(DISTINCT host) FILTER (period = after) AS hosts,

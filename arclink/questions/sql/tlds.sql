@@ -8,6 +8,6 @@ SELECT
     count(DISTINCT host) AS hosts,
     count(DISTINCT surt) AS pages,
     min(timestamp) AS first, max(timestamp) AS last
-FROM inlinks
+FROM linking_captures
 GROUP BY ALL
 ORDER BY number, period, domains DESC, pages DESC, tld

@@ -1,6 +1,6 @@
 SELECT
     number, period, text,
-    count(DISTINCT (page, target_surt, kind, rel)) AS links,
+    count(DISTINCT hash(page, target_surt, kind, rel)) AS links,
     count(DISTINCT surt) AS pages,
     count(DISTINCT host) AS hosts,
     min(timestamp) AS first, max(timestamp) AS last

@@ -28,6 +28,14 @@ CREATE OR REPLACE TEMP MACRO is_in_part(surt, host, domain) AS
         ELSE true
     END;
 
+-- Whether a SURT is in a page, a prefix, a host or a site, by the range of its SURTs alone.
+CREATE OR REPLACE TEMP MACRO is_of(surt, part_first, part_last) AS
+    surt BETWEEN part_first AND part_last AND CASE getvariable('part')
+        WHEN 'host' THEN surt[length(part_first)] IN (')', ':')
+        WHEN 'site' THEN surt[length(part_first)] IN (')', ',', ':')
+        ELSE true
+    END;
+
 CREATE OR REPLACE TEMP MACRO windows_at(timestamp) AS CASE
     WHEN getvariable('digits') IS NOT NULL THEN [
         left(left(timestamp, 4) || '-' || timestamp[5:6] || '-' || timestamp[7:8], getvariable('digits'))

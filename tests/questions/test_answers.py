@@ -1,0 +1,223 @@
+"""Every question in every scope: the answer is that of plain Python, which uses no SQL."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.queries import Direction
+from arclink.access.tallies import Counts, Period
+from arclink.access.texts import printable
+from arclink.analysis.slices import Level
+from arclink.questions.asking import ask
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import EXTRA, QUESTIONS
+from arclink.relations.database import RelationsDatabase
+from tests.questions import archive as odd
+from tests.questions.plain import Archive, Plain
+from tests.relations.rows import database_of
+from tests.store.memory_store import MemoryStore, Page, link
+
+ONE = {
+    "page": odd.ORG,
+    "prefix": odd.NEWS,
+    "host": odd.ORG,
+    "domain": odd.ORG,
+    "archive": "",
+}
+"""What each scope is asked about."""
+
+SEVERAL = {
+    "page": [odd.ORG, odd.NEVER, odd.SUB, odd.UNICODE, odd.MAIL, odd.V6],
+    "prefix": [odd.ORG, odd.NEWS, odd.UK, odd.ODD, odd.MAIL],
+    "host": [odd.ORG, odd.SUB, odd.V4, odd.NEVER, odd.V6],
+    "domain": [odd.ORG, odd.SUB, odd.UK, odd.V4, odd.V6],
+}
+"""Several addresses of each scope; some are parts of others."""
+
+SPANS = {"all time": ("", "9"), "from and to": ("20090315000000", "20110101000000")}
+
+
+@pytest.fixture(scope="module")
+def store() -> MemoryStore:
+    return MemoryStore(odd.PAGES)
+
+
+@pytest.fixture(scope="module")
+def archive(store: MemoryStore) -> Archive:
+    return Archive(store)
+
+
+@pytest.fixture(scope="module")
+def database(store: MemoryStore) -> Iterator[RelationsDatabase]:
+    with database_of(store) as opened:
+        opened.run("SET threads = 1")
+        yield opened
+
+
+def check(database: RelationsDatabase, asked: Plain) -> int:
+    """Compare an answer, and return its number of rows."""
+    given = [("scope", asked.scope), ("limit", "0"), *(("uri", uri) for uri in asked.uris)]
+    given += [(name, value) for name, value in (("level", asked.level), ("by", asked.by)) if value]
+    given += [("external", "true")] if asked.external else []
+    given += [("words", asked.words)] if asked.words else []
+    given += [("from", asked.begin), ("to", asked.end)] if asked.begin else []
+    answer = ask(database, AskQuery.from_parameters(given, name=asked.name))
+    rows = [tuple(row.values()) for row in answer.table.to_pylist()]
+    assert rows == asked.rows(), asked
+    assert (answer.known.captures, answer.known.known) == asked.known(), asked
+    question = QUESTIONS[asked.name]
+    extra = [name for name in EXTRA if name in answer.table.column_names]
+    assert tuple(answer.table.column_names) == (*extra, *question.columns)
+    return len(rows)
+
+
+def uris_of(scope: str) -> Iterator[Sequence[str]]:
+    yield [ONE[scope]] if ONE[scope] else []
+    if scope in SEVERAL:
+        yield SEVERAL[scope]
+
+
+def all_of(archive: Archive, name: str, scope: str) -> list[Plain]:
+    """Return a question in all its forms in a scope."""
+    levels = ["uri", "host", "domain"] if QUESTIONS[name].level else [""]
+    forms = product(uris_of(scope), levels, ("", "month", "year"), (False, True), SPANS.values())
+    return [
+        Plain(archive, name, scope, uris, level, by, external, *span, words="eXa")
+        for uris, level, by, external, span in forms
+    ]
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("scope", ONE)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_is_that_of_plain_python(
+    database: RelationsDatabase, archive: Archive, name: str, scope: str
+) -> None:
+    """Each eleventh form, other ones in each scope; the next test has all."""
+    begin = ([*QUESTIONS].index(name) + [*ONE].index(scope)) % 11
+    rows = sum(check(database, asked) for asked in all_of(archive, name, scope)[begin::11])
+    # Everything that is linked is a part of the archive.
+    assert bool(rows) == ((name, scope) != ("linked-with", "archive"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scope", ONE)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_all_answers_are_those_of_plain_python(
+    database: RelationsDatabase, archive: Archive, name: str, scope: str
+) -> None:
+    for asked in all_of(archive, name, scope):
+        check(database, asked)
+
+
+# Any small archive
+
+_URIS = [odd.ORG, odd.SECURE, odd.NEWS, odd.PORT, odd.SUB, odd.UK, odd.OTHER, odd.V6]
+_TIMES = [f"{year}{month}01000000" for year in (2009, 2010) for month in ("01", "02")]
+_links = st.builds(
+    link,
+    st.sampled_from([*_URIS, odd.MAIL]),
+    st.sampled_from(["", "News"]),
+    st.sampled_from(["a@href", "img@src"]),
+)
+_pages = st.builds(
+    Page,
+    st.sampled_from(_URIS),
+    st.sampled_from(_TIMES),
+    st.none() | st.lists(_links, max_size=4).map(tuple),
+    status=st.sampled_from(["200", "200", "404", "-"]),
+    is_shared=st.booleans(),
+)
+_archives = st.lists(_pages, max_size=12, unique_by=lambda page: (page.original, page.timestamp))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), pages=_archives, scope=st.sampled_from([*SEVERAL]))
+def test_an_answer_about_any_archive_is_that_of_plain_python(
+    data: st.DataObject, pages: list[Page], scope: str
+) -> None:
+    store = MemoryStore(pages)
+    name = data.draw(st.sampled_from([*QUESTIONS]))
+    asked = Plain(
+        Archive(store),
+        name,
+        scope,
+        data.draw(st.lists(st.sampled_from(_URIS), min_size=1, max_size=3, unique=True)),
+        data.draw(st.sampled_from(["uri", "host", "domain"])) if QUESTIONS[name].level else "",
+        data.draw(st.sampled_from(["", "day", "month", "year"])),
+        data.draw(st.booleans()),
+        *data.draw(st.sampled_from([("", "9"), (_TIMES[1], _TIMES[2])])),
+        words=data.draw(st.sampled_from(["", "new", "S new"])),
+    )
+    with database_of(store) as database:
+        check(database, asked)
+
+
+# One page: the answers that read the store itself say the same
+
+
+@pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
+@pytest.mark.parametrize("period", Period)
+def test_links_of_a_page_are_those_of_its_levels(
+    store: MemoryStore, database: RelationsDatabase, uri: str, period: Period
+) -> None:
+    by = period.name.lower()
+    for level in (Level.HOST, Level.DOMAIN):
+        given = [("uri", uri), ("level", level.value), ("by", by), ("kinds", "all")]
+        levels = answer_level(store, LevelQuery.from_parameters([*given, ("limit", "0")]))
+        for name, direction in (("linkers", Direction.IN), ("led-to", Direction.OUT)):
+            rows = _rows(database, name, [*given, ("scope", "page")])
+            assert {
+                (row["period"], row["name"] or ""): tuple(
+                    row[column] for column in ("links", "mementos", "first", "last")
+                )
+                for row in rows
+            } == {
+                (when, one.name): (
+                    counts.links,
+                    counts.mementos,
+                    counts.first.timestamp,
+                    counts.last.timestamp,
+                )
+                for one in levels.counted[direction]
+                for when, counts in one.over_time
+            }
+
+
+@pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
+@pytest.mark.parametrize("by", ["", "day", "month", "year"])
+def test_words_of_a_page_are_its_anchors(
+    store: MemoryStore, database: RelationsDatabase, uri: str, by: str
+) -> None:
+    given = [("uri", uri), ("kinds", "all"), *([("by", by)] if by else [])]
+    anchors = answer_anchors(store, AnchorsQuery.from_parameters([*given, ("limit", "0")]))
+    found: dict[tuple[str, str], list[Counts]] = defaultdict(list)
+    for one in anchors.anchors:
+        found[one.period, printable(one.text)].append(one.counts)
+    rows = _rows(database, "words", [*given, ("scope", "page")])
+    assert {
+        (row.get("period", ""), row["text"]): (row["links"], row["first"], row["last"])
+        for row in rows
+    } == {
+        key: (
+            sum(one.links for one in kinds),
+            min(one.first.timestamp for one in kinds),
+            max(one.last.timestamp for one in kinds),
+        )
+        for key, kinds in found.items()
+    }
+
+
+def _rows(
+    database: RelationsDatabase, name: str, given: list[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    query = AskQuery.from_parameters([*given, ("limit", "0")], name=name)
+    rows: list[dict[str, Any]] = ask(database, query).table.to_pylist()
+    return rows

@@ -1,0 +1,182 @@
+"""Every question in every scope through every interface, and nothing of what a store hides."""
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+
+import arclink
+from arclink.access.formats.rows import ROW_FORMATS
+from arclink.cli.main import group
+from arclink.linkgraph import LinkGraph
+from arclink.model import Forgotten, Surt
+from arclink.questions.asking import ask
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.relations.database import ShownRelations
+from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.location import open_store
+from arclink.store.protocols import Scans, Takedown
+from arclink.subsets.opener import narrowed
+from tests.access.sqlite_pages import load_pages
+from tests.questions.archive import NEWS, ORG, PAGES
+from tests.questions.plain import Archive, Plain, Row
+from tests.service.conftest import client_of
+from tests.store.memory_store import MemoryStore
+
+WRITTEN = {
+    "page": ORG,
+    "prefix": f"{ORG}*",
+    "host": ORG,
+    "domain": "*.example.org",
+    "archive": "",
+}
+"""An address of each scope, as people write it; only that of a host needs its scope named."""
+
+SCOPES = [scope.value for scope in QuestionScope]
+
+
+def given_of(scope: str) -> list[tuple[str, str]]:
+    uri = [("uri", WRITTEN[scope])] if WRITTEN[scope] else []
+    return [*uri, *([("scope", "host")] if scope == "host" else [])]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("questions")
+    load_pages(folder / "links.db", folder / "graph", [PAGES[::2], PAGES[1::2]])
+    return folder / "links.db"
+
+
+@pytest.fixture(scope="module")
+def graph(path: Path) -> LinkGraph:
+    return arclink.open(path)
+
+
+@pytest.fixture(scope="module")
+def archive() -> Archive:
+    return Archive(MemoryStore(PAGES))
+
+
+def plain(archive: Archive, name: str, scope: str) -> list[Row]:
+    return Plain(archive, name, scope, [ORG] if WRITTEN[scope] else []).rows()
+
+
+@pytest.fixture(scope="module")
+def client(path: Path, graph: LinkGraph) -> FlaskClient:
+    graph.sql("FROM captures LIMIT 1")  # a service does not make the tables during a request
+    return client_of(str(path))
+
+
+def command(path: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(group, [*arguments, "--store", str(path)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def _times(row: Row) -> Row:
+    return tuple("" if value is None else str(value) for value in row)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_is_the_same_in_python_on_the_command_line_and_over_http(
+    path: Path, graph: LinkGraph, client: FlaskClient, archive: Archive, name: str, scope: str
+) -> None:
+    expected = plain(archive, name, scope)
+    given = given_of(scope)
+    query = [*given, ("limit", "0")]
+    uris = [value for key, value in given if key == "uri"]
+    options = ["--scope", "host"] if scope == "host" else []
+    parameters: Any = {"scope": "host"} if scope == "host" else {}
+    of_python = graph.ask(name, *uris, **parameters).table.to_pylist()
+    of_command = json.loads(
+        command(path, "ask", name, *uris, *options, "--limit", "0", "--format", "json")
+    )
+    of_service = client.get(f"/ask/{name}", query_string=[*query, ("format", "json")]).get_json()
+    assert [tuple(row.values()) for row in of_python] == expected
+    assert of_command["rows"] == of_python
+    assert of_service == of_command
+    assert (of_service["scope"], of_service["total"]) == (scope, len(expected))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_all_formats_have_the_same_rows(
+    path: Path, client: FlaskClient, archive: Archive, name: str
+) -> None:
+    expected = plain(archive, name, "domain")
+    query = [*given_of("domain"), ("limit", "0")]
+    read: dict[str, Callable[[str], Sequence[Row]]] = {
+        "json": lambda text: [tuple(row.values()) for row in json.loads(text)["rows"]],
+        "jsonl": lambda text: [tuple(json.loads(line).values()) for line in text.splitlines()],
+        "csv": lambda text: [*map(tuple, csv.reader(io.StringIO(text)))][1:],
+    }
+    for form in ROW_FORMATS:
+        written = command(path, "ask", name, "*.example.org", "--limit", "0", "--format", form)
+        if form == "table":
+            head, *rows = written.rpartition("\n\n")[2].splitlines()
+            assert QUESTIONS[name].columns[0].replace("_", " ") in head.lower()
+            assert len(rows) == len(expected)
+            continue
+        answer = client.get(f"/ask/{name}", query_string=[*query, ("format", form)])
+        for text in (written, answer.get_data(as_text=True)):
+            rows_found = read[form](text)
+            if form == "csv":
+                assert rows_found == [*map(_times, expected)]
+            else:
+                assert rows_found == expected
+
+
+# What a store does not show
+
+HIDDEN = Surt("example,hub)/")
+SHOWN = [page for page in PAGES if not page.memento.surt.startswith(HIDDEN)]
+
+
+def _embargoed(path: Path) -> Scans:
+    return EmbargoedStore(open_store(str(path)), Embargo(0, (HIDDEN,)))
+
+
+def _subset(path: Path) -> Scans:
+    return narrowed(open_store(str(path)), str(path), "not host:hub.example")
+
+
+def _forgotten(path: Path) -> Scans:
+    """Return the store after a takedown; its relations were there before."""
+    with open_store(str(path)) as store, ShownRelations(str(path), store):
+        pass
+    with open_store(str(path), create=True) as store:
+        store.forget(Takedown(Forgotten(HIDDEN), "letter", "2026-11-21T00:00:00Z"))
+    return open_store(str(path))
+
+
+@pytest.mark.parametrize("hide", [_embargoed, _subset, _forgotten])
+def test_what_is_hidden_is_in_no_answer(
+    path: Path, tmp_path: Path, hide: Callable[[Path], Scans]
+) -> None:
+    """The answers are those of a store that never had it."""
+    where = Path(shutil.copy(path, tmp_path / "links.db"))
+    never = Archive(MemoryStore(SHOWN))
+    assert len(SHOWN) < len(PAGES)
+    with hide(where) as store, ShownRelations(str(where), store) as shown:
+        for name in QUESTIONS:
+            for scope in SCOPES:
+                with shown.apart() as database:
+                    query = AskQuery.from_parameters([*given_of(scope), ("limit", "0")], name=name)
+                    answer = ask(database, query)
+                rows = [tuple(row.values()) for row in answer.table.to_pylist()]
+                assert rows == plain(never, name, scope), (name, scope)
+                assert (answer.known.captures, answer.known.known) == Plain(
+                    never, name, scope, [ORG] if WRITTEN[scope] else []
+                ).known()
+
+
+def test_a_prefix_is_a_part_of_its_host(graph: LinkGraph) -> None:
+    assert 0 < graph.ask("pages", f"{NEWS}*").total < graph.ask("pages", ORG, scope="host").total
