@@ -185,7 +185,6 @@ RESOURCES: Sequence[Resource] = (
         _rows("Questions"),
         (400, 406, 414),
         LIST,
-        is_of_store=False,
     ),
     Resource(
         "/ask/{question}",
