@@ -3,30 +3,42 @@
 There is one row per term and window, with the counts of `arclink.access.tallies`. The weight is
 tf-idf. The *document* is all texts of links to the target in the window. *tf* of a term is its
 number of occurrences in the texts of these links (distinct page, target, kind, text and rel). *df*
-is the number of targets of the same level to which the term ever led
-(`arclink.analysis.frequencies`). So the weights of one term in several windows differ by its use,
-not by the collection.
+is the number of targets of the same level to which the term ever led. So the weights of one term
+in several windows differ by its use, not by the collection.
 
 Source: the paper, section 5.3.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import log10
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arclink.access.groups import UNLIMITED
 from arclink.access.queries import LinkQuery
-from arclink.access.reader import Reading
-from arclink.access.tallies import Counts, Extent, Tally, sighted_inlinks
-from arclink.analysis.frequencies import Frequencies, Term
-from arclink.analysis.slices import Level
+from arclink.access.tallies import Counts
+from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.model import Inlink, Kind, Sighting, Timestamp, UriR
-from arclink.store.protocols import Answers
-from arclink.uris.hosts import host_of
-from arclink.uris.surts import surt_of
+from arclink.analysis.words import words_of
+from arclink.model import Sighting
+
+if TYPE_CHECKING:
+    from arclink.relations.database import RelationsDatabase
+
+
+class Term(Enum):
+    """The unit of counting: whole texts, or their words."""
+
+    TEXT = "text"
+    WORD = "word"
+
+    def of(self, text: str) -> Iterable[str]:
+        """Return the terms of ``text`` with repetitions; a text without words has no terms."""
+        if self is Term.WORD:
+            return words_of(text)
+        return (text,) if text else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +80,7 @@ class WeighedTerm(NamedTuple):
     tf_idf: float
 
 
-@dataclass(slots=True)
-class TextCounts:
+class TextCounts(NamedTuple):
     """Counts of what was read for an answer.
 
     Attributes:
@@ -78,92 +89,68 @@ class TextCounts:
         targets: Number of SURTs of the target that a link led to.
         captured: Number of those with a memento.
         textless: Number of links without text, which were left out.
+        documents: Number of targets of the collection to which any term led: N.
     """
 
-    links: int = 0
-    inner: int = 0
-    targets: int = 0
-    captured: int = 0
-    textless: int = 0
-
-
-_Link = tuple[UriR, UriR, Kind, str, str | None]
-"""Source, target, kind, text, rel."""
-
-
-@dataclass(slots=True)
-class _Use:
-    """The use of a term: occurrences by link, and a tally."""
-
-    occurrences: dict[_Link, int] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    links: int
+    inner: int
+    targets: int
+    captured: int
+    textless: int
+    documents: int
 
 
 def anchor_texts(
-    store: Answers, query: AnchorTextQuery, frequencies: Frequencies
+    database: "RelationsDatabase", query: AnchorTextQuery
 ) -> tuple[list[WeighedTerm], TextCounts]:
     """Return the terms that led to the target, and counts of what was read.
 
     Terms are sorted by window, then largest weight first, then by occurrences and term.
 
     Raises:
-        StoreError: The store cannot be reached.
+        OperatorError: The files of the relations cannot be read.
     """
-    found = TextCounts()
-    uses: dict[tuple[str, str], _Use] = {}
-    for inlink, source, timestamps in _sighted(store, query, found):
-        occurrences = Counter(query.term.of(inlink.text))
-        found.textless += not occurrences
-        link = (source, inlink.target, inlink.kind, inlink.text, inlink.rel)
-        for window, sightings in _by_window(source, timestamps, query.windows).items():
-            for term, count in occurrences.items():
-                use = uses.setdefault((window, term), _Use())
-                use.occurrences[link] = count
-                use.tally.add((), inlink.content, sightings, [host_of(surt_of(source))])
+    _add_terms(database, query.term)
+    links = query.links
+    rows = ask_about_links(
+        database,
+        "anchors",
+        scope=LinkScope(query.target.level, links.wants, query.is_external),
+        part=query.target.part,
+        windows=query.windows,
+        since=links.span.first,
+        until=links.at or links.span.last,
+        is_in_force=links.at is not None,
+    )
+    names = ("found_links", "inner_links", "targets", "captured", "textless", "all_documents")
+    found = TextCounts(*(rows[0][name] for name in names))
+    terms = [_weighed(row) for row in rows if row["term"] is not None]
     return sorted(
-        _weighed(uses, frequencies),
-        key=lambda one: (one.window, -one.tf_idf, -one.occurrences, one.term),
+        terms, key=lambda one: (one.window, -one.tf_idf, -one.occurrences, one.term)
     ), found
 
 
-def _sighted(
-    store: Answers, query: AnchorTextQuery, found: TextCounts
-) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
-    """Yield each link to the target with each page that shows it and its times."""
-    target = query.target
-    inside = Level.HOST if target.level is Level.URI else target.level
-    inside_name = inside.name_of(target.surt)
-    for surt in target.surts(store):
-        reading = Reading(store, replace(query.links, surt=surt))
-        led_to = False
-        for inlink, source, timestamps in sighted_inlinks(reading, UNLIMITED, Extent()):
-            if query.is_external and inside.name_of(surt_of(source)) == inside_name:
-                found.inner += 1
-                continue
-            led_to = True
-            found.links += 1
-            yield inlink, source, timestamps
-        if led_to:
-            found.targets += 1
-            found.captured += next(store.mementos(surt), None) is not None
+def _add_terms(database: "RelationsDatabase", term: Term) -> None:
+    """Add the table of the terms of all texts: a few texts lead to many targets."""
+    import pyarrow as arrow
+
+    columns = [("text", arrow.string()), ("term", arrow.string()), ("number", arrow.int32())]
+    with database.apart() as other, other.reading("SELECT DISTINCT text FROM links") as batches:
+        texts = (text for batch in batches for text in batch.column("text").to_pylist())
+        rows = ((text, *one) for text in texts for one in Counter(term.of(text)).items())
+        database.add_table("terms", arrow.schema(columns), rows)
 
 
-def _by_window(
-    source: UriR, timestamps: Sequence[Timestamp], windows: Windows
-) -> Mapping[str, list[Sighting]]:
-    seen: dict[str, list[Sighting]] = {}
-    for time in timestamps:
-        for window in windows.names_at(time):
-            seen.setdefault(window, []).append(Sighting(source, time))
-    return seen
+def _weighed(row: Mapping[str, Any]) -> WeighedTerm:
+    """Return a term with its weight: tf · log10(N / df).
 
-
-def _weighed(
-    uses: Mapping[tuple[str, str], _Use], frequencies: Frequencies
-) -> Iterator[WeighedTerm]:
-    for (window, term), use in uses.items():
-        tf = sum(use.occurrences.values())
-        counts = use.tally.counts()._replace(links=len(use.occurrences))
-        yield WeighedTerm(
-            window, term, counts, tf, frequencies.of(term), frequencies.tf_idf(tf, term)
-        )
+    Source: Manning, Raghavan, Schütze: Introduction to Information Retrieval (2008), equations 6.7
+        and 6.8.
+    """
+    first, last = Sighting(**row["first"]), Sighting(**row["last"])
+    counts = Counts(
+        row["links"], row["contents"], row["mementos"], row["hosts"], first=first, last=last
+    )
+    tf, df = row["occurrences"], row["documents"]
+    weight = tf * log10(row["all_documents"] / df)
+    return WeighedTerm(row["window"], row["term"], counts, tf, df, weight)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 from arclink.access.kinds import others_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.slices import Level
-from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
 from arclink.model import Kind
 from arclink.relations.parts import WebPart
-from arclink.store.protocols import Answers
 
 if TYPE_CHECKING:
     from arclink.relations.database import RelationsDatabase
@@ -92,18 +90,3 @@ def other_kinds(
     rows = ask_about_links(database, "other-kinds", scope=scope, part=part)
     count = sum(row["occurrences" if repeated else "number"] for row in rows)
     return [others_line(links.kinds, count)] if count else []
-
-
-def other_kinds_to(store: Answers, target: Target, links: LinkQuery) -> list[str]:
-    """Return the same line, from the store itself.
-
-    Raises:
-        StoreError: The store cannot be reached.
-    """
-    others = 0
-    for surt in target.surts(store):
-        for kind, count in store.inlink_kinds(surt):
-            if links.wants(kind):
-                return []
-            others += count
-    return [others_line(links.kinds, others)] if others else []

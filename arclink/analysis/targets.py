@@ -1,6 +1,5 @@
 """The target of links that a user names: a URI, a host or a registered domain, and its SURTs."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,7 +8,6 @@ from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import Surt, UriR
 from arclink.relations.parts import ARCHIVE, WebPart
-from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 
 
@@ -62,14 +60,3 @@ class Target:
             surt = printable_uri(self.surt)
             return WebPart(self.level.value, surt, surt, surt)
         return WebPart.below(self.level.value, self.name)
-
-    def surts(self, store: Answers) -> Iterator[Surt]:
-        """Yield the SURTs of mementos and link targets that belong to it, each once."""
-        if self.level is Level.URI:
-            yield self.surt
-            return
-        beginning = self.part.first[:-1]
-        for next_character in (")", ",", ":"):  # characters that can follow a host or a domain
-            for surt in store.surts(Surt(beginning + next_character)):
-                if self.level.name_of(surt) == self.name:
-                    yield surt

@@ -1,6 +1,9 @@
 """Options that several commands share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import (
@@ -17,6 +20,9 @@ from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.declared_options import declared
 from arclink.errors import InputError
 from arclink.store.protocols import Scans
+
+if TYPE_CHECKING:
+    from arclink.relations.database import ShownRelations
 
 STORE = Parameter(
     "store",
@@ -43,6 +49,25 @@ def open_requested_graph(given: Given) -> Scans:
     from arclink.subsets.opener import open_graph
 
     return open_graph(STORE.required(given), SUBSET.optional(given) or "")
+
+
+@contextmanager
+def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
+    """Yield the relations of a store or subset that was opened for the options of `GRAPH`.
+
+    They are made if they do not show its present state.
+
+    Raises:
+        UsageError: A package is not installed.
+        StoreError: The store cannot be read.
+        OperatorError: The relations cannot be written.
+    """
+    from arclink.analysis.scipy_extra import analysis_extra
+
+    with analysis_extra():
+        from arclink.relations.database import ShownRelations
+    with ShownRelations(STORE.required(given), graph) as relations:
+        yield relations
 
 
 def lines_of_list(path: Path) -> list[str]:

@@ -25,7 +25,14 @@ from arclink.access.declarations import (
 )
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, REPLAY, STORE, lines_of_list, open_requested_graph
+from arclink.cli.options import (
+    GRAPH,
+    REPLAY,
+    STORE,
+    lines_of_list,
+    open_requested_graph,
+    requested_tables,
+)
 from arclink.cli.output import write_answer
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
@@ -33,7 +40,7 @@ from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer
-    from arclink.analysis.seed_lists import SeedKind
+    from arclink.questions.seed_lists import SeedKind
 
 _AnyQuery = TypeVar("_AnyQuery")
 
@@ -283,7 +290,7 @@ def _gaps() -> _Query:
 
     --format table shows how many hosts and pages link to each, and since when.
     """
-    from arclink.analysis.seed_lists import GAPS_PARAMETERS, SeedKind
+    from arclink.questions.seed_lists import GAPS_PARAMETERS, SeedKind
 
     return _Query((*GRAPH, *GAPS_PARAMETERS), lambda given: _read_seeds(given, SeedKind.GAPS))
 
@@ -298,18 +305,19 @@ def _stale() -> _Query:
 
     These pages are still linked by captures since that time. Most linking hosts come first.
     """
-    from arclink.analysis.seed_lists import STALE_PARAMETERS, SeedKind
+    from arclink.questions.seed_lists import STALE_PARAMETERS, SeedKind
 
     return _Query((*GRAPH, *STALE_PARAMETERS), lambda given: _read_seeds(given, SeedKind.STALE))
 
 
 def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
-    from arclink.analysis.seed_lists import MOST_SEEDS, SEED_FORMAT, SeedQuery, seed_list
+    from arclink.questions.seed_lists import MOST_SEEDS, SEED_FORMAT, SeedQuery, seed_list
 
     query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
 
     def answer(graph: Scans) -> Iterator[bytes]:
-        found = seed_list(graph, query, where=STORE.required(given))
+        with requested_tables(given, graph) as database:
+            found = seed_list(database, query)
         yield from form.write(found)
         if found.left_out:
             _note(
@@ -360,14 +368,11 @@ def _ask() -> _Query:
         query = AskQuery.of(given, name=name.required(given))
 
         def answer(graph: Scans) -> Iterator[bytes]:
-            from arclink.analysis.scipy_extra import analysis_extra
-
-            with analysis_extra():
-                from arclink.questions.asking import ask
-                from arclink.relations.database import ShownRelations
             from arclink.questions.rows import ask_as_rows
 
-            with ShownRelations(STORE.required(given), graph) as database:
+            with requested_tables(given, graph) as database:
+                from arclink.questions.asking import ask
+
                 return form.write(ask_as_rows(ask(database, query)))
 
         return answer
@@ -429,19 +434,17 @@ def _stats() -> _Query:
     def read(given: Given) -> _Answer:
         if duplicates.required(given):
             form = "json" if in_json.required(given) else "table"
-            return lambda graph: write_duplicates(STORE.required(given), graph, form)
+            return lambda graph: write_duplicates(given, graph, form)
         if manifests.required(given):
             return write_manifests
         return write_counts_in_json if in_json.required(given) else write_counts
 
-    def write_duplicates(where: str, graph: Scans, form: str) -> Iterator[bytes]:
+    def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
-        from arclink.analysis.scipy_extra import analysis_extra
 
-        with analysis_extra():
-            from arclink.relations.database import ShownRelations
+        with requested_tables(given, graph) as database:
             from arclink.relations.duplicates import count_duplicates
-        with ShownRelations(where, graph) as database:
+
             return ROW_FORMATS[form].write(count_duplicates(database))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:

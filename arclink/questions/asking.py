@@ -1,6 +1,6 @@
 """Answers of questions: SQL over the relations of a store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from arclink.questions.table import Basis
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
-from arclink.relations.rows import batches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,28 +107,39 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         SqlError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
     """
-    is_one = len(query.asked) == 1
-    if not is_one:
-        _add_parts(database, query)
-    views = text_of(COMMON, "common"), text_of(_FOLDER, "one" if is_one else "many", "asked")
-    database.set(_values(database, query))
-
-    def ready(text: str) -> str:
-        return prepared(database, "\n".join((*views, text)), {})
-
+    ready = _ready(database, query)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
     return AskAnswer(query, _with_extra(table, query), total, _known(_days(database, query, ready)))
 
 
-def _add_parts(database: RelationsDatabase, query: AskQuery) -> None:
-    rows = (
-        (number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:])
-        for number, asked in enumerate(query.asked)
-    )
-    reader = arrow.RecordBatchReader.from_batches(_PARTS, batches_of(rows, _PARTS))
-    database.connection.register("asked_parts", reader)
-    database.run("CREATE OR REPLACE TEMP TABLE parts AS FROM asked_parts")
-    database.connection.unregister("asked_parts")
+def rows_of(
+    database: RelationsDatabase, query: AskQuery, values: Mapping[str, object]
+) -> tuple[Any, int]:
+    """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
+
+    Args:
+        database: The relations.
+        query: The query.
+        values: Further values that the text needs.
+    """
+    ready = _ready(database, query)
+    database.set(values)
+    return _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+
+
+def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
+    """Set the values of a query; return a function that makes its views before a query of SQL."""
+    is_one = len(query.asked) == 1
+    if not is_one:
+        database.add_table("parts", _PARTS, _parts(query))
+    views = text_of(COMMON, "common"), text_of(_FOLDER, "one" if is_one else "many", "asked")
+    database.set(_values(database, query))
+    return lambda text: prepared(database, "\n".join((*views, text)), {})
+
+
+def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
+    for number, asked in enumerate(query.asked):
+        yield number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:]
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
@@ -143,9 +153,8 @@ def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]
                 kept.append(batch)
                 continue
             wanted = []
-            for number, found in enumerate(
-                zip(*(batch.column(name).to_pylist() for name in groups), strict=True)
-            ):
+            columns = (batch.column(name).to_pylist() for name in groups)
+            for number, *found in zip(range(batch.num_rows), *columns, strict=True):
                 place = place + 1 if found == group else 0
                 group = found
                 if place < limit:

@@ -149,7 +149,7 @@ class AskQuery(DeclaredQuery):
     """A question about one or several parts of the web.
 
     Attributes:
-        name: Of the question, in `QUESTIONS`.
+        name: Of the text of SQL; for questions, their name in `QUESTIONS`.
         scope: What the parts are: all are of one kind.
         asked: The parts; one without text for the whole archive.
         level: How pages are named; None if rows are no pages.

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -62,10 +62,12 @@ class SqlLimits:
         memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
             queries of users.
         seconds: Seconds after which a query is stopped; 0 for no limit.
+        keep_on: Called while an answer is waited for; an error that it raises stops the query.
     """
 
     memory: int = 2_000
     seconds: float = 0
+    keep_on: Callable[[], None] = lambda: None
 
 
 class RelationsDatabase(Closing):
@@ -109,6 +111,13 @@ class RelationsDatabase(Closing):
         with translated(self._memory_of_users):
             return executed(self.connection, statement)
 
+    def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add a table, in place of one with the same name; ``columns`` is an Arrow schema."""
+        reader = arrow.RecordBatchReader.from_batches(columns, batches_of(rows, columns))
+        self.connection.register("added", reader)
+        self.run(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM added")
+        self.connection.unregister("added")
+
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
         """Yield the answer of a query while it is made; see `run`.
@@ -117,8 +126,8 @@ class RelationsDatabase(Closing):
             text: The query.
             rows: Number of rows of a record batch, about.
         """
-        limits, memory = self._limits, self._memory_of_users
-        with SqlRows(self.connection, text, rows, limits.seconds, memory) as answer:
+        memory = self._memory_of_users
+        with SqlRows(self.connection, text, rows, self._limits, memory) as answer:
             yield answer
 
     def answer(self, text: str) -> Any:
@@ -132,16 +141,17 @@ class RelationsDatabase(Closing):
             return with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def apart(self, seconds: float | None = None) -> Iterator["RelationsDatabase"]:
+    def apart(self, **limits: Any) -> Iterator["RelationsDatabase"]:
         """Yield another connection to the same relations, with variables and views of its own.
 
+        Any thread may call it.
+
         Args:
-            seconds: Its limit of time, if that is another one.
+            **limits: Its limits (`SqlLimits`), if they are others; its memory is the same.
         """
         other = copy(self)
-        if seconds is not None:
-            other._limits = replace(self._limits, seconds=seconds)
         other.connection = self.connection.cursor()
+        other._limits = replace(self._limits, **limits)
         try:
             yield other
         finally:
@@ -204,10 +214,7 @@ class ShownRelations(RelationsDatabase):
         keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
         values = [RELATION.getters[name] for name in _KEY]
         found = (tuple(value(one) for value in values) for one in store.scan_mementos())
-        rows = arrow.RecordBatchReader.from_batches(keys, batches_of(found, keys))
-        self.connection.register("shown_rows", rows)
-        self.run("CREATE TABLE shown AS FROM shown_rows")
-        self.connection.unregister("shown_rows")
+        self.add_table("shown", keys, found)
         # IS NOT DISTINCT FROM: a checksum may be null.
         same = " AND ".join(
             f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
@@ -301,9 +308,11 @@ class SqlRows(Closing):
         schema: The columns.
     """
 
-    def __init__(self, connection: Any, text: str, rows: int, seconds: float, memory: int) -> None:
-        self._connection, self._seconds, self._memory = connection, seconds, memory
-        self._end = time.monotonic() + seconds if seconds else None
+    def __init__(
+        self, connection: Any, text: str, rows: int, limits: SqlLimits, memory: int
+    ) -> None:
+        self._connection, self._limits, self._memory = connection, limits, memory
+        self._end = time.monotonic() + limits.seconds if limits.seconds else None
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
         self._is_closed = False
@@ -338,9 +347,11 @@ class SqlRows(Closing):
             try:
                 item = self._made.get(timeout=_PATIENCE)
             except Empty:
+                self._limits.keep_on()
                 if self._end is not None and time.monotonic() > self._end:
                     raise SqlError(
-                        f"stopped after {self._seconds:g} seconds: ask for less, or allow more time"
+                        f"stopped after {self._limits.seconds:g} seconds: ask for less, or allow "
+                        "more time"
                     ) from None
                 continue
             if isinstance(item, BaseException):

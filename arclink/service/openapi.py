@@ -17,9 +17,9 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
-from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
+from arclink.questions.seed_lists import SEED_FORMATS
 from arclink.questions.table import QUESTIONS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
@@ -61,8 +61,8 @@ _STATUSES: Mapping[int, str] = {
         "damaged, or another record is at its place."
     ),
     503: (
-        "The store cannot be read; Retry-After says when to try again. For a capture: its "
-        "archive file is missing."
+        "The store cannot be read, or the tables of an answer are being made; Retry-After says "
+        "when to try again. For a capture: its archive file is missing."
     ),
 }
 
@@ -185,7 +185,6 @@ RESOURCES: Sequence[Resource] = (
         _rows("Questions"),
         (400, 406, 414),
         LIST,
-        is_of_store=False,
     ),
     Resource(
         "/ask/{question}",

@@ -16,6 +16,7 @@ from arclink.reasons import Reason
 from arclink.service.hosts import Hosts, attach_hosts, is_host_accepted
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
+from arclink.service.tables import NotReadyError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -91,6 +92,7 @@ def register_problems(app: Flask, hosts: Hosts) -> None:
     app.register_error_handler(UsageError, _usage)
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
+    app.register_error_handler(NotReadyError, _not_ready)
     app.register_error_handler(CaptureError, _capture)
     app.register_error_handler(WriteError, _unwritable)
     app.register_error_handler(OSError, _system)
@@ -161,6 +163,12 @@ def store_away(error: StoreError) -> Response:
         "The link graph cannot be read at the moment; try again later.",
     )
     response.headers["Retry-After"] = str(retry_after)
+    return response
+
+
+def _not_ready(error: NotReadyError) -> Response:
+    response = problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+    response.headers["Retry-After"] = "5"
     return response
 
 

@@ -27,7 +27,7 @@ from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, 
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
-from arclink.analysis.seed_lists import (
+from arclink.questions.seed_lists import (
     GAPS_PARAMETERS,
     SEED_FORMAT,
     STALE_PARAMETERS,
@@ -35,7 +35,6 @@ from arclink.analysis.seed_lists import (
     SeedQuery,
     seed_list,
 )
-from arclink.errors import UsageError
 from arclink.service.memento import add_memento_headers
 from arclink.service.negotiation import (
     FORMAT,
@@ -44,15 +43,13 @@ from arclink.service.negotiation import (
     accepted_row_format,
 )
 from arclink.service.responses import (
-    MOST_LINKS,
     asked,
     content_type,
-    end_if_client_left,
     next_page,
     respond,
     started,
 )
-from arclink.service.stores import current_store, requested_store, stores_of_app
+from arclink.service.stores import requested_store, stores_of_app
 
 queries = Blueprint("queries", __name__)
 
@@ -169,12 +166,8 @@ def stale() -> Response:
 def _list_seeds(kind: SeedKind, parameters: Sequence[AnyParameter]) -> Response:
     given = asked(parameters)
     query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
-    if current_store().sums().links > MOST_LINKS:
-        raise UsageError(
-            f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
-            f"request; its owner makes one with: arclink {kind.value}"
-        )
-    found = seed_list(requested_store(given), query, end_if_client_left, stores_of_app().where)
+    with stores_of_app().tables.database(requested_store(given)) as database:
+        found = seed_list(database, query)
     response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
     response.headers[FOUND] = str(found.found)
     return response

@@ -1,20 +1,15 @@
 """The questions about pages, sites and the whole archive, as resources."""
 
-from http import HTTPStatus
-
 from flask import Blueprint, Response, request
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, BadParameterError
-from arclink.access.formats.rows import RowAnswer
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.questions.table import QUESTIONS
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
-from arclink.service.problems import problem
 from arclink.service.responses import asked, respond
-from arclink.service.stores import stores_of_app
-from arclink.service.tables import NotReadyError
+from arclink.service.stores import requested_store, stores_of_app
 
 questions = Blueprint("questions", __name__)
 
@@ -34,33 +29,14 @@ def ask_question(question: str) -> Response:
 
     Raises:
         BadParameterError: There is no such question, or a parameter is wrong.
+        NotReadyError: The relations of the store cannot be asked now.
+        UsageError: The answer exceeds a limit.
+        StoreError: The store cannot be read.
     """
     if question not in QUESTIONS:
         raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
     given = asked(ASK)
     form = accepted_row_format(request, given)
     query = AskQuery.of(given.without(SUBSET.name, ROW_FORMAT.name), name=question)
-    try:
-        return respond(_answered(query, SUBSET.optional(given) or ""), form)
-    except NotReadyError as error:
-        return _not_ready(error)
-
-
-def _answered(query: AskQuery, subset: str = "") -> RowAnswer:
-    """Return the answer of this service's store, or of a subset of it, as rows.
-
-    Raises:
-        NotReadyError: The relations of the store cannot be asked now.
-        UsageError: The answer exceeds a limit.
-        StoreError: The store cannot be read.
-    """
-    stores = stores_of_app()
-    store = stores.subset(subset) if subset else stores.current()
-    return ask_as_rows(stores.tables.answer(store, query))
-
-
-def _not_ready(error: NotReadyError) -> Response:
-    """Return the problem of an answer that must wait."""
-    response = problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
-    response.headers["Retry-After"] = "5"
-    return response
+    answer = stores_of_app().tables.answer(requested_store(given), query)
+    return respond(ask_as_rows(answer), form)

@@ -18,6 +18,7 @@ from flask import Flask, current_app
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError, Given
 from arclink.errors import StoreError, UsageError
+from arclink.service.responses import end_if_client_left
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
 from arclink.store.embargo import EmbargoedStore
@@ -73,7 +74,7 @@ class Stores:
         self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
         self.where = "" if callable(where) else where
         self.catalog = SubsetCatalog(self.where)
-        self.tables = ServiceTables(self.where)
+        self.tables = ServiceTables(self.where, end_if_client_left)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None

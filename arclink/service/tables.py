@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
-    from arclink.relations.database import ShownRelations
+    from arclink.relations.database import RelationsDatabase, ShownRelations
 
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
@@ -78,10 +78,11 @@ class ServiceTables:
 
     Args:
         where: Path or URL of the store; empty if it has none (in tests).
+        keep_on: Called while a request waits for an answer; an error that it raises ends this.
     """
 
-    def __init__(self, where: str) -> None:
-        self._where = where
+    def __init__(self, where: str, keep_on: Callable[[], None] = lambda: None) -> None:
+        self._where, self._keep_on = where, keep_on
         self._lock = threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
@@ -108,10 +109,16 @@ class ServiceTables:
         with self._in_use(store) as opened:
             found = opened.answers.get(query)
             if found is None:
-                with self._turn(seconds), opened.relations.apart(seconds) as database:
+                with self._turn(opened, seconds) as database:
                     found = ask(database, query)
                 opened.keep(query, found)
         return found
+
+    @contextmanager
+    def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
+        """Yield the relations that a store shows, for one query; see `answer`."""
+        with self._in_use(store) as opened, self._turn(opened, _SECONDS) as database:
+            yield database
 
     def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
         """Return the answers to several questions for one page; None for those not made yet.
@@ -138,8 +145,8 @@ class ServiceTables:
         return found
 
     @contextmanager
-    def _turn(self, seconds: float) -> Iterator[None]:
-        """Wait until few other questions are being answered.
+    def _turn(self, opened: _Opened, seconds: float) -> Iterator["RelationsDatabase"]:
+        """Wait until few other questions are being answered, and yield relations for this one.
 
         Raises:
             NotReadyError: Others wait, too: threads are left for requests that are no questions.
@@ -149,7 +156,8 @@ class ServiceTables:
                 if not semaphore.acquire(timeout=wait):
                     raise NotReadyError("too many questions are being answered; ask again later")
                 held.callback(semaphore.release)
-            yield
+            limits = {"seconds": seconds, "keep_on": self._keep_on}
+            yield held.enter_context(opened.relations.apart(**limits))
 
     @contextmanager
     def _in_use(self, store: Scans) -> Iterator[_Opened]:
@@ -182,7 +190,7 @@ class ServiceTables:
                 with (
                     suppress(ArclinkError),  # a page says that the answer is not there
                     self._gate,
-                    opened.relations.apart(_SECONDS_BETWEEN) as database,
+                    opened.relations.apart(seconds=_SECONDS_BETWEEN) as database,
                 ):
                     opened.keep(query, ask(database, query))
         finally:

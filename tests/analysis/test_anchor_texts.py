@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.queries import BadParameterError, LinkQuery
-from arclink.analysis.anchor_texts import AnchorTextQuery, WeighedTerm, anchor_texts
-from arclink.analysis.frequencies import Term, count_frequencies
+from arclink.analysis.anchor_texts import (
+    AnchorTextQuery,
+    Term,
+    TextCounts,
+    WeighedTerm,
+    anchor_texts,
+)
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
+from arclink.relations.database import ShownRelations
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
@@ -43,8 +49,13 @@ def query(
     return AnchorTextQuery(Target.asked(uri, level), links, term, Windows.parse(by), is_external)
 
 
+def answer(store: MemoryStore, asked: AnchorTextQuery) -> tuple[list[WeighedTerm], TextCounts]:
+    with ShownRelations("", store) as database:
+        return anchor_texts(database, asked)
+
+
 def ask(store: MemoryStore, asked: AnchorTextQuery) -> list[WeighedTerm]:
-    return anchor_texts(store, asked, count_frequencies(store, asked.target.level, asked.term))[0]
+    return answer(store, asked)[0]
 
 
 links = st.builds(
@@ -131,11 +142,7 @@ def test_words_of_a_page_that_was_not_captured_begin_with_the_most_specific() ->
             "http://m.example/", "20100216000000", [link(A, "Winter games 2010"), link(A, "Home")]
         ),
     ]
-    terms, found = anchor_texts(
-        MemoryStore(archive),
-        asked := query(Level.URI, Term.TEXT),
-        count_frequencies(MemoryStore(archive), Level.URI, Term.TEXT),
-    )
+    terms, found = answer(MemoryStore(archive), asked := query(Level.URI, Term.TEXT))
     assert [(one.term, one.occurrences, one.documents) for one in terms] == [
         ("Winter games 2010", 2, 1),
         ("Home", 2, 6),

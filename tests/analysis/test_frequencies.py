@@ -1,18 +1,18 @@
-"""Document frequencies of terms, compared with plain sets, and the file that stores them."""
+"""Document frequencies of terms, compared with plain sets."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from math import log10
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.analysis import frequencies
-from arclink.analysis.frequencies import FrequencyFile, Term, count_frequencies, hash_of
+from arclink.access.queries import LinkQuery
+from arclink.analysis.anchor_texts import AnchorTextQuery, Term, WeighedTerm, anchor_texts
 from arclink.analysis.slices import Level
-from arclink.files import spill
+from arclink.analysis.targets import Target
+from arclink.analysis.windows import Windows
+from arclink.relations.database import ShownRelations
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -36,8 +36,14 @@ targets = st.one_of(
 texts = st.sampled_from(["", "Home", "home page", "Next >>", "開会式", "the page"])
 
 
-def refuse(text: str) -> None:
-    pytest.fail(text)
+def asked(uri: str, level: Level, term: Term) -> AnchorTextQuery:
+    links = LinkQuery.from_parameters([("uri", uri)])
+    return AnchorTextQuery(Target.asked(uri, level), links, term, Windows())
+
+
+def terms_to(pages: list[Page], uri: str, level: Level, term: Term) -> dict[str, WeighedTerm]:
+    with ShownRelations("", MemoryStore(pages)) as database:
+        return {one.term: one for one in anchor_texts(database, asked(uri, level, term))[0]}
 
 
 pages = st.builds(
@@ -54,26 +60,24 @@ pages = st.builds(
     archive=st.lists(pages, max_size=6, unique_by=lambda page: (page.original, page.timestamp)),
     level=st.sampled_from(Level),
     term=st.sampled_from(Term),
-    rows=st.sampled_from([1, 3, 1000]),
 )
-def test_frequencies_are_those_of_plain_sets_for_any_number_of_rows_in_memory(
-    archive: list[Page], level: Level, term: Term, rows: int
-) -> None:
+def test_frequencies_are_those_of_plain_sets(archive: list[Page], level: Level, term: Term) -> None:
     documents: dict[str, set[str]] = defaultdict(set)
+    uris = {}
     for page in archive:
         for one in page.links or ():
-            documents[level.name_of(surt_of(one.target))].update(term.of(one.text))
+            name = level.name_of(surt_of(one.target))
+            documents[name].update(term.of(one.text))
+            uris[name] = one.target
     documents.pop("", None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spill, "MEMORY", rows * 16)
-        found = count_frequencies(MemoryStore(archive), level, term)
-    expected = {
-        hash_of(one): sum(one in of_document for of_document in documents.values())
-        for one in set().union(*documents.values())
-    }
-    assert found.documents == sum(1 for of_document in documents.values() if of_document)
-    assert dict(zip(found.hashes.tolist(), found.counts.tolist(), strict=True)) == expected
-    assert found.hashes.tolist() == sorted(expected)
+    total = sum(1 for of_document in documents.values() if of_document)
+    with ShownRelations("", MemoryStore(archive)) as database:
+        for name, terms in documents.items():
+            found, counts = anchor_texts(database, asked(uris[name], level, term))
+            assert counts.documents == total
+            assert {one.term: one.documents for one in found} == {
+                one: sum(one in of_document for of_document in documents.values()) for one in terms
+            }
 
 
 PAGES = [
@@ -96,88 +100,28 @@ PAGES = [
 
 
 def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> None:
-    words = count_frequencies(MemoryStore(PAGES), Level.HOST, Term.WORD)
-    assert (
-        words.documents,
-        words.of("home"),
-        words.of("winter"),
-        words.of("games"),
-        words.of("never"),
-    ) == (3, 2, 2, 1, 0)
-    assert words.tf_idf(4, "home") == pytest.approx(4 * log10(3 / 2))
-    whole = count_frequencies(MemoryStore(PAGES), Level.URI, Term.TEXT)
-    assert (
-        whole.documents,
-        whole.of("home"),
-        whole.of("Home"),
-        whole.of("Winter"),
-        whole.of(""),
-    ) == (4, 1, 1, 2, 0)
+    words = terms_to(PAGES, "http://b.example/", Level.HOST, Term.WORD)
+    assert {word: one.documents for word, one in words.items()} == {
+        "home": 2,
+        "winter": 2,
+        "games": 1,
+    }
+    assert words["home"].tf_idf == pytest.approx(log10(3 / 2))
+    often = [
+        *PAGES,
+        Page("http://p.example/", "20110101000000", [link("http://b.example/", "Home, home")]),
+    ]
+    assert terms_to(often, "http://b.example/", Level.HOST, Term.WORD)["home"].tf_idf == (
+        pytest.approx(3 * log10(3 / 2))
+    )
+    whole = terms_to(PAGES, "http://b.example/", Level.URI, Term.TEXT)
+    assert {text: one.documents for text, one in whole.items()} == {"Winter games": 1, "home": 1}
+    assert whole["home"].tf_idf == pytest.approx(log10(4))
+    winter = terms_to(PAGES, "http://c.example/x", Level.URI, Term.TEXT)
+    assert {text: one.documents for text, one in winter.items()} == {"Winter": 2}
 
 
 def test_a_term_that_every_target_has_weighs_nothing() -> None:
-    store = MemoryStore(
-        [
-            Page(
-                "http://p.example/",
-                "20100101000000",
-                [link(f"http://{host}.example/", "Home") for host in "abc"],
-            )
-        ]
-    )
-    assert count_frequencies(store, Level.HOST, Term.TEXT).tf_idf(17, "Home") == 0
-
-
-def test_the_file_is_used_until_the_store_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = MemoryStore(PAGES[:1])
-    kept = FrequencyFile(tmp_path / "links.db.analysis", store, Level.URI, Term.TEXT)
-    first = kept.read_or_count(refuse)
-    with monkeypatch.context() as patch:
-        patch.setattr(frequencies, "count_frequencies", lambda *_: pytest.fail("counted again"))
-        again = kept.read_or_count(refuse)
-    assert (again.documents, again.hashes.tolist(), again.counts.tolist()) == (
-        first.documents,
-        first.hashes.tolist(),
-        first.counts.tolist(),
-    )
-    store.add(PAGES[1:])
-    assert kept.read_or_count(refuse).documents == 4
-    assert [path.name for path in kept.path.parent.iterdir()] == ["document-frequencies-uri-text"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda data: data[:-1], id="cut"),
-        pytest.param(lambda data: b"", id="empty"),
-        pytest.param(lambda data: b"{}\n" + data, id="another head"),
-        pytest.param(lambda data: data.replace(b'"uri"', b'"host"'), id="another level"),
-        pytest.param(lambda data: b"\xff" * 5000, id="rubbish"),
-        pytest.param(
-            lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], id="a flipped bit"
-        ),
-    ],
-)
-def test_an_unusable_file_is_written_again(
-    damage: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
-    kept = FrequencyFile(tmp_path, MemoryStore(PAGES), Level.URI, Term.TEXT)
-    kept.read_or_count(refuse)
-    whole = kept.path.read_bytes()
-    kept.path.write_bytes(damage(whole))
-    assert kept.read_or_count(refuse).documents == 4
-    assert kept.path.read_bytes() == whole
-
-
-def test_a_folder_that_cannot_be_written_gives_a_warning_only(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    messages: list[str] = []
-    assert (
-        FrequencyFile(tmp_path / "file", MemoryStore(PAGES), Level.URI, Term.TEXT)
-        .read_or_count(messages.append)
-        .documents
-        == 4
-    )
-    assert "cannot be written" in messages[0]
+    links = [link(f"http://{host}.example/", "Home") for host in "abc"]
+    pages = [Page("http://p.example/", "20100101000000", links)]
+    assert terms_to(pages, "http://a.example/", Level.HOST, Term.TEXT)["Home"].tf_idf == 0

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -85,14 +84,6 @@ def test_words_of_a_host_that_others_wrote(store: str) -> None:
         ("2010", 60, 2),
     ]
     assert document["documents"] == 17
-
-
-def test_counts_are_kept_in_the_folder_of_the_option_cache(store: str, tmp_path: Path) -> None:
-    first = analyze(store, "anchors", OPENING, "--cache", str(tmp_path / "kept"))
-    assert [path.name for path in (tmp_path / "kept").iterdir()] == [
-        "document-frequencies-uri-text"
-    ]
-    assert analyze(store, "anchors", OPENING, "--cache", str(tmp_path / "kept")) == first
 
 
 def test_a_page_that_was_never_captured_has_words(store: str) -> None:

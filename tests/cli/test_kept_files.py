@@ -8,9 +8,8 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.analysis.frequencies import FrequencyFile, Term
 from arclink.analysis.slice_cache import cache_next_to, open_slices
-from arclink.analysis.slices import Level, SliceOptions
+from arclink.analysis.slices import SliceOptions
 from arclink.captures.ranks import RankTables
 from arclink.cli.main import group
 from arclink.errors import SealError
@@ -38,7 +37,6 @@ def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
         catalog.put(opened, "view", parse_selection("status:200"), keep=False)
         catalog.put(opened, "list", parse_selection("status:200"), keep=True)
         RankTables(cache).current(opened)
-        FrequencyFile(cache, opened, Level.HOST, Term.WORD).read_or_count(print)
     open_slices(str(path), SliceOptions())
     return path
 
@@ -62,7 +60,7 @@ def problems(store: Path) -> list[SealError]:
 
 
 def test_every_kind_of_file_is_sealed(store: Path) -> None:
-    assert len(kept_files(store)) == 24
+    assert len(kept_files(store)) == 23
     assert problems(store) == []
     assert run("verify", "--store", str(store)).exit_code == 0
 
@@ -91,13 +89,13 @@ def test_every_damage_is_found(store: Path, draw: st.DataObject) -> None:
 
 
 def test_verify_names_each_damaged_file(store: Path) -> None:
-    kinds = ("list.subset", "view.subset", "order.npy", "indices.npy", "document-frequencies")
+    kinds = ("list.subset", "view.subset", "order.npy", "indices.npy")
     damaged = {}
     for path in kept_files(store):
         if path.name.startswith((*kinds, list_path(store).name)) and path.parent not in damaged:
             damaged[path.parent if path.name.endswith(".npy") else path] = path
     originals = {path: path.read_bytes() for path in damaged.values()}
-    assert len(originals) >= 6
+    assert len(originals) >= 5
     for path, whole in originals.items():
         path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     done = run("verify", "--store", str(store))

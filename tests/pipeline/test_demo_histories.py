@@ -9,8 +9,7 @@ import pytest
 
 from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
-from arclink.analysis.anchor_texts import AnchorTextQuery, anchor_texts
-from arclink.analysis.frequencies import Term, count_frequencies
+from arclink.analysis.anchor_texts import AnchorTextQuery, Term, anchor_texts
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
@@ -117,13 +116,11 @@ def test_texts_are_weighed_as_all_true_links_say(
             documents[name].add(text)
         if name == target.name and text:
             links[f"{month[:4]}-{month[4:]}", text] += 1
-    found, _ = anchor_texts(
-        graph,
-        AnchorTextQuery(
-            target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")
-        ),
-        count_frequencies(graph, level, Term.TEXT),
+    query = AnchorTextQuery(
+        target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")
     )
+    with ShownRelations("", graph) as database:
+        found, _ = anchor_texts(database, query)
     assert {(one.window, one.term): one.occurrences for one in found} == links
     for one in found:
         df = sum(one.term in texts for texts in documents.values())

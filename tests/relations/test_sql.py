@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pyarrow.parquet
 import pytest
@@ -22,7 +24,7 @@ from arclink.cli.sql import typed
 from arclink.errors import UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
-from arclink.relations.database import SqlDatabase, SqlLimits
+from arclink.relations.database import RelationsDatabase, SqlDatabase, SqlLimits
 from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
@@ -335,3 +337,19 @@ def test_tables_name_their_files(demos: Demos, tmp_path: Path) -> None:
     assert f"captures: {rows:,} rows" in lines[0]
     run("tables", "--store", store, "--remove")
     assert not store.with_name("links.db.tables").exists()
+
+
+def test_threads_get_their_connections_side_by_side() -> None:
+    with RelationsDatabase() as database, ThreadPoolExecutor(8) as pool:
+        database.run("CREATE TABLE links AS SELECT 'a@href' AS kind FROM range(100_000)")
+
+        def answer(start: Barrier) -> int:
+            start.wait()
+            with database.apart() as other:
+                assert other.kinds(lambda _: True) == ["a@href"]
+                return int(other.run("SELECT count(*) FROM links")[0][0])
+
+        for _ in range(20):
+            start = Barrier(8)
+            database._once.clear()
+            assert [*pool.map(answer, [start] * 8)] == [100_000] * 8

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.frequencies import FrequencyFile, Term
 from arclink.analysis.slice_cache import cache_next_to, open_slices
-from arclink.analysis.slices import Level, SliceOptions
+from arclink.analysis.slices import SliceOptions
 from arclink.captures.ranks import RankTables
 from arclink.cli.main import group
 from arclink.model import Forgotten, Surt
@@ -38,7 +37,6 @@ def store_with_kept_answers(tmp_path: Path) -> Path:
         catalog = SubsetCatalog(str(where))
         catalog.put(store, "list", parse_selection("status:200"), keep=True)
         RankTables(cache).current(store)
-        FrequencyFile(cache, store, Level.HOST, Term.WORD).read_or_count(print)
     open_slices(str(where), SliceOptions())
     options = ["--tables-at", f"{where}.at", "--runner", "inline"]
     done = CliRunner().invoke(group, ["tables", "--store", str(where), *options])

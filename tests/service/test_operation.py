@@ -87,6 +87,7 @@ def test_the_description_says_which_answers_have_a_validator(client: FlaskClient
         rule = re.sub(r"/(json|link)/\{uri\}", "/<any(link, json):form>/<rest:rest>", resource.path)
         rule = rule.replace("/{time}id_/{uri}", "/{uri}").replace("{time}", "<time>")
         rule = rule.replace("{uri}", "<rest:rest>").replace("{name}", "<name>")
+        rule = rule.replace("{question}", "<question>")
         assert resource.is_of_store is (rules[rule] not in CHANGING), resource.path
 
 

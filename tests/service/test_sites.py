@@ -130,10 +130,11 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
     store = tmp_path / "links.db"
     load_pages(store, tmp_path / "graph", [PAGES])
     client = client_of(str(store))
-    first = client.get("/ask/linkers")
-    assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
-    assert "are being made" in first.get_json()["detail"]
-    assert first.headers["Retry-After"]
+    for resource in ("/ask/linkers", "/gaps", "/stale?since=2010"):
+        first = client.get(resource)
+        assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        assert "are being made" in first.get_json()["detail"]
+        assert first.headers["Retry-After"]
     waits = client.get("/?ask=words", headers={"Accept": "text/html"})
     front = client.get("/")
     end = time.monotonic() + 60

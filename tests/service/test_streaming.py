@@ -15,8 +15,10 @@ import pytest
 from werkzeug.test import TestResponse
 
 from arclink.model import Surt
+from arclink.relations.kept import relations_of
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
+from arclink.store.location import open_store
 from tests.captures.archives import T1, Record, store_of
 from tests.captures.reading import bytes_of, identities_in, identity, lines_of, query_of
 from tests.demos import Demos
@@ -120,6 +122,8 @@ def test_a_real_server_streams(demos: Demos) -> None:
 
 
 def test_seed_lists_over_http(demos: Demos) -> None:
+    with open_store(str(demos.store())) as store:
+        relations_of(str(demos.store()), store)
     client = client_of(str(demos.store()))
     seeds = client.get("/gaps?limit=5").text.splitlines()
     rows = json.loads(client.get("/gaps?limit=5&format=json").data)

@@ -8,6 +8,7 @@ from jsonschema_rs import validator_for
 
 from arclink.access.groups import Budget
 from arclink.model import Surt
+from arclink.relations.kept import relations_of
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
@@ -60,7 +61,9 @@ def test_links_are_of_the_subset(path: Path, demo_client: FlaskClient) -> None:
         "/stale?since=2010&format=json",
     ],
 )
-def test_every_resource_takes_a_subset(demo_client: FlaskClient, resource: str) -> None:
+def test_every_resource_takes_a_subset(path: Path, demo_client: FlaskClient, resource: str) -> None:
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
     whole = demo_client.get(resource)
     part = demo_client.get(f"{resource}&subset=host:nobody.example")
     assert (whole.status_code, part.status_code) == (200, 200)

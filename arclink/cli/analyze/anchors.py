@@ -16,10 +16,14 @@ from arclink.access.queries import URI, Direction
 from arclink.access.reader import Reading
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import TIMES
-from arclink.analysis.anchor_texts import AnchorTextQuery, TextCounts, WeighedTerm, anchor_texts
-from arclink.analysis.frequencies import Frequencies, FrequencyFile, Term
-from arclink.analysis.link_scope import other_kinds_to
-from arclink.analysis.slice_cache import cache_next_to
+from arclink.analysis.anchor_texts import (
+    AnchorTextQuery,
+    Term,
+    TextCounts,
+    WeighedTerm,
+    anchor_texts,
+)
+from arclink.analysis.link_scope import other_kinds
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
@@ -31,9 +35,8 @@ from arclink.cli.analyze.history_options import (
     requested_windows,
 )
 from arclink.cli.analyze.options import BY as WINDOWS
-from arclink.cli.analyze.options import CACHE, requested_cache
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, STORE, open_requested_graph
+from arclink.cli.options import GRAPH, open_requested_graph, requested_tables
 from arclink.cli.output import write_answer
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
@@ -60,15 +63,12 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
     *COMMON_TO_FOLLOW,
     EXTERNAL,
     ROWS,
-    CACHE,
     ROW_FORMAT,
 )
 def command(given: Given) -> None:
     """Show the texts or words of links to URI, or to its host or domain.
 
-    Each has its count, times and weight (tf-idf). No capture of URI itself is needed. The first
-    call on a store counts the words of all its
-    links and keeps the counts in a folder next to it (docs/reference/analysis.md).
+    Each has its count, times and weight (tf-idf). No capture of URI itself is needed.
     """
     by = BY.required(given)
     target = Target.asked(given.text(URI), LEVEL.required(given))
@@ -76,24 +76,19 @@ def command(given: Given) -> None:
     query = AnchorTextQuery(
         target, links, _OF.required(given), Windows.parse(by), EXTERNAL.required(given)
     )
-    store = STORE.required(given)
     with open_requested_graph(given) as graph:
         requested_windows(graph, query.windows)
-        stored_frequencies = FrequencyFile(
-            requested_cache(given) or cache_next_to(store), graph, target.level, query.term
-        )
-        frequencies = stored_frequencies.read_or_count(
-            lambda text: click.echo(f"arclink: {text}", err=True)
-        )
-        terms, found = anchor_texts(graph, query, frequencies)
-        others = [] if found.links or found.inner else other_kinds_to(graph, target, links)
+        with requested_tables(given, graph) as database:
+            terms, found = anchor_texts(database, query)
+            is_none = not found.links and not found.inner
+            others = other_kinds(database, links, target.part) if is_none else []
         known = (
             known_line(links, Reading(graph, links).summary())
             if target.level is Level.URI
             else None
         )
     limit = ROWS.required(given)
-    rows = _as_rows(query, by, terms, found, frequencies, limit, known, others)
+    rows = _as_rows(query, by, terms, found, limit, known, others)
     write_answer(ROW_FORMAT.required(given).write(rows))
 
 
@@ -102,7 +97,6 @@ def _as_rows(
     by: str,
     terms: list[WeighedTerm],
     found: TextCounts,
-    frequencies: Frequencies,
     limit: int,
     known: str | None,
     others: list[str],
@@ -123,7 +117,7 @@ def _as_rows(
         "external": query.is_external,
         "kinds": query.links.kinds.words,
         "total": len(terms),
-        "documents": frequencies.documents,
+        "documents": found.documents,
         "found": {
             "links": found.links,
             "inner": found.inner,
@@ -144,7 +138,7 @@ def _as_rows(
         f"{found.links:,} links of contents, {found.textless:,} of them without text"
         + (f"; {found.inner:,} from within left out." if query.is_external else "."),
         f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = "
-        f"{frequencies.documents:,} {target.level.plural}"
+        f"{found.documents:,} {target.level.plural}"
         " that a text leads to, df = those that this one leads to.",
         *([""] if shown else []),
     ]

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from arclink.access.declarations import TEXT, Given, Parameter, choice, switch, whole_number
 from arclink.access.kinds import NAVIGATION
 from arclink.access.queries import ANY_PAGE, LinkQuery
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
-from arclink.cli.options import STORE, open_requested_graph
+from arclink.cli.options import open_requested_graph, requested_tables
 from arclink.model import Timestamp
 from arclink.store.protocols import OpenStore
 
@@ -72,10 +71,8 @@ def requested_relations(given: Given, windows: Windows | None) -> Iterator["Show
         StoreError: There is no store, or it cannot be used.
         OperatorError: The relations cannot be written.
     """
-    with analysis_extra():
-        from arclink.relations.database import ShownRelations
     with open_requested_graph(given) as graph:
         if windows:
             requested_windows(graph, windows)
-        with ShownRelations(STORE.required(given), graph) as relations:
+        with requested_tables(given, graph) as relations:
             yield relations
