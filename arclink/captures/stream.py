@@ -49,7 +49,7 @@ class StreamToken:
     """A position in a stream.
 
     Attributes:
-        definition: Hash of the definition of the subset (`hash_of`).
+        definition: Hash of the definition of the subset (`_hash_of`).
         order: The order of the stream.
         part: The part of the stream.
         key: Key of the last capture that came (`arclink.captures.order`); empty before the first.
@@ -69,7 +69,7 @@ class StreamToken:
     lost: Counter[str]
 
 
-def hash_of(definition: str) -> str:
+def _hash_of(definition: str) -> str:
     """Return the hash of the canonical text of a subset; the empty text is the whole store."""
     return hashlib.sha256(definition.encode()).hexdigest()[:16]
 
@@ -243,7 +243,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         self._store = store
         self._query = query
         self._tables = tables or RankTables(None)
-        self._start, self._table = self._begin(hash_of(store.identity))
+        self._start, self._table = self._begin(_hash_of(store.identity))
         self._key = self._start.key
         self._count = self._start.captures
         self.lost = Counter(self._start.lost)

@@ -82,11 +82,11 @@ def open_requested_slices(given: Given) -> Slices:
 
     subset = SUBSET.optional(given) or ""
     return open_slices(
-        STORE_OR_FILES.required(given), _requested_slices(given), requested_cache(given), subset
+        STORE_OR_FILES.required(given), _requested_slices(given), _requested_cache(given), subset
     )
 
 
-def requested_cache(given: Given) -> Path | None:
+def _requested_cache(given: Given) -> Path | None:
     """Return the folder for cached slices; None for the one next to the store."""
     folder = CACHE.optional(given)
     return Path(folder) if folder else None
