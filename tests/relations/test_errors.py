@@ -91,8 +91,8 @@ def test_errors_of_the_rows_keep_their_type(
 
     monkeypatch.setattr(writing, "LINK_ROWS", schema)
     monkeypatch.setattr(writing, "link_rows", rows)
-    monkeypatch.setattr(writing, "_LINKS", "FROM link_rows")
-    monkeypatch.setattr(writing, "LINKS_ORDER", "number")
+    keys = ", ".join(f"number AS {name}" for name in writing.LINKS_ORDER.split(", "))
+    monkeypatch.setattr(writing, "_LINKS", f"SELECT {keys} FROM link_rows")
     with closing(PartWriter(tmp_path)) as writer, pytest.raises(type(error)) as raised:
         writer.write_links("links.parquet", [])
     assert raised.value is error
