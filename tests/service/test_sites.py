@@ -65,13 +65,21 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
 
 def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -> None:
     seen = {}
-    for query in (f"?uri={A}", "?uri=a.example&scope=host", SITE, "?ask=words"):
+    deep = "?uri=http://sub.a.example/one/two"
+    for query in (
+        *(f"?uri={A}", "?uri=a.example&scope=host", SITE, "?ask=words"),
+        *("?uri=http://a.example/*", f"{deep}/*", f"{deep}&scope=page&ask=words"),
+    ):
         shown = page(client, query)
         seen[query] = [words(node) for node in shown.css(".scopes a")]
         assert len(shown.css(".scopes [aria-current]")) == 1
     assert seen[f"?uri={A}"] == ["page", "a.example", "*.a.example", "the whole archive"]
     assert seen["?uri=a.example&scope=host"] == ["a.example", "*.a.example", "the whole archive"]
     assert seen["?ask=words"] == ["the whole archive"]
+    assert seen[f"{deep}&scope=page&ask=words"] == [
+        *("page", "http://sub.a.example/one/*", "sub.a.example"),
+        *("*.sub.a.example", "*.a.example", "the whole archive"),
+    ]
 
 
 def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:

@@ -162,34 +162,23 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
         written: An address as users write it; empty for the whole archive.
         scope: What is shown now.
     """
-    places = []
+    places: list[tuple[str, str, bool]] = []
     if written:
         uri, _ = as_written(written)
         host = host_of(surt_asked("uri", uri))
-        domain = domain_of(host)
-        here = uri if scope in (QuestionScope.PAGE, QuestionScope.PREFIX) else ""
-        if here:
-            places.append(("page", about(here), QuestionScope.PAGE))
-            if uri.partition("://")[2].strip("/").count("/"):
-                folder = uri if scope is QuestionScope.PREFIX else f"{uri.rpartition('/')[0]}/"
-                places.append(
-                    (f"{folder}*", _address([("uri", f"{folder}*")]), QuestionScope.PREFIX)
-                )
+        is_prefix = scope is QuestionScope.PREFIX
+        if is_prefix or scope is QuestionScope.PAGE:
+            below = uri if is_prefix else uri[: uri.rfind("/") + 1]
+            places.append(("page", about(uri), not is_prefix))
+            if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
+                places.append((f"{below}*", _address([("uri", f"{below}*")]), is_prefix))
         if host:
             of_host = [("uri", f"http://{host}/"), (SCOPE.name, QuestionScope.HOST.value)]
-            places.append((host, _address(of_host), QuestionScope.HOST))
-            for name in dict.fromkeys((host, domain)):
-                is_here = QuestionScope.DOMAIN if _names(uri) == name else QuestionScope.ARCHIVE
+            places.append((host, _address(of_host), scope is QuestionScope.HOST))
+            for name in dict.fromkeys((host, domain_of(host))):
+                is_here = scope is QuestionScope.DOMAIN and name == host
                 places.append((f"*.{name}", _address([("uri", f"*.{name}")]), is_here))
-    shown = [
-        (label, href, one is scope and one is not QuestionScope.ARCHIVE)
-        for label, href, one in places
-    ]
-    return [*shown, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
-
-
-def _names(uri: str) -> str:
-    return host_of(surt_asked("uri", uri))
+    return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
 def _heading(query: AskQuery) -> str:
