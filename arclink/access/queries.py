@@ -90,10 +90,16 @@ class MatchType(Enum):
     """All URIs of its host and of the hosts below it, at any port."""
 
 
-def as_written(text: str) -> tuple[str, MatchType | None]:
+def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType | None]:
     """Return a URI without the asterisk that says which URIs are meant, and which; None without.
 
-    An asterisk without which nothing is left that can be read is a character of the URI.
+    It stands before a dot at the beginning, or after a slash at the end. Any other one is a
+    character of the URI, as in ``http://example.org/q?s=*``, and so is one without which nothing is
+    left that can be read.
+
+    Args:
+        text: The URI as users type it.
+        is_of_index: As CDX servers read it: an asterisk after any character ends a prefix.
 
     Source: the URLs of pywb's and OpenWayback's CDX servers.
 
@@ -107,7 +113,7 @@ def as_written(text: str) -> tuple[str, MatchType | None]:
     text = text.strip()
     if text.startswith("*."):
         uri, match_type = text[2:].removesuffix("*").removesuffix("/"), MatchType.DOMAIN
-    elif text.endswith("*"):
+    elif text.endswith("*") and (is_of_index or (text.endswith("/*") and "?" not in text)):
         uri, match_type = text[:-1], MatchType.PREFIX
     else:
         return text, None
@@ -384,13 +390,13 @@ class LinkQuery(DeclaredQuery):
         return replace(self, cursor=cursor)
 
 
-def without_asterisk(given: Given) -> Given:
-    """Return parameters with the match type that an asterisk in the URI means.
+def without_asterisk(given: Given, *, is_of_index: bool = False) -> Given:
+    """Return parameters with the match type that an asterisk in the URI means (`as_written`).
 
     With a match type of its own, an asterisk is a character of the URI.
     """
     name, texts = given.found(URI)
-    uri, match_type = as_written("".join(texts))
+    uri, match_type = as_written("".join(texts), is_of_index=is_of_index)
     if match_type is None or given.has(MATCH_TYPE):
         return given
     return Given({**given.texts, name: (uri,), MATCH_TYPE.name: (match_type.value,)})

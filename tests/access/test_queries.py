@@ -21,6 +21,7 @@ from arclink.access.queries import (
     LinkQuery,
     MatchType,
     absolute_uri,
+    as_written,
 )
 from arclink.analysis.slices import Level
 from arclink.errors import UsageError
@@ -328,3 +329,24 @@ def test_any_uri_of_a_query_has_the_surt_of_its_absolute_form(text: str) -> None
         uri, surt = queries.URI.read(text)
         if surt_or_none(uri) is not None:  # else the URI is its own key
             assert surt_of(uri) == surt
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*.example.org", ("example.org", MatchType.DOMAIN)),
+        ("http://example.org/*", ("http://example.org/", MatchType.PREFIX)),
+        ("http://example.org/q?s=*", ("http://example.org/q?s=*", None)),
+        ("http://example.org/q?s=/*", ("http://example.org/q?s=/*", None)),
+        ("http://example.org/x*", ("http://example.org/x*", None)),
+        ("*", ("*", None)),
+    ],
+)
+def test_an_asterisk_is_a_part_of_the_web_or_a_character(
+    text: str, expected: tuple[str, MatchType | None]
+) -> None:
+    assert as_written(text) == expected
+    query = LinkQuery.from_parameters([("uri", text)])
+    assert query.match_type is (expected[1] or MatchType.EXACT)
+    exact = LinkQuery.from_parameters([("uri", text), ("matchType", "exact")])
+    assert exact.match_type is MatchType.EXACT

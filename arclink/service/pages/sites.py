@@ -171,7 +171,8 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
             below = uri if is_prefix else uri[: uri.rfind("/") + 1]
             places.append(("page", about(uri), not is_prefix))
             if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
-                places.append((f"{below}*", _address([("uri", f"{below}*")]), is_prefix))
+                pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
+                places.append((f"{below}*", _address(pairs), is_prefix))
         if host:
             of_host = [("uri", f"http://{host}/"), (SCOPE.name, QuestionScope.HOST.value)]
             places.append((host, _address(of_host), scope is QuestionScope.HOST))
