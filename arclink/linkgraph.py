@@ -530,7 +530,7 @@ class LinkGraph(Closing):
             for (_, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
                 names.append(label)
                 surt = {"surt": name} if level == "uri" else {}
-                graph.add_node(label, **surt, **facts._asdict())
+                graph.add_node(label, **surt, **facts.attributes)
             for source, target, mementos, first, last in links_of(picture.links):
                 graph.add_edge(
                     names[source],

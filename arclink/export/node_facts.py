@@ -28,7 +28,7 @@ class NodeFacts(NamedTuple):
         captures: Number of these captures that show links.
         first: The first of them, 14 digits as a number; None without captures.
         last: The last of them.
-        title: Newest title of the page; None if it has none, or is no page.
+        title: Newest title of the page; None without a title, and for hosts and domains.
         in_degree: Number of other nodes that link to it.
         out_degree: Number of other nodes that it links to.
         rank: PageRank, without links from a node to itself; the sum of all nodes is 1.
@@ -46,6 +46,16 @@ class NodeFacts(NamedTuple):
     rank: float
     component: int
     community: int
+
+    @property
+    def attributes(self) -> dict[str, object]:
+        """What is known, by name; times are 14 digits."""
+        times = {
+            name: value and f"{value:014d}"
+            for name, value in (("first", self.first), ("last", self.last))
+        }
+        known = {**self._asdict(), **times}
+        return {name: value for name, value in known.items() if value is not None}
 
 
 def facts_of(picture: Picture) -> Iterator[NodeFacts]:

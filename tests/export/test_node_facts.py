@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from networkx.algorithms.community import louvain_communities, modularity
 
+import arclink
 from arclink.analysis.slices import Level
 from arclink.export.exports import picture_of
 from arclink.export.markup import ATTRIBUTES, links_of, nodes_of
@@ -83,6 +84,17 @@ def test_captures_are_the_true_ones_of_the_span(store: Path, truth: list[TrueMem
         assert (found.captured, found.captures) == (bool(known), len(known)), name
         assert (found.first, found.last) == (min(known, default=None), max(known, default=None))
         assert found.title is None
+
+
+def test_other_programs_can_write_the_graph_of_networkx(store: Path, tmp_path: Path) -> None:
+    with arclink.open(str(store)) as opened:
+        graph = opened.to_networkx("uri")
+    nx.write_graphml(graph, tmp_path / "graph.graphml")
+    nx.write_gexf(graph, tmp_path / "graph.gexf")
+    read = nx.read_graphml(tmp_path / "graph.graphml")
+    assert dict(read.nodes(data=True)) == dict(graph.nodes(data=True))
+    captured = [one for _, one in graph.nodes(data=True) if one["captured"]]
+    assert {len(one["first"]) for one in captured} == {14}
 
 
 def test_pages_have_titles_and_readers_find_all_attributes(exported: Export) -> None:
