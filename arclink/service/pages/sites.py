@@ -69,8 +69,8 @@ class Cell:
     """A value of a table for people.
 
     Attributes:
-        kind: ``name``, ``text``, ``time`` or ``number``, as the template knows them.
-        value: The value; None if it has none.
+        kind: ``name``, ``words``, ``text``, ``time`` or ``number``, as the template knows them.
+        value: The value; None if it is missing or not known.
         href: Where it leads; empty if nowhere.
         share: Percent of the greatest number that its rows are ordered by; 0 for other values.
     """
@@ -146,7 +146,6 @@ def show_site(
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
         "heading": _heading(query),
-        "scope": query.scope,
         "scopes": scopes_of(written, query.scope),
         "tabs": _tabs(given, name),
     }
@@ -252,8 +251,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     rows = None
     if answer is not None:
         column = question.ranks or "last"
-        cells = [_cells(row, query, answer) for row in answer.table.to_pylist()]
-        rows = [(row[question.columns[0]], row[column]) for row in cells]
+        rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
     return Panel(
         question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
     )
@@ -266,7 +264,7 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
     everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
-    rows = [_cells(row, query, answer) for row in answer.table.to_pylist()]
+    rows = _cells(query, answer)
     return {
         "question": query.question,
         "known": answer.known,
@@ -334,22 +332,22 @@ def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
     return Axis(query.period, known.first, known.last, known.by(query.period))
 
 
-def _cells(row: Mapping[str, object], query: AskQuery, answer: "AskAnswer") -> dict[str, Cell]:
-    """Return the cells of a row by column."""
-    ranks = query.question.ranks
-    most = max(answer.table.column(ranks).to_pylist(), default=0) if ranks else 0
-    cells = {}
-    for name, value in row.items():
+def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
+    """Return the cells of each row by column."""
+    rows, ranks = answer.table.to_pylist(), query.question.ranks
+    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+
+    def cell(name: str, value: object) -> Cell:
         if name == "name":
-            cells[name] = Cell("name", value, _about(str(value), query.level) if value else "")
-        elif name in _TIMES:
-            cells[name] = Cell("time", value)
-        elif isinstance(value, int) and name != "status":
+            return Cell("name", value, _about(str(value), query.level) if value else "")
+        if name in _TIMES:
+            return Cell("time", value)
+        if isinstance(value, int) and name != "status":
             share = round(height_of(value, most), 1) if name == ranks else 0
-            cells[name] = Cell("number", value, share=share)
-        else:
-            cells[name] = Cell("words" if name in ("text", "title") else "text", value)
-    return cells
+            return Cell("number", value, share=share)
+        return Cell("words" if name in ("text", "title") else "text", value)
+
+    return [{name: cell(name, value) for name, value in row.items()} for row in rows]
 
 
 def _about(name: str, level: Level | None) -> str:
@@ -371,5 +369,4 @@ def _through_time(known: "KnownCaptures") -> dict[str, object]:
     return {
         "axis": axis,
         "captures_bars": axis.bars(counts, "capture", "captures"),
-        "most": most_of([counts]),
     }
