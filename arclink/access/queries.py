@@ -93,9 +93,9 @@ class MatchType(Enum):
 def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType | None]:
     """Return a URI without the asterisk that says which URIs are meant, and which; None without.
 
-    It stands before a dot at the beginning, or after a slash at the end. Any other one is a
-    character of the URI, as in ``http://example.org/q?s=*``, and so is one without which nothing is
-    left that can be read.
+    Only an asterisk before a dot at the beginning, or after a slash at the end, says so. Every
+    other asterisk is a character of the URI, as in ``http://example.org/q?s=*``. So is an asterisk
+    if the rest is not a URI.
 
     Args:
         text: The URI as users type it.

@@ -151,8 +151,8 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
 def described(wacz: str) -> tuple[str, str]:
     """Return the title and the description of a collection; empty if its maker gave none.
 
-    Source: Web Archive Collection Zipped 1.1.1, 5.1 (``datapackage.json``). A file that cannot be
-    read has no title here: whoever reads its archive files says what is wrong.
+    Source: Web Archive Collection Zipped 1.1.1, 5.1 (``datapackage.json``). For a file that cannot
+    be read, both are empty: the reader of its archive files reports the error.
     """
     with suppress(*ZIP_DAMAGE, InputError, orjson.JSONDecodeError):
         with open_entry(wacz, "datapackage.json") as file:

@@ -78,7 +78,7 @@ class Graph:
         return name, label or name
 
     def title(self, number: int) -> str | None:
-        """Return the newest title of a node; None if it has none, and for hosts and domains."""
+        """Return the newest title of a page; None without a title, and for hosts and domains."""
         return self._parts(number)[2] or None
 
     def _parts(self, number: int) -> tuple[str, str, str]:

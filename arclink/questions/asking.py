@@ -47,7 +47,7 @@ class KnownCaptures:
 
     Attributes:
         captures: Their number.
-        known: Number of those whose links are known, also to be none.
+        known: Number of those whose links are known, also if there are no links.
         first: Timestamp of the oldest; None without captures.
         last: Timestamp of the newest.
         by_day: The number of captures on each day with some, oldest first.

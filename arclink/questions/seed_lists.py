@@ -84,7 +84,7 @@ class Seed(NamedTuple):
         pages: Number of pages that link to it.
         first: Time of the earliest capture that links to it, among those that count.
         last: Time of the latest such capture.
-        captured: Time of its own last capture; empty if it has none.
+        captured: Time of its own last capture; empty if it was never captured.
     """
 
     uri: UriR

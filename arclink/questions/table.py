@@ -101,7 +101,7 @@ COLUMNS: Mapping[str, str] = {
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
-    "known": "Captures whose links are known, also to be none.",
+    "known": "Captures whose links are known, also if there are no links.",
     "first": "Time of the first capture that counts.",
     "last": "Time of the last capture that counts; `vanished`: of the last one without error.",
     "since": "Time of the first error after it.",

@@ -199,8 +199,8 @@ class Place:
     def fetch(self, store: Additions, folder: Path) -> None:
         """Copy relations to a folder of this machine, unless it has those of this state already.
 
-        Without this state at the address, an earlier one is copied if the folder has none that can
-        be used: what batches have added since can be added to it.
+        If the address lacks this state, an earlier one is copied, unless the folder has one that
+        can be used: what batches have added since can be added to it.
 
         Args:
             store: The store.

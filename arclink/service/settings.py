@@ -22,7 +22,7 @@ class Settings:
         budget: Maximum cost of one request in the store.
         collection: Name of this store among several collections of one service; empty if it is the
             only one.
-        title: Title of the archive, for its front page; empty if it has none.
+        title: Title of the archive, for its front page; empty without a title.
         description: What the archive is, for its front page.
         replay: Replay prefix of the URI-Ms of mementos; empty if no prefix is set.
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their

@@ -77,7 +77,7 @@ class ServiceTables:
     """The relations of one store, for all threads of a service.
 
     Args:
-        where: Path or URL of the store; empty if it has none (in tests).
+        where: Path or URL of the store; empty for a store in memory (in tests).
         keep_on: Called while a request waits for an answer; an error that it raises ends this.
     """
 

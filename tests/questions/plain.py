@@ -55,7 +55,7 @@ class Capture(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether its links are known, also to be none: an error has none, "not modified" may."""
+        """Whether its links are known: an error has no links, and "not modified" may have some."""
         is_other = (self.status or 0) // 100 in (3, 4, 5) and self.status != 304
         return self.content is not None or is_other
 
