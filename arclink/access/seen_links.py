@@ -7,6 +7,7 @@ page with several of them reads its links once.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 
 from arclink.access.groups import Budget
@@ -82,9 +83,10 @@ class SeenLinks:
             over_time = counts.over_time
             for one in digits:
                 over_time[one] = over_time.get(one, 0) + 1
+        in_words = cache(unit.of)
         for counts in found.values():
             counts.over_time = {
-                unit.of(Timestamp(digits)): count
+                in_words(Timestamp(digits)): count
                 for digits, count in sorted(counts.over_time.items())
             }
         return list(found.values())

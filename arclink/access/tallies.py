@@ -155,7 +155,11 @@ def sighted_outlinks(
         if rows > 2 * budget.rows:
             extent.is_complete = False
             return
-        wanted = [link for link in links if wants_outlink(reading.query, link)]
+        wanted = (
+            links
+            if reading.query.wants_all
+            else [link for link in links if wants_outlink(reading.query, link)]
+        )
         extent.links += len(set(wanted))
         yield vertex, timestamps, wanted
 
