@@ -26,6 +26,7 @@ from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.sites import is_about_site, scopes_of, show_site, words_typed
+from arclink.service.pages.texts import show_texts
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -47,6 +48,7 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
         View.LINKS: show_links,
         View.WORDS: show_words,
         View.CHANGES: show_changes,
+        View.TEXT: show_texts,
         View.GRAPH: show_graph,
         View.PLACES: show_places,
         View.CAPTURES: show_captures,
@@ -139,6 +141,7 @@ def _view(asked: Asked, store: Scans) -> Response:
         tabs=[
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
+            if view is not View.TEXT or settings.has_pages
         ],
         scopes=scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
         browse=_address_then(asked, query.uri, chronicle),
