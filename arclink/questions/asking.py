@@ -183,7 +183,8 @@ def _days(
     is_part, (first, last) = query.question.basis is Basis.PART, astuple(query.span)
     if is_part or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
         of = "of_any_part" if is_part else "captures"
-        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+        time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
+        return database.run(ready(_DAYS.format(f"{of} WHERE {time}")))
     days = database.once(ready(_DAYS.format("captures")))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
 
@@ -213,6 +214,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "windows": None,
         "words": query.words.lower().split(),
         "number_of_parts": len(parts),
+        "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,
         "until": query.span.last,
     }

@@ -45,10 +45,12 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
     rows = shown.css("table.question tbody tr")
     assert len(rows) == found["total"]
     for row, answered in zip(rows, found["rows"], strict=True):
-        numbers = [value for value in answered.values() if isinstance(value, int)]
-        assert [int(words(cell).split()[0]) for cell in row.css("td.number")] == [
-            number for number in numbers if number != answered.get("status")
+        numbers = [
+            value
+            for column, value in answered.items()
+            if isinstance(value, int) and column not in ("status", "status_before")
         ]
+        assert [int(words(cell).split()[0]) for cell in row.css("td.number")] == numbers
     assert f"ask/{name}?" in hrefs(shown, ".downloads a")[0]
 
 
@@ -60,6 +62,16 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     tabs = hrefs(shown, "nav.views a")
     assert len(tabs) == 1 + len(QUESTIONS)
     for href in [*tabs, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_a_changed_page_leads_to_its_changes_between_these_times(client: FlaskClient) -> None:
+    shown = page(client, "?ask=changed&from=2009&to=2011")
+    rows = client.get("/ask/changed?from=2009&to=2011").get_json()["rows"]
+    assert rows
+    for href, row in zip(hrefs(shown, "table.question th a"), rows, strict=True):
+        times = [f"from={row['first']}"] if row["first"] else []
+        assert {"view=changes", *times, f"to={row['last']}"} <= {*href[1:].split("&")}
         assert client.get(f"/{href}").status_code == 200, href
 
 
