@@ -45,7 +45,7 @@ class Question:
         asks: The question, as people read it.
         title: Its name in lists, as people read it.
         about: What a row is, and in which order rows are.
-        ranks: The column whose numbers say which rows come first; empty if rows come by time.
+        ranks: The column whose numbers say which rows come first, the greatest first; or empty.
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
@@ -82,6 +82,7 @@ COLUMNS: Mapping[str, str] = {
     "state": "Why it is in the list; `changed`: what differs.",
     "title": "Newest title of the page.",
     "found_in": "Where the words are: `address`, `title`, `words` of links.",
+    "letters": "Letters that are added, missing or other.",
     "links": (
         "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
         "(`http` and `https`, with `www` and without) are one page."
@@ -101,7 +102,9 @@ COLUMNS: Mapping[str, str] = {
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
     "removed": "Links that a later capture of the page does not have any more.",
-    "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
+    "captures": (
+        "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
+    ),
     "status": "HTTP status of the newest capture that has one.",
     "status_before": "HTTP status of the earlier capture.",
     "title_before": "Title of the earlier capture; empty if it has none, null if not known.",
@@ -277,6 +280,18 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "found_in", "title", "hosts", "captures"),
         level=None,
+        is_of_links=False,
+    ),
+    "near": Question(
+        "Which addresses are almost the same?",
+        "Almost the same",
+        "A row for each page, host or domain that differs by few letters, captured or only linked: "
+        "a third of the letters, at most three; a swap counts as two. Pages differ in the path, or "
+        "in the host. For a host or domain, its first page is compared. Those with fewest other "
+        "letters come first.",
+        "",
+        ("name", "letters", "captures"),
+        level=Level.URI,
         is_of_links=False,
     ),
     "vanished": Question(

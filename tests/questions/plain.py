@@ -19,7 +19,7 @@ from arclink.uris.surts import surt_of
 
 Row = tuple[Any, ...]
 
-_TIMELESS = ("vanished", "find", "changed")
+_TIMELESS = ("vanished", "find", "changed", "near")
 """Questions whose rows have no period."""
 
 _DIGITS = {"year": 4, "month": 6, "day": 8}
@@ -756,6 +756,58 @@ def _find(asked: Plain) -> Rows:
     return _ordered(rows, 3, 4)
 
 
+def _letters(one: str, other: str) -> int:
+    """Return the number of letters that are added, missing or other (Levenshtein)."""
+    row: list[int] = [*range(len(other) + 1)]
+    for number, letter in enumerate(one, 1):
+        before = row
+        row = [number]
+        for place, against in enumerate(other):
+            row.append(min(before[place] + (letter != against), before[place + 1] + 1, row[-1] + 1))
+    return row[-1]
+
+
+def _near(asked: Plain) -> Rows:
+    def most(text: str) -> int:
+        return min(3, max(1, len(text) // 3))
+
+    def is_near(one: str | None, other: str | None) -> int:
+        """Return the number of letters if they are few; 0 if they are many, or none."""
+        letters = _letters(one, other) if one and other else 0
+        return letters if letters <= most(one or "") else 0
+
+    known: dict[str | None, list[tuple[End, bool]]] = defaultdict(list)
+    for one in asked.archive.captures:
+        known[one.page.at(asked.at)].append((one.page, True))
+    for _, target, _label in asked.seen(asked.archive.captures):
+        known[target.at(asked.at)].append((target, False))
+    rows = []
+    for number, uri in enumerate(asked.uris):
+        surt = surt_of(UriR(uri))
+        own = host_of(surt)
+        if asked.scope in ("host", "domain"):
+            surt = surt_of(UriR(f"http://{own if ':' not in own else f'[{own}]'}/"))
+        site, _, path = surt.partition(")")
+        for ends in known.values():
+            end = ends[0][0]
+            if end.host is None or not own:
+                continue
+            if asked.at == "domain":
+                letters = is_near(domain_of(own), end.domain)
+            elif asked.at == "host":
+                letters = is_near(own, end.host)
+            else:
+                place, _, rest = end.surt.partition(")")
+                letters = is_near(f"){path}", f"){rest}") if place == site else 0
+                if rest == path and ":" not in end.host and ":" not in place:
+                    letters = letters or is_near(own, end.host)
+            if letters:
+                name = _name((end for end, _ in ends), asked.at)
+                rows.append((number, "", (name, letters, sum(is_it for _, is_it in ends))))
+    rows.sort(key=lambda row: (row[0], row[2][1], -row[2][2], row[2][0]))
+    return rows
+
+
 _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "linkers": _linkers,
     "new-lost": _new_lost,
@@ -773,5 +825,6 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "hosts": _hosts_of,
     "pages": _pages_of,
     "find": _find,
+    "near": _near,
     "vanished": _vanished,
 }

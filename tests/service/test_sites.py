@@ -104,6 +104,31 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
+    """Other pages of the host, the same page at another host, and hosts; only with tables."""
+    known = "http://www.example.org/news/index"
+    linked = Page("http://example.org/a/longer/path", "20100101000000", [link(known, "")])
+    pages = [linked, Page("http://example.com/news/inde", "20100101000000", ())]
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [pages])
+    client = client_of(str(path))
+    typed = "?uri=http://example.org/news/inde"
+    assert "Almost the same" not in words(page(client, typed))
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    shown = page(client, typed)
+    found = [words(one) for one in shown.css("[aria-labelledby=similar] li")]
+    assert found == [
+        f"{known} only linked",
+        "http://example.com/news/inde 1 capture",
+        "example.com 1 capture",
+    ]
+    for href in hrefs(shown, "[aria-labelledby=similar] a"):
+        answer = client.get(f"/{href}")
+        assert answer.status_code == 200
+        assert "This page is unknown" not in answer.text
+
+
 def test_hostile_words_are_words(client: FlaskClient) -> None:
     response = client.get("/?ask=words")
     assert b"<script>alert" not in response.data

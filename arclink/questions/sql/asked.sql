@@ -9,6 +9,8 @@
 --
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
+-- asked_part           the parts themselves, each with its host (at the level of domains, its
+--                      domain), which is empty if it has none
 
 CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
     timestamp BETWEEN getvariable('since') AND getvariable('until');

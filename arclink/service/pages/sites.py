@@ -13,6 +13,7 @@ from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, most_of
+from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
@@ -28,7 +29,7 @@ from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.glance import Lane
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import View, about, download
-from arclink.service.tables import ServiceTables
+from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
 
@@ -60,6 +61,9 @@ _MOST_LANES = 12
 
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
+
+_MOST_SIMILAR = 5
+"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
 
 _OF_ADDRESSES = frozenset(".:/")
 
@@ -183,6 +187,30 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
                 is_here = scope is QuestionScope.DOMAIN and name == host
                 places.append((f"*.{name}", _address([("uri", f"*.{name}")]), is_here))
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
+
+
+def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]]:
+    """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
+
+    The list is empty if the relations cannot be asked now.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
+    queries = [
+        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
+        for level in (Level.URI, Level.HOST)
+    ]
+    try:
+        answers = tables.answers(store, queries)
+    except (NotReadyError, UsageError):
+        return []
+    return [
+        (row["name"], _about(row["name"], query.level), row["captures"])
+        for query, answer in zip(queries, answers, strict=True)
+        for row in (answer.table.to_pylist() if answer else ())
+    ]
 
 
 def _heading(query: AskQuery) -> str:
