@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as arrow
 
 from arclink.access.tallies import Period
-from arclink.model import ALL_TIME, Timestamp
+from arclink.analysis.slices import Level
+from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import Basis
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
+from arclink.relations.parts import WebPart
+from arclink.uris.hosts import Host, domain_of, host_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +24,7 @@ _FOLDER = "arclink.questions.sql"
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
-        *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
+        *((name, arrow.string()) for name in ("key", "part_first", "part_last", "place")),
     ]
 )
 
@@ -138,8 +141,15 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
 
 
 def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
-    for number, asked in enumerate(query.asked):
-        yield number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:]
+    for number, (_, part) in enumerate(query.asked):
+        key = part.name if part.part in _NAMED else ""
+        yield number, key, part.first, part.last, _place(query, part)
+
+
+def _place(query: AskQuery, part: WebPart) -> str:
+    """Return the host of a part, or its domain at that level; empty if it has none."""
+    host = part.name if part.part in ("host", "site") else host_of(Surt(part.first))
+    return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
@@ -183,7 +193,8 @@ def _days(
     is_part, (first, last) = query.question.basis is Basis.PART, astuple(query.span)
     if is_part or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
         of = "of_any_part" if is_part else "captures"
-        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+        time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
+        return database.run(ready(_DAYS.format(f"{of} WHERE {time}")))
     days = database.once(ready(_DAYS.format("captures")))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
 
@@ -207,12 +218,14 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "kinds": database.kinds(query.wants),
         "part": parts[0].part,
         "name": parts[0].name,
+        "place": _place(query, parts[0]),
         "first": min(part.first for part in parts),
         "last": max(part.last for part in parts),
         "digits": query.period and len(query.period.of(query.span.first)),
         "windows": None,
         "words": query.words.lower().split(),
         "number_of_parts": len(parts),
+        "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,
         "until": query.span.last,
     }

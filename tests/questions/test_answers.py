@@ -103,8 +103,8 @@ def test_an_answer_is_that_of_plain_python(
     """Each eleventh form, other ones in each scope; the next test has all."""
     begin = ([*QUESTIONS].index(name) + [*ONE].index(scope)) % 11
     rows = sum(check(database, asked) for asked in all_of(archive, name, scope)[begin::11])
-    # Everything that is linked is a part of the archive.
-    assert bool(rows) == ((name, scope) != ("linked-with", "archive"))
+    # Everything that is linked is a part of the archive; and nothing is near to it.
+    assert bool(rows) == (scope != "archive" or name not in ("linked-with", "near"))
 
 
 @pytest.mark.long
@@ -115,6 +115,32 @@ def test_all_answers_are_those_of_plain_python(
 ) -> None:
     for asked in all_of(archive, name, scope):
         check(database, asked)
+
+
+def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
+    """What was not captured by the first year, or not read, is unknown, and not added."""
+    page, new, unread = "http://x.example/", "http://x.example/new", "http://x.example/unread"
+    pages = [
+        Page(page, "20070101000000", (link(odd.ORG, "a"),), title="Old"),
+        Page(page, "20081231235959", (link(odd.ORG, "a"), link(odd.UK, "b")), title="Old"),
+        Page(page, "20120101000000", (link(odd.ORG, "c"), link(odd.SUB, "d")), title="New"),
+        Page(page, "20130101000000", (), title="Later"),
+        Page(new, "20100101000000", (link(odd.ORG, "a"),)),
+        Page(unread, "20080101000000", None, reason="PAYLOAD_DAMAGED"),
+        Page(unread, "20120101000000", (link(odd.ORG, "a"),)),
+        Page(f"{page}same", "20080101000000", (link(odd.ORG, "a"),)),
+        Page(f"{page}same", "20120101000000", (link(odd.ORG, "a"),)),
+    ]
+    with database_of(MemoryStore(pages)) as database:
+        given = [("uri", "*.x.example"), ("from", "2008"), ("to", "2012")]
+        rows = _rows(database, "changed", given)
+    changed = {row["name"]: (row["state"], row["added"], row["removed"]) for row in rows}
+    assert changed == {
+        page: ("content, links, title", 1, 1),
+        new: ("not known before", None, None),
+        unread: ("not known before", None, None),
+    }
+    assert (rows[0]["first"], rows[0]["last"]) == ("20081231235959", "20120101000000")
 
 
 # Any small archive

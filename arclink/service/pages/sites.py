@@ -13,6 +13,7 @@ from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, most_of
+from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
@@ -27,8 +28,8 @@ from arclink.questions.queries import (
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.glance import Lane
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import about, download
-from arclink.service.tables import ServiceTables
+from arclink.service.pages.requests import View, about, download
+from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
 
@@ -42,15 +43,17 @@ _AT_A_GLANCE = (
     "most-linked",
     "linkers",
     "words",
+    "new-words",
     "led-to",
     "broken",
     "rising",
+    "changed",
     "vanished",
     "hosts",
 )
 """The questions at a glance, in their order."""
 
-_FROM_OUTSIDE = ("linkers", "words", "led-to")
+_FROM_OUTSIDE = ("linkers", "words", "new-words", "led-to")
 """Those of them that are about links from other sites only, or to them."""
 
 _MOST_LANES = 12
@@ -59,9 +62,13 @@ _MOST_LANES = 12
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
 
+_MOST_SIMILAR = 5
+"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
+
 _OF_ADDRESSES = frozenset(".:/")
 
 _TIMES = frozenset({"first", "last", "since", "host_last"})
+_WORDS = frozenset({"text", "title", "title_before"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +96,15 @@ class Panel:
         asks: The question.
         href: Where the whole answer is.
         column: The number that rows are ordered by; empty without one.
-        rows: The first rows: what, and its number or time. None if the answer is not made yet.
+        rows: The first rows: what, why it is in the list (None if the question has no states), and
+            its number or time. None if the answer is not made yet.
         total: Number of all rows.
     """
 
     asks: str
     href: str
     column: str
-    rows: Sequence[tuple[Cell, Cell]] | None
+    rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
     total: int
 
 
@@ -181,6 +189,30 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
+def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]]:
+    """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
+
+    The list is empty if the relations cannot be asked now.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
+    queries = [
+        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
+        for level in (Level.URI, Level.HOST)
+    ]
+    try:
+        answers = tables.answers(store, queries)
+    except (NotReadyError, UsageError):
+        return []
+    return [
+        (row["name"], _about(row["name"], query.level), row["captures"])
+        for query, answer in zip(queries, answers, strict=True)
+        for row in (answer.table.to_pylist() if answer else ())
+    ]
+
+
 def _heading(query: AskQuery) -> str:
     if query.scope is QuestionScope.ARCHIVE:
         return ""
@@ -218,7 +250,7 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [_short(query, name) for name in ("captures", *names)]
+    queries = [_short(given, name) for name in ("captures", *names)]
     captures, *answers = tables.answers(store, queries)
     return {
         "known": captures and captures.known,
@@ -229,11 +261,10 @@ def _at_a_glance(
     }
 
 
-def _short(query: AskQuery, name: str) -> AskQuery:
+def _short(given: Given, name: str) -> AskQuery:
     question = QUESTIONS[name]
     return replace(
-        query,
-        name=name,
+        AskQuery.of(given, name=name),
         level=question.level,
         period=question.period,
         is_external=name in _FROM_OUTSIDE,
@@ -251,7 +282,8 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     rows = None
     if answer is not None:
         column = question.ranks or "last"
-        rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
+        what = question.columns[0]
+        rows = [(row[what], row.get("state"), row[column]) for row in _cells(query, answer)]
     return Panel(
         question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
     )
@@ -335,19 +367,22 @@ def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
 def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
     rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
-    def cell(name: str, value: object) -> Cell:
+    def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
+        if name == "name" and query.question.compares:
+            times = {"from_": row["first"], "to": row["last"]}
+            return Cell("name", value, about(str(value), View.CHANGES, **times))
         if name == "name":
             return Cell("name", value, _about(str(value), query.level) if value else "")
         if name in _TIMES:
             return Cell("time", value)
-        if isinstance(value, int) and name != "status":
+        if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
             return Cell("number", value, share=share)
-        return Cell("words" if name in ("text", "title") else "text", value)
+        return Cell("words" if name in _WORDS else "text", value)
 
-    return [{name: cell(name, value) for name, value in row.items()} for row in rows]
+    return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 
 
 def _about(name: str, level: Level | None) -> str:
