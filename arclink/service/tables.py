@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import ArclinkError
+from arclink.extras import analysis_extra
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
