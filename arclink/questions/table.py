@@ -49,6 +49,9 @@ class Question:
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
+        is_by_calendar: Whether it compares a period with others, so that windows of any other time
+            make no sense.
+        has_terms: Whether its text of SQL needs a table of the terms of each text.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         period: The periods of rows, if the caller names none; None for all time together.
     """
@@ -62,17 +65,26 @@ class Question:
     level: Level | None = Level.HOST
     period: Period | None = None
     is_of_links: bool = True
+    is_by_calendar: bool = False
+    has_terms: bool = False
 
 
 EXTRA = {
     "asked": "The address that the row is about, if the question is about several.",
-    "period": "Day, month or year of the captures; `rising`: the later one of the two compared.",
+    "period": "Window of time of the captures; `rising`: the later one of the two compared.",
 }
 """Columns that answers have in front when they are needed."""
 
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
     "text": "Text of the links, or alternate text of images; may be empty.",
+    "term": "Text of the links, or a word of these (`of`).",
+    "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
+    "tf": "How often distinct links have the term: page, target, kind, text and rel.",
+    "df": (
+        "Number of pages, hosts or domains of the archive to which links with the term lead, at "
+        "any time and of any kind."
+    ),
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
     "state": "Why it is in the list.",
     "title": "Newest title of the page.",
@@ -83,18 +95,33 @@ COLUMNS: Mapping[str, str] = {
     ),
     "pages": (
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
-        "those captured."
+        "those captured; `churn`: those compared, each variant by itself."
     ),
     "mementos": "Captures that show the links.",
     "hosts": "Distinct hosts of the linking pages.",
     "domains": "Distinct registered domains of the linking pages.",
     "pages_before": "The same in the period before.",
     "hosts_before": "The same in the period before.",
-    "added": "Links that an earlier capture of the page did not have.",
+    "comparisons": "Pairs of captures.",
+    "days_apart": (
+        "Mean number of days between two compared captures. If it is much longer than the period, "
+        "changes may belong to earlier ones."
+    ),
+    "links_before": "Links of the earlier captures: targets with a host.",
+    "added": (
+        "Links that an earlier capture of the page did not have; `churn`: that the one before did "
+        "not have."
+    ),
     "first_capture": (
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
     "removed": "Links that a later capture of the page does not have any more.",
+    "last_without": (
+        "Time of the last capture of the page before that has no such link, although its links are "
+        "known: the link appeared between the two. Without one, it may be older."
+    ),
+    "page": "Page with the link.",
+    "target": "Where the link leads.",
     "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
     "status": "HTTP status of the newest capture that has one.",
     "mime": "Media type of the newest capture that is no revisit.",
@@ -127,6 +154,15 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "added", "first_capture", "removed"),
     ),
+    "first-linkers": Question(
+        "Who linked to it first?",
+        "First linkers",
+        "A row for each page, host or domain that links to it, in the period of its first link, "
+        "oldest first. Each variant of a page has a row.",
+        "",
+        ("name", "first", "last_without", "page", "text", "target"),
+        level=Level.URI,
+    ),
     "words": Question(
         "With which words?",
         "Words",
@@ -134,6 +170,17 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
+    ),
+    "typical-words": Question(
+        "Which words are typical of it?",
+        "Typical words",
+        "A row for each text of links to it, or each word of these, those with the greatest weight "
+        "first. The weight compares it with the other pages that links lead to, or with the other "
+        "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
+        "",
+        ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
+        level=None,
+        has_terms=True,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -153,6 +200,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "pages", "pages_before", "hosts", "hosts_before"),
         level=Level.URI,
         period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -208,6 +256,16 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.MONTH,
         is_of_links=False,
     ),
+    "churn": Question(
+        "How many links did its pages gain and lose?",
+        "Churn",
+        "A row for each host, domain or page of it with captures that can be compared, those with "
+        "most changes first. Each capture with known links is compared with the one before it of "
+        "the same page, in the period of the later one; an error or a redirect has no links.",
+        "",
+        ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
+        Basis.PART,
+    ),
     "hosts": Question(
         "Which hosts does it have?",
         "Hosts",
@@ -249,6 +307,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_of_links=False,
+        is_by_calendar=True,
     ),
 }
 """All questions by name, in the order in which people meet them."""
