@@ -8,7 +8,7 @@ Anchor texts and levels count the same four things in the same way:
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
@@ -36,6 +36,18 @@ class Period(Enum):
         """
         digits = timestamp[: self.value]
         return "-".join(part for part in (digits[:4], digits[4:6], digits[6:]) if part)
+
+    def summed(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Return counts by this period, of counts by a shorter one or the same.
+
+        >>> Period.YEAR.summed({"2009-12": 1, "2010-01": 2, "2010-02": 3})
+        {'2009': 1, '2010': 5}
+        """
+        length = self.value + (self.value - len("2010")) // len("01")
+        sums: dict[str, int] = {}
+        for when, count in counts.items():
+            sums[when[:length]] = sums.get(when[:length], 0) + count
+        return sums
 
 
 class Counts(NamedTuple):
