@@ -39,6 +39,9 @@ _SECONDS: Final = 20.0
 _SECONDS_BETWEEN: Final = 300.0
 """Seconds after which a question is stopped that no request waits for."""
 
+_SECONDS_OF_TYPING: Final = 0.5
+"""Seconds after which addresses for a reader who types one are too late."""
+
 _PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
 
@@ -113,6 +116,27 @@ class ServiceTables:
                     found = ask(database, query)
                 opened.keep(query, found)
         return found
+
+    def addresses_like(self, store: Scans, typed: str) -> Sequence[str]:
+        """Return addresses for a reader who types one, without a turn: there are others soon.
+
+        Raises:
+            NotReadyError: The relations are being made, or this takes longer than a reader types.
+            UsageError: A package is not installed.
+            StoreError: The store cannot be read.
+        """
+        with analysis_extra():
+            from arclink.questions.completion import addresses_like
+            from arclink.relations.errors import SqlError
+
+        with (
+            self._in_use(store) as opened,
+            opened.relations.apart(seconds=_SECONDS_OF_TYPING) as database,
+        ):
+            try:
+                return addresses_like(database, typed)
+            except SqlError as error:
+                raise NotReadyError("this takes longer than a reader types") from error
 
     @contextmanager
     def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
