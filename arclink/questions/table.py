@@ -286,9 +286,9 @@ QUESTIONS: Mapping[str, Question] = {
         "Which addresses are almost the same?",
         "Almost the same",
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
-        "at most three letters, and at most one in three; a swap counts as two. Pages differ in the "
-        "path, or in the host. For a host or domain, its first page is compared. Those with fewest other "
-        "letters come first.",
+        "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
+        "the path, or in the host. For a host or domain, its first page is compared. Those with "
+        "fewest other letters come first.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,

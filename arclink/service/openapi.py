@@ -201,6 +201,7 @@ RESOURCES: Sequence[Resource] = (
         {"application/json": ref("Addresses")},
         (400, 414, 503),
         COMPLETE,
+        further={"204": "The tables are not ready, or this takes longer than a reader types."},
     ),
     Resource(
         "/explain",

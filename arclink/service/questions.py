@@ -1,5 +1,7 @@
 """The questions about pages, sites and the whole archive, as resources."""
 
+from http import HTTPStatus
+
 from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
@@ -10,6 +12,7 @@ from arclink.questions.table import QUESTIONS
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
 from arclink.service.responses import asked, respond
 from arclink.service.stores import current_store, requested_store, stores_of_app
+from arclink.service.tables import NotReadyError
 
 questions = Blueprint("questions", __name__)
 
@@ -54,11 +57,15 @@ def ask_question(question: str) -> Response:
 def complete_address() -> Response:
     """Answer with known addresses that begin in the same way, for the address field of pages.
 
+    Without relations, or if they take too long, there is no content: that is no error of a field.
+
     Raises:
         BadParameterError: A parameter is wrong.
-        NotReadyError: The relations of the store cannot be asked now.
         StoreError: The store cannot be read.
     """
     typed = BEGINS.required(asked(COMPLETE))
-    found = stores_of_app().tables.addresses_like(current_store(), typed)
+    try:
+        found = stores_of_app().tables.addresses_like(current_store(), typed)
+    except NotReadyError:
+        return Response(status=HTTPStatus.NO_CONTENT)
     return jsonify(addresses=found)

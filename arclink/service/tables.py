@@ -4,6 +4,7 @@ Relations that are missing or show an earlier state are made by another process 
 answer says so.
 """
 
+import logging
 import subprocess
 import sys
 import threading
@@ -13,16 +14,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import ArclinkError
+from arclink.network.retries import doubled
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
     from arclink.relations.database import RelationsDatabase, ShownRelations
+
+_log = logging.getLogger("arclink.service")
+
+_PAUSES: Final = doubled(10, 9)
+"""Seconds before relations that could not be made are tried again: up to 43 minutes."""
 
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
@@ -90,7 +98,8 @@ class ServiceTables:
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
-        self._making: subprocess.Popen[bytes] | None = None
+        self._making: _Making | None = None
+        self._failures, self._not_before = 0, 0.0
         self._preparing: threading.Thread | None = None
 
     def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
@@ -235,12 +244,27 @@ class ServiceTables:
             limits = SqlLimits(_MEMORY, _SECONDS)
             found = _Opened(ShownRelations(self._where, store, limits))
         self._opened[key] = found
+        self._close_others(version, key)
+        return found
+
+    def close_earlier(self, version: str) -> None:
+        """Close the relations of other states of the store: they may have what was forgotten since.
+
+        Args:
+            version: Of the present state.
+        """
+        if self._lock.acquire(blocking=False):  # else a question closes them now
+            try:
+                self._close_others(version)
+            finally:
+                self._lock.release()
+
+    def _close_others(self, version: str, key: tuple[str, str] | None = None) -> None:
+        """Close relations that no question uses: of other states, and if there are too many."""
         for other in [*self._opened]:
-            # Files of an earlier state may have what was forgotten since.
             is_left = other[0] != version or len(self._opened) > _KEPT
             if is_left and other != key and not self._opened[other].users:
                 self._opened.pop(other).relations.close()
-        return found
 
     def _make(self, store: Scans) -> None:
         """Start to make the relations, unless that has begun.
@@ -254,24 +278,58 @@ class ServiceTables:
                 f"questions need the tables of this store, which has {links:,} links; its owner "
                 "makes them with: arclink tables"
             )
-        code = self._making and self._making.poll()
-        if code:
-            raise NotReadyError(
-                "the tables of this store cannot be made; its owner sees why with: arclink tables"
-            )
-        if self._making is None or code == 0:
-            nothing = subprocess.DEVNULL
-            self._making = subprocess.Popen(
-                [sys.executable, "-m", "arclink", "tables", "--store", self._where],
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-            )
-            weakref.finalize(self, _end, self._making)
+        if self._making is not None and (code := self._making.process.poll()) is not None:
+            self._note_end(self._making, code)
+        if self._making is None:
+            if time.monotonic() < self._not_before:
+                raise NotReadyError(
+                    "the tables of this store could not be made, which is tried again later; the "
+                    "log of this service says why, and so does: arclink tables"
+                )
+            self._making = _Making(self._where)
+            weakref.finalize(self, self._making.end)
         raise NotReadyError("the tables of this store are being made; ask again in a moment")
 
+    def _note_end(self, ended: "_Making", code: int) -> None:
+        """Note that the process has ended; if it failed, in the log, too."""
+        self._making, why = None, ended.last_line()
+        ended.end()
+        if code == 0:
+            self._failures = 0
+            return
+        pause = _PAUSES[min(self._failures, len(_PAUSES) - 1)]
+        self._failures += 1
+        self._not_before = time.monotonic() + pause
+        _log.error(
+            "arclink tables failed with exit code %d, and is tried again in %.0f seconds: %s",
+            code,
+            pause,
+            why,
+        )
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process that makes relations: what it has written is used by the next one."""
-    process.terminate()
-    process.wait()
+
+class _Making:
+    """A process that makes the relations of a store."""
+
+    def __init__(self, where: str) -> None:
+        with ExitStack() as opened:
+            self._messages = opened.enter_context(TemporaryFile())
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "arclink", "tables", "--store", where],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._messages,
+            )
+            self._opened = opened.pop_all()
+
+    def last_line(self) -> str:
+        """Return the last line of its messages."""
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "no message"
+
+    def end(self) -> None:
+        """End the process: what it has written is used by the next one."""
+        self.process.terminate()
+        self.process.wait()
+        self._opened.close()

@@ -214,11 +214,13 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
     store = tmp_path / "links.db"
     load_pages(store, tmp_path / "graph", [PAGES])
     client = client_of(str(store))
-    for resource in ("/ask/linkers", "/gaps", "/stale?since=2010", "/complete?begins=a."):
+    for resource in ("/ask/linkers", "/gaps", "/stale?since=2010"):
         first = client.get(resource)
         assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
         assert "are being made" in first.get_json()["detail"]
         assert first.headers["Retry-After"]
+    completed = client.get("/complete?begins=a.")
+    assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
     waits = client.get("/?ask=words", headers={"Accept": "text/html"})
     front = client.get("/")
     end = time.monotonic() + 60
@@ -269,6 +271,45 @@ def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
         relations_of(str(path), store)
         assert "late" in tables.answer(store, query).table.column("text").to_pylist()
     assert len(tables._opened) == 1
+
+
+def test_relations_of_an_earlier_state_are_closed_by_any_request(tmp_path: Path) -> None:
+    """Without a question: their files may have what was forgotten since."""
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    client = client_of(str(path))
+    tables = client.application.extensions["arclink"].tables
+    with open_store(str(path), create=True) as store:
+        relations_of(str(path), store)
+        assert client.get("/ask/words").status_code == HTTPStatus.OK
+        assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+        assert len(tables._opened) == 1
+        store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
+    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    assert len(tables._opened) == 0
+
+
+def test_tables_that_could_not_be_made_are_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    (tmp_path / "links.db.tables").write_bytes(b"")  # no folder can be made here
+    client = client_of(str(path))
+
+    def says(text: str) -> None:
+        end = time.monotonic() + 60
+        while text not in (said := client.get("/ask/words").get_json()["detail"]):
+            assert time.monotonic() < end, said
+            time.sleep(0.1)
+
+    monkeypatch.setattr("arclink.service.tables._PAUSES", (0.5, 1.0, 1000.0))
+    for pause in ("0", "1", "1000"):
+        says("are being made")
+        says("could not be made, which is tried again later")
+        assert f"again in {pause} seconds: arclink: " in caplog.messages[-1]
+        assert "links.db.tables" in caplog.messages[-1]
+    assert len(caplog.messages) == 3
 
 
 def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:

@@ -14,7 +14,7 @@ async function complete() {
   request = new AbortController();
   try {
     const response = await fetch(address, { signal: request.signal });
-    if (!response.ok) return; // the tables are being made
+    if (response.status !== 200) return; // 204: the tables are being made
     const { addresses } = await response.json();
     list.replaceChildren(
       ...addresses.map((text) => Object.assign(document.createElement("option"), { value: text })),
