@@ -11,9 +11,9 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
@@ -70,11 +70,28 @@ class NotReadyError(Exception):
 
 @dataclass(slots=True)
 class _Opened:
-    """Relations, the number of questions that use them, and answers."""
+    """Relations, the number of questions that use them, and answers.
+
+    Attributes:
+        state: The state of the store that they show, and what of it, as versions.
+        kept: Answers that an earlier process has kept next to the relations, by key.
+    """
 
     relations: "ShownRelations"
+    state: tuple[str, str]
+    kept: Mapping[str, bytes]
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
+
+    def answer_to(self, query: AskQuery) -> "AskAnswer | None":
+        """Return the answer to a question, if it was kept."""
+        from arclink.questions.asking import answer_of_row, key_of
+
+        found = self.answers.get(query)
+        if found is None and self.kept and (row := self.kept.get(key_of(query))):
+            found = answer_of_row(query, row)
+            self.keep(query, found)
+        return found
 
     def keep(self, query: AskQuery, answer: "AskAnswer") -> None:
         """Keep an answer, unless it is large."""
@@ -119,7 +136,7 @@ class ServiceTables:
             from arclink.questions.asking import ask
 
         with self._in_use(store) as opened:
-            found = opened.answers.get(query)
+            found = opened.answer_to(query)
             if found is None:
                 with self._turn(opened, seconds) as database:
                     found = ask(database, query)
@@ -166,15 +183,14 @@ class ServiceTables:
         found: list[AskAnswer | None] = []
         with self._in_use(store) as opened:
             for query in queries:
-                answer = opened.answers.get(query)
+                answer = opened.answer_to(query)
                 seconds = end - time.monotonic()
                 if answer is None and seconds > 0:
                     with suppress(SqlError, NotReadyError):
                         answer = self.answer(store, query, seconds)
                 found.append(answer)
-            missing = [query for query in queries if query not in opened.answers]
-            if missing:
-                self._prepare(opened, missing)
+            if None in found:
+                self._prepare(opened, queries)
         return found
 
     @contextmanager
@@ -216,24 +232,32 @@ class ServiceTables:
             self._preparing.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
-        from arclink.questions.asking import ask
+        from arclink.questions.asking import answer_as_row, ask
+        from arclink.relations.kept import keep_answers
 
         try:
             for query in queries:
+                if query in opened.answers:
+                    continue
                 with (
                     suppress(ArclinkError),  # a page says that the answer is not there
                     self._gate,
                     opened.relations.apart(seconds=_SECONDS_BETWEEN) as database,
                 ):
                     opened.keep(query, ask(database, query))
+            if self._where and all(map(_is_of_everything, queries)):
+                answers = [opened.answers[query] for query in queries if query in opened.answers]
+                with suppress(ArclinkError):  # the folder of the store is read-only
+                    keep_answers(self._where, *opened.state, map(answer_as_row, answers))
         finally:
             with self._lock:
                 opened.users -= 1
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
+            from arclink.questions.asking import key_of_row
             from arclink.relations.database import ShownRelations, SqlLimits
-            from arclink.relations.kept import are_current
+            from arclink.relations.kept import are_current, kept_answers
 
         version = store.whole.state().version
         key = version, store.state().version
@@ -242,7 +266,9 @@ class ServiceTables:
             if self._where and not are_current(self._where, store.whole):
                 self._make(store)
             limits = SqlLimits(_MEMORY, _SECONDS)
-            found = _Opened(ShownRelations(self._where, store, limits))
+            relations = ShownRelations(self._where, store, limits)
+            kept = kept_answers(self._where, *key) if self._where else []
+            found = _Opened(relations, key, {key_of_row(row): row for row in kept})
         self._opened[key] = found
         self._close_others(version, key)
         return found
@@ -306,6 +332,12 @@ class ServiceTables:
             pause,
             why,
         )
+
+
+def _is_of_everything(query: AskQuery) -> bool:
+    """Return whether a question is about the whole archive and all time: the front page asks it."""
+    plain = replace(query, level=None, period=None, is_external=False, limit=0)
+    return plain == AskQuery(query.name)
 
 
 class _Making:

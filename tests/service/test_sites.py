@@ -258,6 +258,36 @@ def test_answers_that_take_long_are_made_meanwhile(
     assert "ETag" in last.headers
 
 
+def test_answers_about_the_archive_are_kept_for_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For this state of the store, and what the service shows of it."""
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
+    client = client_of(str(path))
+    assert "takes longer" in client.get("/").text
+    end = time.monotonic() + 60
+    kept = tmp_path / "links.db.tables" / "answers"
+    while not kept.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    shown = client.get("/").text
+    assert "Official site" in shown
+    next_process = client_of(str(path)).get("/").text
+    assert next_process == shown
+    hides = Settings(embargo=Embargo(prefixes=(Surt("example,b)/"),)))
+    hidden = client_of(str(path), hides).get("/").text
+    assert "takes longer" in hidden
+    assert "Official site" not in hidden
+    with open_store(str(path), create=True) as store:
+        store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
+        relations_of(str(path), store)
+    assert not kept.exists()
+    assert "takes longer" in client.get("/").text
+
+
 def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     load_pages(path, tmp_path / "graph", [PAGES[:1]])
