@@ -69,11 +69,7 @@ class KnownCaptures:
 
     def by(self, period: Period) -> Mapping[str, int]:
         """Return the number of captures in each period with some, oldest first."""
-        counts: dict[str, int] = {}
-        length = len(period.of(ALL_TIME.first))
-        for day, count in self.by_day.items():
-            counts[day[:length]] = counts.get(day[:length], 0) + count
-        return counts
+        return period.summed(self.by_day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "captures": _known_fields(answer.known, query),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
-    return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()})
+    types = {field.name: field.type for field in answer.table.schema}
+    return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()}, types=types)
 
 
 def _known_fields(known: "KnownCaptures", query: AskQuery) -> Mapping[str, object]:

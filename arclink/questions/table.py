@@ -147,7 +147,7 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
-        "differs: content (the checksum), links (targets), status, title. It is `not known before` "
+        "differs: content (the payload), links (targets), status, title. It is `not known before` "
         "if there is no such capture by the earlier time: whether the page existed then is not "
         "known. Pages with most links added and removed come first, and those not known before "
         "last.",

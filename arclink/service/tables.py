@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import ArclinkError
+from arclink.extras import analysis_extra
 from arclink.network.retries import doubled
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
@@ -118,6 +118,18 @@ class ServiceTables:
         self._making: _Making | None = None
         self._failures, self._not_before = 0, 0.0
         self._preparing: threading.Thread | None = None
+
+    def are_made(self, store: Scans) -> bool:
+        """Return whether the relations are there: to ask them does not begin to make them.
+
+        Raises:
+            UsageError: A package is not installed.
+            StoreError: The store cannot be read.
+        """
+        with analysis_extra():
+            from arclink.relations.kept import are_current
+
+        return not self._where or are_current(self._where, store.whole)
 
     def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
@@ -257,13 +269,13 @@ class ServiceTables:
         with analysis_extra():
             from arclink.questions.asking import key_of_row
             from arclink.relations.database import ShownRelations, SqlLimits
-            from arclink.relations.kept import are_current, kept_answers
+            from arclink.relations.kept import kept_answers
 
         version = store.whole.state().version
         key = version, store.state().version
         found = self._opened.pop(key, None)
         if found is None:
-            if self._where and not are_current(self._where, store.whole):
+            if not self.are_made(store):
                 self._make(store)
             limits = SqlLimits(_MEMORY, _SECONDS)
             relations = ShownRelations(self._where, store, limits)

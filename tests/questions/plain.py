@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.checksums import is_reference
+from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
 from arclink.questions.table import QUESTIONS, Basis
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
-from arclink.uris.resolution import serialised
+from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 
 Row = tuple[Any, ...]
@@ -52,7 +53,7 @@ class Capture(NamedTuple):
     record_type: str
     content: str | None
     title: str | None
-    checksum: str | None
+    payload: str | None
 
     @property
     def is_known(self) -> bool:
@@ -103,8 +104,14 @@ def _capture(store: Additions, one: Memento) -> Capture:
         one.record_type,
         content,
         title and printable(title),
-        None if one.checksum == "-" else one.checksum,
+        _payload(one.checksum, content),
     )
+
+
+def _payload(checksum: Checksum, content: ContentId | None) -> str | None:
+    if is_reference(checksum):
+        return content and checksum_of(content)
+    return None if checksum == NO_CHECKSUM else checksum
 
 
 def _link(link: Outlink) -> tuple[End, tuple[str, str, str | None]]:
@@ -557,9 +564,9 @@ def _changed(asked: Plain) -> Rows:
         before, after = times[first] if first else [], times[last]
         old, new = targets(number, before), targets(number, after)
         values = [of(side, of_it) for of_it in ("status", "title") for side in (after, before)]
-        sums = [{one.checksum for one in side} - {None} for side in (before, after)]
+        sums = [{one.payload for one in side} - {None} for side in (before, after)]
         differs = {
-            "content": all(sums) and sums[0] != sums[1],
+            "content": all(sums) and sums[0] != sums[1] and _are_comparable(*sums),
             "links": old != new,
             "status": None not in values[:2] and values[0] != values[1],
             "title": None not in values[2:] and values[2] != values[3],
@@ -572,6 +579,13 @@ def _changed(asked: Plain) -> Rows:
             rows.append((number, "", (name, state, *links, *values, first, last)))
     rows.sort(key=lambda row: (row[0], row[2][2] is None, -(row[2][2] or 0), row[2][0]))
     return rows
+
+
+def _are_comparable(one: Collection[str | None], other: Collection[str | None]) -> bool:
+    of_one, of_other = (
+        {payload.rpartition(":")[0] for payload in some if payload} for some in (one, other)
+    )
+    return of_one == of_other or "redirect" in of_one | of_other
 
 
 def _twice(asked: Plain) -> tuple[str, list[tuple[Seen, bool]]]:

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +20,13 @@ from arclink.analysis.slices import Level
 from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import EXTRA, QUESTIONS
-from arclink.relations.database import RelationsDatabase
+from arclink.relations.database import RelationsDatabase, ShownRelations
+from arclink.store.location import open_store
+from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
 from tests.questions.plain import Archive, Plain
 from tests.relations.rows import database_of
+from tests.relations.test_duplicates import PAIRS
 from tests.store.memory_store import MemoryStore, Page, link
 
 ONE = {
@@ -141,6 +146,31 @@ def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
         unread: ("not known before", None, None),
     }
     assert (rows[0]["first"], rows[0]["last"]) == ("20081231235959", "20120101000000")
+
+
+def test_what_has_another_content_is_what_is_known_to_have_one(tmp_path: Path) -> None:
+    """ "Not modified" is the content before; digests of two algorithms say nothing."""
+    records = [
+        replace(record, uri=f"http://x.example/{name}")
+        for name, (_, *pair) in PAIRS.items()
+        for record in pair
+    ]
+    records += [
+        Record(
+            "http://x.example/no-digest",
+            T1,
+            b"",
+            (b"HTTP/1.1 404 Gone",),
+            "revisit",
+            {"WARC-Payload-Digest": ""},
+        ),
+        Record("http://x.example/no-digest", T2, b"<p>text"),
+    ]
+    path = str(store_of(tmp_path, records))
+    with open_store(path) as store, ShownRelations(path, store) as database:
+        rows = _rows(database, "changed", [("uri", "*.x.example")])
+    changed = {row["name"].rpartition("/")[2] for row in rows if "content" in row["state"]}
+    assert changed == {name for name, (what, *_) in PAIRS.items() if what == "changed"}
 
 
 # Any small archive

@@ -16,7 +16,10 @@ page AS (
     HAVING first IS DISTINCT FROM last
 ),
 side AS MATERIALIZED (
-    SELECT known.*, name, first, last, timestamp = last AS is_last
+    SELECT
+        known.*, name, first, last, timestamp = last AS is_last,
+        payload_of(checksum, content) AS payload,
+        algorithm_of(payload) AS algorithm
     FROM known JOIN page USING (number, surt)
     WHERE timestamp = first OR timestamp = last
 ),
@@ -27,8 +30,14 @@ compared AS (
         max(status) FILTER (NOT is_last) AS status_before,
         max(title) FILTER (is_last) AS title,
         max(title) FILTER (NOT is_last) AS title_before,
-        list(DISTINCT checksum ORDER BY checksum) FILTER (is_last) AS checksums,
-        list(DISTINCT checksum ORDER BY checksum) FILTER (NOT is_last) AS checksums_before
+        list(DISTINCT payload ORDER BY payload)
+            FILTER (is_last AND payload IS NOT NULL) AS payloads,
+        list(DISTINCT payload ORDER BY payload)
+            FILTER (NOT is_last AND payload IS NOT NULL) AS payloads_before,
+        list(DISTINCT algorithm ORDER BY algorithm)
+            FILTER (is_last AND payload IS NOT NULL) AS algorithms,
+        list(DISTINCT algorithm ORDER BY algorithm)
+            FILTER (NOT is_last AND payload IS NOT NULL) AS algorithms_before
     FROM side
     GROUP BY ALL
 ),
@@ -53,7 +62,13 @@ SELECT
         WHEN first IS NULL THEN 'not known before'
         ELSE concat_ws(
             ', ',
-            CASE WHEN checksums <> checksums_before THEN 'content' END,
+            CASE
+                WHEN payloads <> payloads_before AND (
+                    algorithms = algorithms_before
+                    OR list_contains(algorithms || algorithms_before, 'redirect')
+                )
+                    THEN 'content'
+            END,
             CASE WHEN added + removed > 0 THEN 'links' END,
             CASE WHEN status <> status_before THEN 'status' END,
             CASE WHEN title <> title_before THEN 'title' END

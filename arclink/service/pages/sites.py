@@ -8,11 +8,12 @@ from urllib.parse import urlencode
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import BadParameterError, Given, sort_out
 from arclink.access.queries import as_written, surt_asked
+from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.charts.svg import height_of
-from arclink.charts.time_axis import Axis, most_of
+from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
@@ -252,7 +253,7 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [_short(given, name) for name in ("captures", *names)]
+    queries = [short_query(given, name) for name in ("captures", *names)]
     captures, *answers = tables.answers(store, queries)
     return {
         "is_whole": captures is not None and None not in answers,
@@ -264,7 +265,8 @@ def _at_a_glance(
     }
 
 
-def _short(given: Given, name: str) -> AskQuery:
+def short_query(given: Given, name: str) -> AskQuery:
+    """Return a question about the part that parameters name, as it is asked at a glance."""
     question = QUESTIONS[name]
     return replace(
         AskQuery.of(given, name=name),
@@ -401,10 +403,23 @@ def _through_time(known: "KnownCaptures") -> dict[str, object]:
     """Return the captures that answers are read from, on an axis of time."""
     if known.first is None or known.last is None:
         return {"axis": None}
-    unit = unit_for(known.first, known.last)
-    counts = known.by(unit)
-    axis = Axis(unit, known.first, known.last, counts)
-    return {
-        "axis": axis,
-        "captures_bars": axis.bars(counts, "capture", "captures"),
-    }
+    axis, bars = captures_over(known.first, known.last, known.by_day)
+    return {"axis": axis, "captures_bars": bars}
+
+
+def captures_over(
+    first: Timestamp, last: Timestamp, counts: Mapping[str, int]
+) -> tuple[Axis, Sequence[Bar]]:
+    """Return an axis of time, and a bar for the captures of each of its units.
+
+    Args:
+        first: Time of the first capture.
+        last: Time of the last one.
+        counts: The number of captures by day or by month.
+    """
+    unit = unit_for(first, last)
+    if unit is Period.DAY and any(len(when) < len("2010-02-17") for when in counts):
+        unit = Period.MONTH
+    counts = unit.summed(counts)
+    axis = Axis(unit, first, last, counts)
+    return axis, axis.bars(counts, "capture", "captures")
