@@ -49,6 +49,9 @@ class Question:
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
+        is_by_calendar: Whether it compares a period with others, so that windows of any other time
+            make no sense.
+        has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
@@ -64,12 +67,14 @@ class Question:
     period: Period | None = None
     is_of_links: bool = True
     compares: bool = False
+    is_by_calendar: bool = False
+    has_terms: bool = False
 
 
 EXTRA = {
     "asked": "The address that the row is about, if the question is about several.",
     "period": (
-        "Day, month or year of the captures; `rising` and `new-words`: the later one of the two "
+        "Window of time of the captures; `rising` and `new-words`: the later one of the two "
         "compared."
     ),
 }
@@ -78,6 +83,13 @@ EXTRA = {
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
     "text": "Text of the links, or alternate text of images; may be empty.",
+    "term": "Text of the links, or a word of these (`of`).",
+    "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
+    "tf": "How often distinct links have the term: page, target, kind, text and rel.",
+    "df": (
+        "Number of pages, hosts or domains of the archive to which links with the term lead, at "
+        "any time and of any kind."
+    ),
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
     "state": "Why it is in the list; `changed`: what differs.",
     "title": "Newest title of the page.",
@@ -89,7 +101,7 @@ COLUMNS: Mapping[str, str] = {
     ),
     "pages": (
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
-        "those captured."
+        "those captured; `churn`: those compared, each variant by itself."
     ),
     "mementos": "Captures that show the links.",
     "hosts": "Distinct hosts of the linking pages.",
@@ -97,11 +109,26 @@ COLUMNS: Mapping[str, str] = {
     "pages_before": "The same in the period before.",
     "hosts_before": "The same in the period before.",
     "changes": "Links added and removed; null if they are not known.",
-    "added": "Links that an earlier capture of the page did not have.",
+    "comparisons": "Pairs of captures.",
+    "days_apart": (
+        "Mean number of days between two compared captures. If it is much longer than the period, "
+        "changes may belong to earlier ones."
+    ),
+    "links_before": "Links of the earlier captures: targets with a host.",
+    "added": (
+        "Links that an earlier capture of the page did not have; `churn`: that the one before did "
+        "not have."
+    ),
     "first_capture": (
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
     "removed": "Links that a later capture of the page does not have any more.",
+    "last_without": (
+        "Time of the last capture of the page before that has no such link, although its links are "
+        "known: the link appeared between the two. Without one, it may be older."
+    ),
+    "page": "Page with the link.",
+    "target": "Where the link leads.",
     "captures": (
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
     ),
@@ -141,6 +168,15 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "added", "first_capture", "removed"),
     ),
+    "first-linkers": Question(
+        "Who linked to it first?",
+        "First linkers",
+        "A row for each page, host or domain that links to it, in the period of its first link, "
+        "oldest first. Each variant of a page has a row.",
+        "",
+        ("name", "first", "last_without", "page", "text", "target"),
+        level=Level.URI,
+    ),
     "changed": Question(
         "What changed between two times?",
         "Changed",
@@ -168,6 +204,17 @@ QUESTIONS: Mapping[str, Question] = {
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
     ),
+    "typical-words": Question(
+        "Which words are typical of it?",
+        "Typical words",
+        "A row for each text of links to it, or each word of these, those with the greatest weight "
+        "first. The weight compares it with the other pages that links lead to, or with the other "
+        "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
+        "",
+        ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
+        level=None,
+        has_terms=True,
+    ),
     "new-words": Question(
         "Which words appeared and disappeared?",
         "New and lost words",
@@ -179,6 +226,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("text", "state", "pages", "hosts"),
         level=None,
         period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -198,6 +246,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "pages", "pages_before", "hosts", "hosts_before"),
         level=Level.URI,
         period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -253,6 +302,16 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.MONTH,
         is_of_links=False,
     ),
+    "churn": Question(
+        "How many links did its pages gain and lose?",
+        "Churn",
+        "A row for each host, domain or page of it with captures that can be compared, those with "
+        "most changes first. Each capture with known links is compared with the one before it of "
+        "the same page, in the period of the later one; an error or a redirect has no links.",
+        "",
+        ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
+        Basis.PART,
+    ),
     "hosts": Question(
         "Which hosts does it have?",
         "Hosts",
@@ -306,6 +365,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_of_links=False,
+        is_by_calendar=True,
     ),
 }
 """All questions by name, in the order in which people meet them."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
+from arclink.analysis.windows import Windows
 from arclink.errors import ArclinkError
 from arclink.extras import analysis_extra
 from arclink.network.retries import doubled
@@ -348,7 +349,7 @@ class ServiceTables:
 
 def _is_of_everything(query: AskQuery) -> bool:
     """Return whether a question is about the whole archive and all time: the front page asks it."""
-    plain = replace(query, level=None, period=None, is_external=False, limit=0)
+    plain = replace(query, level=None, windows=Windows(), is_external=False, limit=0)
     return plain == AskQuery(query.name)
 
 

@@ -11,7 +11,7 @@ from arclink.tuples import maker
 AT_ONCE = 128
 """Number of inlinks whose pages are looked up together."""
 
-KEPT_PAGES = 1_000
+_KEPT_PAGES = 1_000
 """Largest number of pages of a content that are kept in memory for all its links."""
 
 PagesOf = Callable[[Iterable[ContentId]], Iterator[Iterable[Source]]]
@@ -41,10 +41,10 @@ def with_pages(
 
 def few_pages(pages: Iterable[Source]) -> list[Source] | None:
     """Return the pages of a content; None if they are too many to keep."""
-    if isinstance(pages, list) and len(pages) <= KEPT_PAGES:
+    if isinstance(pages, list) and len(pages) <= _KEPT_PAGES:
         return pages
-    kept = list(islice(pages, KEPT_PAGES + 1))
-    return kept if len(kept) <= KEPT_PAGES else None
+    kept = list(islice(pages, _KEPT_PAGES + 1))
+    return kept if len(kept) <= _KEPT_PAGES else None
 
 
 def shown_inlinks(

@@ -3,13 +3,17 @@
 An answer looks at each capture and each link of a store, one by one.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
+from math import log10
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
+from arclink.analysis.words import words_of
 from arclink.checksums import is_reference
 from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
 from arclink.questions.table import QUESTIONS, Basis
@@ -133,6 +137,7 @@ class Plain:
     begin: str = ""
     end: str = "9"
     words: str = ""
+    of: str = "text"
 
     def rows(self) -> list[Row]:
         """Return the rows of the answer, as a caller gets them."""
@@ -638,6 +643,97 @@ def _rising(asked: Plain) -> Rows:
     return [(*row[:2], row[2][:5]) for row in _ordered(rows, 5)]
 
 
+def _churn(asked: Plain) -> Rows:
+    pages: dict[tuple[int, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    ends = {one.page.written: one.page for one in asked.archive.captures}
+    for one in asked.archive.captures:
+        for number in asked.parts_of(one.page) if one.is_known else ():
+            pages[number, one.page.written][one.time] |= {
+                target.surt
+                for _, target, _ in asked.seen([one])
+                if target.host and asked.is_outside(number, one.page, target, target)
+            }
+    pairs = [
+        (number, ends[page], earlier, later, times[earlier], times[later])
+        for (number, page), times in pages.items()
+        for earlier, later in pairwise(sorted(times))
+        if asked.is_asked(later)
+    ]
+    groups = asked.grouped(
+        pairs, lambda one: one[1].at(asked.at), lambda one: one[3], lambda one: one[0]
+    )
+    rows = [
+        (
+            *key[:2],
+            (
+                _name((one[1] for one in some), asked.at),
+                len({one[1].written for one in some}),
+                len(some),
+                sum(_seconds(one[3]) - _seconds(one[2]) for one in some) / 86_400 / len(some),
+                sum(len(one[4]) for one in some),
+                sum(len(one[5] - one[4]) for one in some),
+                sum(len(one[4] - one[5]) for one in some),
+                sum(len(one[4] ^ one[5]) for one in some),
+            ),
+        )
+        for key, some in groups.items()
+    ]
+    return [(*row[:2], row[2][:7]) for row in _ordered(rows, 7)]
+
+
+def _seconds(time: str) -> int:
+    return int(datetime.strptime(f"{time}+0000", "%Y%m%d%H%M%S%z").timestamp())
+
+
+def _first_linkers(asked: Plain) -> Rows:
+    groups: dict[tuple[int, str | None], list[Seen]] = defaultdict(list)
+    for one in asked.inlinks_ever:
+        key = one.page.written if asked.at == "uri" else one.page.at(asked.at)
+        groups[one.number, key].append(one)
+    rows = []
+    for (number, name), seen in groups.items():
+        time, page, target, _, text = min(
+            (one.time, one.page.written, one.target.uri, *one.label[:2]) for one in seen
+        )
+        before = [
+            one.time
+            for one in asked.archive.captures
+            if one.page.written == page and one.time < time and one.is_known
+        ]
+        if asked.is_asked(time):
+            row = (name, time, max(before, default=None), page, text, target)
+            rows.append((number, asked.period(time), row))
+    rows.sort(key=lambda row: (row[2][0] is None, row[2][0] or ""))
+    return sorted(rows, key=lambda row: (*row[:2], row[2][1]))
+
+
+def _typical_words(asked: Plain) -> Rows:
+    def terms_of(text: str) -> list[str]:
+        return [*words_of(text)] if asked.of == "word" else [text] if text else []
+
+    level = {"page": "uri", "prefix": "uri", "domain": "domain"}.get(asked.scope, "host")
+    documents: dict[str | None, set[str]] = defaultdict(set)
+    for of_content in asked.archive.links.values():
+        for target, (_, text, _) in of_content:
+            if target.host and terms_of(text):
+                documents[target.at(level)].update(terms_of(text))
+    inlinks = [one for one in asked.inlinks if one.target.host]
+    found = [(term, one) for one in inlinks for term in {*terms_of(one.label[1])}]
+    groups = asked.grouped(
+        found, lambda one: one[0], lambda one: one[1].time, lambda one: one[1].number
+    )
+    rows = []
+    for (number, period, term), some in groups.items():
+        seen = [one for _, one in some]
+        links = {(one.page.written, one.target.uri, one.label) for one in seen}
+        tf = sum(Counter(terms_of(label[1]))[term] for _, _, label in links)
+        df = sum(term in terms for terms in documents.values())
+        weight = round(tf * log10(len(documents) / df), 4)
+        counts = _pages(seen), _mementos(seen), _hosts(seen), *_ends(seen)
+        rows.append((number, period, (term, weight, tf, df, *counts)))
+    return _ordered(rows, 1, 2)
+
+
 def _captures_of(asked: Plain, key: Callable[[Capture], Any]) -> Any:
     return asked.grouped(
         asked.of_part, lambda one: key(one[1]), lambda one: one[1].time, lambda one: one[0]
@@ -825,8 +921,10 @@ def _near(asked: Plain) -> Rows:
 _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "linkers": _linkers,
     "new-lost": _new_lost,
+    "first-linkers": _first_linkers,
     "changed": _changed,
     "words": _words,
+    "typical-words": _typical_words,
     "new-words": _new_words,
     "most-linked": _most_linked,
     "rising": _rising,
@@ -836,6 +934,7 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "common": _common,
     "linked-with": _linked_with,
     "captures": _captures,
+    "churn": _churn,
     "hosts": _hosts_of,
     "pages": _pages_of,
     "find": _find,

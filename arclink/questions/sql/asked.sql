@@ -7,6 +7,7 @@
 -- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
 --
+-- period_of            (from periods.sql or listed.sql) the window of a time, in a row for each window
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
 -- asked_part           the parts themselves, each with its host (at the level of domains, its
@@ -22,13 +23,6 @@ CREATE OR REPLACE TEMP MACRO has_words(text) AS
     text IS NOT NULL AND coalesce(list_bool_and(list_transform(
         getvariable('words'), lambda word: contains(lower(text), word)
     )), true);
-
-CREATE OR REPLACE TEMP MACRO period_of(timestamp) AS
-    CASE getvariable('digits')
-        WHEN 4 THEN left(timestamp, 4)
-        WHEN 7 THEN left(timestamp, 4) || '-' || timestamp[5:6]
-        WHEN 10 THEN left(timestamp, 4) || '-' || timestamp[5:6] || '-' || timestamp[7:8]
-    END;
 
 -- What a row is about at the level: unlike `name_of`, also URIs without host have a row each, if
 -- rows are URIs. With a URI in place of the SURT: its name for people.
@@ -61,14 +55,17 @@ CREATE OR REPLACE TEMP MACRO is_to_outside(
 CREATE OR REPLACE TEMP VIEW inlinks_ever AS
 SELECT
     number, content, target, target_surt, target_host, target_domain, kind, text, rel,
-    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
-    period_of(timestamp) AS period
+    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp
 FROM to_part JOIN captures USING (content)
 WHERE is_from_outside(
     captures.surt, host, domain, target_host, target_domain, part_first, part_last
 );
 
-CREATE OR REPLACE TEMP VIEW inlinks AS FROM inlinks_ever WHERE is_asked_time(timestamp);
+CREATE OR REPLACE TEMP VIEW inlinks AS
+SELECT *, period_of(timestamp) AS period FROM inlinks_ever WHERE is_asked_time(timestamp);
+
+CREATE OR REPLACE TEMP VIEW asked_captures AS
+SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp);
 
 -- The same links in the last two periods with captures (`is_after`: in the later one). Only pages
 -- count that were captured in both, so that a larger crawl is not taken for more links.

@@ -24,7 +24,7 @@ _MOST_PAGES = 3
 """Number of pages of each collection that are shown of those with the words."""
 
 LATER = "The answer takes longer than this page waits. Reload it in a moment."
-NO_TABLES = "Its tables are not made yet. They are made when you open it."
+_NO_TABLES = "Its tables are not made yet. They are made when you open it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def card_of(stores: Stores) -> Card:
         return replace(card, captures=0, hosts=0)
     captures = hosts = None
     try:
-        note = "" if stores.tables.are_made(store) else NO_TABLES
+        note = "" if stores.tables.are_made(store) else _NO_TABLES
         if not note:
             everything = sort_out((), ASK_PARAMETERS)
             queries = [short_query(everything, name) for name in ("captures", "hosts")]
@@ -174,7 +174,7 @@ class Search:
             return _page_in(stores, self._page)
         try:
             if not stores.tables.are_made(store):
-                return Found(note=NO_TABLES)
+                return Found(note=_NO_TABLES)
             answers = stores.tables.answers(store, self._questions)
         except (NotReadyError, UsageError) as error:
             return Found(note=f"{error}.")

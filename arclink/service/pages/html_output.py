@@ -85,7 +85,7 @@ def pieces(uri: str) -> list[str]:
 
 
 @site.app_template_filter("number")
-def number(count: int) -> str:
+def number(count: float) -> str:
     """Return ``count`` with separators for thousands."""
     return f"{count:,}"
 

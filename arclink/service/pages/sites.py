@@ -12,6 +12,7 @@ from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
+from arclink.analysis.windows import Windows
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.errors import UsageError
@@ -68,8 +69,8 @@ _MOST_SIMILAR = 5
 
 _OF_ADDRESSES = frozenset(".:/")
 
-_TIMES = frozenset({"first", "last", "since", "host_last"})
-_WORDS = frozenset({"text", "title", "title_before"})
+_TIMES = frozenset({"first", "last", "last_without", "since", "host_last"})
+_WORDS = frozenset({"text", "term", "title", "title_before"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,7 @@ def short_query(given: Given, name: str) -> AskQuery:
     return replace(
         AskQuery.of(given, name=name),
         level=question.level,
-        period=question.period,
+        windows=Windows(question.period),
         is_external=name in _FROM_OUTSIDE,
         limit=_MOST_ROWS,
     )
@@ -320,7 +321,8 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
             *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
-        "period": query.period,
+        "period": query.windows.period,
+        "by": "" if query.windows == Windows(query.question.period) else query.windows.written,
         "is_external": query.is_external,
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
@@ -339,7 +341,8 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
-    if not (ranks and "period" in answer.table.column_names and known.first and known.last):
+    has_periods = query.windows.period and "period" in answer.table.column_names
+    if not (ranks and has_periods and known.first and known.last):
         return [], 0
     if len(query.asked) > 1:
         return [], 0
@@ -365,8 +368,9 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
 
 
 def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
-    assert query.period is not None
-    return Axis(query.period, known.first, known.last, known.by(query.period))
+    period = query.windows.period
+    assert period is not None
+    return Axis(period, known.first, known.last, known.by(period))
 
 
 def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
@@ -378,10 +382,13 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
         if name == "name" and query.question.compares:
             times = {"from_": row["first"], "to": row["last"]}
             return Cell("name", value, about(str(value), View.CHANGES, **times))
-        if name == "name":
-            return Cell("name", value, _about(str(value), query.level) if value else "")
+        if name in ("name", "page", "target"):
+            level = query.level if name == "name" else Level.URI
+            return Cell("name", value, _about(str(value), level) if value else "")
         if name in _TIMES:
             return Cell("time", value)
+        if isinstance(value, float):
+            return Cell("number", round(value, 3))
         if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
             return Cell("number", value, share=share)

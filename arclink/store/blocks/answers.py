@@ -60,7 +60,7 @@ from arclink.uris.resolution import content_id
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
 
-LINKS_AT_ONCE = 512
+_LINKS_AT_ONCE = 512
 """Number of inlinks whose pages are looked up together, without names of contents."""
 
 FEW_CAPTURES = 500
@@ -356,7 +356,7 @@ class BlockAnswers(WholeStore):
     ) -> Iterator[ShownInlink | None]:
         with self._reading():
             for load, postings in self._postings(target, 0, None):
-                while portion := list(islice(postings, LINKS_AT_ONCE)):
+                while portion := list(islice(postings, _LINKS_AT_ONCE)):
                     uris = {
                         form: uri_of_form(target, form)
                         for form in {posting.form for posting in portion}
