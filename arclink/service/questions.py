@@ -18,14 +18,14 @@ questions = Blueprint("questions", __name__)
 
 ASK: tuple[AnyParameter, ...] = (*ASK_PARAMETERS, SUBSET, ROW_FORMAT)
 LIST: tuple[AnyParameter, ...] = (ROW_FORMAT,)
-BEGINS = Parameter(
+_BEGINS = Parameter(
     "begins",
     "The beginning of an address: of a host, or with a slash, of a page.",
     TEXT,
     is_required=True,
     metavar="TEXT",
 )
-COMPLETE: tuple[AnyParameter, ...] = (BEGINS,)
+COMPLETE: tuple[AnyParameter, ...] = (_BEGINS,)
 
 
 @questions.get("/ask")
@@ -63,7 +63,7 @@ def complete_address() -> Response:
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    typed = BEGINS.required(asked(COMPLETE))
+    typed = _BEGINS.required(asked(COMPLETE))
     try:
         found = stores_of_app().tables.addresses_like(current_store(), typed)
     except NotReadyError:
