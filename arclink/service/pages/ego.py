@@ -22,7 +22,8 @@ from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
-from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.requests import Asked, View, about, plain_query, refuse_others
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -132,10 +133,7 @@ def show_graph(
         "all_links": about(
             plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
         ),
-        "downloads": [
-            (form, download("linkQuery", [*given, *level, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats("linkQuery", [*given, *level]),
     }
 
 

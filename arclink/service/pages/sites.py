@@ -1,7 +1,8 @@
 """A site or the whole archive, for people: at a glance, and one question at a time."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -11,8 +12,9 @@ from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
+from arclink.charts.pictures import Picture, Strip, share, strips
 from arclink.charts.svg import height_of
-from arclink.charts.time_axis import Axis, most_of
+from arclink.charts.time_axis import Axis, day_in_words, most_of
 from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
@@ -25,9 +27,10 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
-from arclink.service.pages.glance import Lane
+from arclink.service.pages.glance import Lane, lanes_picture
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import about, download
+from arclink.service.pages.requests import about
+from arclink.service.pages.saving import table_formats
 from arclink.service.tables import ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
@@ -86,18 +89,22 @@ class Panel:
     """One question at a glance.
 
     Attributes:
+        name: Its name, also that of its picture.
         asks: The question.
         href: Where the whole answer is.
         column: The number that rows are ordered by; empty without one.
         rows: The first rows: what, and its number or time. None if the answer is not made yet.
         total: Number of all rows.
+        tables: The formats of the whole answer, and their addresses.
     """
 
+    name: str
     asks: str
     href: str
     column: str
     rows: Sequence[tuple[Cell, Cell]] | None
     total: int
+    tables: Sequence[tuple[str, str]]
 
 
 def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
@@ -220,13 +227,39 @@ def _at_a_glance(
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
     queries = [_short(query, name) for name in ("captures", *names)]
     captures, *answers = tables.answers(store, queries)
+    answered = [*zip(queries[1:], answers, strict=True)]
     return {
         "known": captures and captures.known,
         **(_through_time(captures.known) if captures else {}),
-        "panels": [
-            _panel(given, asked, answer) for asked, answer in zip(queries[1:], answers, strict=True)
-        ],
+        "panels": [_panel(given, asked, answer) for asked, answer in answered],
+        "pictures": {
+            **(_captures_picture(queries[0], captures.known) if captures else {}),
+            **{
+                asked.name: partial(_panel_picture, asked, answer, store, tables)
+                for asked, answer in answered
+            },
+        },
     }
+
+
+def _panel_picture(
+    query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
+) -> Picture:
+    """Return the first rows of an answer, with their numbers or times."""
+    answer = answer or tables.answer(store, query)
+    what, ranks = query.question.columns[0], query.question.ranks
+    rows = answer.table.to_pylist()
+    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    return strips(
+        _title(query),
+        [
+            share(printable(row[what] or "no name"), row[ranks], most)
+            if ranks
+            else Strip(printable(row[what]), amount=day_in_words(row["last"]), height=16)
+            for row in rows
+        ],
+        scale=f"Numbers are {ranks}." if ranks else "Last seen without error.",
+    )
 
 
 def _short(query: AskQuery, name: str) -> AskQuery:
@@ -253,7 +286,16 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         column = question.ranks or "last"
         rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
     return Panel(
-        question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
+        query.name,
+        question.asks,
+        _address(pairs),
+        question.ranks,
+        rows,
+        answer.total if answer else 0,
+        table_formats(
+            f"ask/{query.name}",
+            [*(pair for pair in pairs if pair[0] != ASK), (LIMIT.name, "0")],
+        ),
     )
 
 
@@ -263,6 +305,13 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
 def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, object]:
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
+    lanes_axis = _axis_of(query, answer.known) if lanes else None
+    lanes_pictures: dict[str, Callable[[], Picture]] = {}
+    if lanes_axis:
+        ranks = query.question.ranks
+        lanes_pictures["lanes"] = partial(
+            lanes_picture, _title(query), lanes, lanes_axis, "in", full, ranks
+        )
     everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
     rows = _cells(query, answer)
     return {
@@ -274,7 +323,7 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "total": answer.total,
         "lanes": lanes,
         "full": full,
-        "lanes_axis": _axis_of(query, answer.known) if lanes else None,
+        "lanes_axis": lanes_axis,
         "everything": _address([*everything, (ASK, query.name)])
         if answer.total > len(rows)
         else None,
@@ -288,11 +337,25 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": [
-            (form, download(f"ask/{query.name}", [*everything, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats(f"ask/{query.name}", everything),
+        "pictures": {**_captures_picture(query, answer.known), **lanes_pictures},
     }
+
+
+def _title(query: AskQuery) -> str:
+    """Return a question, and what it is about."""
+    return f"{query.question.asks} {_heading(query) or 'The whole archive'}"
+
+
+def _captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Picture]]:
+    """Return the captures that an answer is read from, through time."""
+    through = _through_time(known)
+    axis, bars = through["axis"], through.get("captures_bars")
+    if not isinstance(axis, Axis) or not isinstance(bars, list):
+        return {}
+    rows = [Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())]
+    title = f"Captures: {_heading(query) or 'the whole archive'}"
+    return {"captures": lambda: strips(title, rows, axis)}
 
 
 def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:

@@ -2,6 +2,7 @@
 // highlighted lines of the graph. Each position of the slider is an address (`at`), so that the back
 // button works and the address of a view can be shared.
 import { fetchPage } from "./fetch_page.js";
+import "./save.js";
 
 const PAUSE = 900; // milliseconds between two steps when time plays
 let timer = 0;
