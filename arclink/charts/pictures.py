@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import ClassVar
 
 from arclink.access.formats.table import cut_in_the_middle
 from arclink.access.link_states import State
@@ -25,6 +26,7 @@ COLOURS = {
     "out": "#1d5a96",
     "link": "#1d4f86",
     "warn": "#9c2b1f",
+    "good": "#2a6a3c",
 }
 """The colours of light pages, by the names that they have in the style sheet."""
 
@@ -33,33 +35,41 @@ _FILLS = {"amount": "link", "read": "ink", "gone": "warn"}
 
 MARGIN, _HEAD, _FOOT = 20.0, 46.0, 40.0
 _WIDTH, _LABEL, _AMOUNT = 900.0, 240.0, 80.0
+_BROAD = 640.0
+"""Width of drawings from which narrow pages scroll them, so that their texts can be read."""
+
 _CHARACTER = 6.2
 """Width of a character of most texts of 11 units, which are the texts of a drawing."""
 _LINKS = re.compile(r"</?a\b[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Drawing:
     """A picture.
 
     Attributes:
         title: What it shows.
         width: Width of the drawing, in units of SVG.
         height: Height of the drawing.
-        drawing: Elements of SVG.
+        elements: Elements of SVG.
     """
 
     title: str
     width: float
     height: float
-    drawing: str
+    elements: str
+
+    media_type: ClassVar = "image/svg+xml"
+    suffix: ClassVar = ".svg"
 
     @property
     def inline(self) -> str:
         """The picture as an element of a page."""
+        role = "group" if "<a " in self.elements else "img"
         return (
-            f'<svg class="drawn" viewBox="0 0 {self.width:.0f} {self.height:.0f}" role="group" '
-            f'aria-label="{escape(self.title)}">{self.drawing}</svg>'
+            f'<svg class="drawn{" broad" if self.width > _BROAD else ""}" width="{self.width:.0f}" '
+            f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" role="{role}" '
+            f'aria-label="{escape(self.title)}">{self.elements}</svg>'
         )
 
     def file(self, source: str) -> str:
@@ -81,7 +91,7 @@ class Picture:
             f'<rect width="100%" height="100%" fill="{COLOURS["paper"]}"/>'
             f'<text x="{MARGIN}" y="28" font-size="16" font-weight="bold" '
             f'fill="{COLOURS["ink"]}">{escape(title)}</text>'
-            f'<g transform="translate({MARGIN} {_HEAD})">{_LINKS.sub("", self.drawing)}</g>'
+            f'<g transform="translate({MARGIN} {_HEAD})">{_LINKS.sub("", self.elements)}</g>'
             f'<text x="{MARGIN}" y="{height - 14:.0f}" font-size="10" '
             f'fill="{COLOURS["soft"]}">{escape(foot)}</text></svg>\n'
         )
@@ -106,7 +116,7 @@ class Strip:
     marks: Sequence[Mark] = ()
 
 
-def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: str = "") -> Picture:
+def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: str = "") -> Drawing:
     """Return rows one below the other, on one axis of time.
 
     Args:
@@ -123,7 +133,9 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         parts += [line(at, 0, at, bottom + 4), text(at, bottom + 16, label, "middle")]
     y = 0.0
     for row in rows:
-        parts.append(text(left - 12, y + row.height / 2 + 4, _short(row.label, left), "end", "ink"))
+        parts.append(
+            text(left - 12, y + row.height / 2 + 4, shortened(row.label, left), "end", "ink")
+        )
         for gap in row.gaps:
             parts.append(
                 f'<rect class="gap" fill="url(#hatch)" x="{left + wide * gap.x / 100:.1f}" '
@@ -141,7 +153,7 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         y += row.height + 6
     if scale:
         parts.append(text(left, bottom + 34, scale))
-    return Picture(title, _WIDTH, bottom + (40 if scale else 22), "".join(parts))
+    return Drawing(title, _WIDTH, bottom + (40 if scale else 22), "".join(parts))
 
 
 def share(label: str, count: int, most: int, kind: str = "amount") -> Strip:
@@ -152,7 +164,7 @@ def share(label: str, count: int, most: int, kind: str = "amount") -> Strip:
 
 
 def scale_of(axis: Axis, full: int, nouns: str = "links") -> str:
-    """Return what a bar of full height stands for, for `strips`."""
+    """Return the meaning of a bar of full height, for `strips`."""
     return f"A bar of full height: {full:,} {nouns} in one {axis.unit.name.lower()}."
 
 
@@ -170,10 +182,21 @@ def rect(x: float, y: float, width: float, height: float, kind: str, title: str)
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", kind: str = "soft") -> str:
-    """Return a text, whose direction does not turn the rest round."""
+    """Return a text, whose direction does not turn the rest round.
+
+    Args:
+        x: Place of its anchor.
+        y: Place of its line.
+        words: The text.
+        anchor: ``start``, ``middle`` or ``end``.
+        kind: Its colour; with `` halo`` after it, no line below touches it.
+    """
+    halo = ""
+    if kind.endswith(" halo"):
+        halo = f'stroke="{COLOURS["paper"]}" stroke-width="3" paint-order="stroke" '
     return (
-        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
-        f'unicode-bidi="isolate" fill="{colour(kind)}">{escape(words)}</text>'
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {halo}'
+        f'unicode-bidi="isolate" fill="{colour(kind.partition(" ")[0])}">{escape(words)}</text>'
     )
 
 
@@ -185,7 +208,7 @@ def line(x: float, y: float, other_x: float, other_y: float) -> str:
     )
 
 
-def _short(words: str, room: float) -> str:
+def shortened(words: str, room: float) -> str:
     """Return a label that fits, with its beginning and its end."""
     return cut_in_the_middle(words, int((room - 16) / _CHARACTER))
 

@@ -72,6 +72,8 @@ EXTRA = {
 
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "source": "Page, host or domain that links; named like `name`.",
+    "target": "Page, host or domain that it links to; named like `name`.",
     "text": "Text of the links, or alternate text of images; may be empty.",
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
     "state": "Why it is in the list.",
@@ -179,6 +181,15 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
+    ),
+    "host-links": Question(
+        "What links to what around it?",
+        "Graph",
+        "A row for each two hosts, domains or pages of which one links to the other, and at least "
+        "one is the part, those with most links first. Links of a host to itself are left out. All "
+        "variants of a page are one page.",
+        "links",
+        ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
     "common": Question(
         "Who links to all of these?",

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, redirect, request
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError
 from arclink.access.texts import printable, printable_uri
-from arclink.charts.pictures import Picture, share, strips
+from arclink.charts.pictures import Drawing, share, strips
 from arclink.charts.svg import height_of
 from arclink.errors import UsageError
 from arclink.model import Memento
@@ -82,7 +82,7 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
     )
 
 
-def _by_year(text: str, years: Mapping[str, int]) -> Picture:
+def _by_year(text: str, years: Mapping[str, int]) -> Drawing:
     most = max(years.values(), default=1)
     rows = [share(year, count, most) for year, count in years.items()]
     return strips(f"Captures by year: {printable(text)}", rows)

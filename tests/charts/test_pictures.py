@@ -7,7 +7,7 @@ import pytest
 
 from arclink.access.tallies import Period
 from arclink.access.texts import printable
-from arclink.charts.pictures import COLOURS, Picture, Strip, share, strips, text
+from arclink.charts.pictures import COLOURS, Drawing, Strip, share, strips, text
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 from tests.access.example_answers import NASTY
@@ -16,7 +16,7 @@ from tests.sources import ROOT
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def file_of(picture: Picture, source: str = "ArcLink · http://127.0.0.1/") -> ElementTree.Element:
+def file_of(picture: Drawing, source: str = "ArcLink · http://127.0.0.1/") -> ElementTree.Element:
     return ElementTree.fromstring(picture.file(source))
 
 
@@ -51,7 +51,7 @@ def test_a_file_has_title_source_and_every_colour_in_it() -> None:
 
 
 def test_a_file_has_no_links_and_a_page_has() -> None:
-    picture = Picture("a", 10, 10, f'<a href="?uri=a&amp;b">{text(0, 0, "<a>")}</a>')
+    picture = Drawing("a", 10, 10, f'<a href="?uri=a&amp;b">{text(0, 0, "<a>")}</a>')
     assert 'href="?uri=a&amp;b"' in picture.inline
     drawn = file_of(picture)
     assert [mark.text for mark in drawn.iter(f"{SVG}text")][1] == "<a>"

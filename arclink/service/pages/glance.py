@@ -11,7 +11,7 @@ from arclink.access.chronicles import Chronicle
 from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.texts import printable, printable_uri
-from arclink.charts.pictures import Picture, Strip, scale_of, strips
+from arclink.charts.pictures import Drawing, Strip, scale_of, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
@@ -112,7 +112,7 @@ def show_glance(
     }
 
 
-def _through_time(query: LinkQuery, chronicle: Chronicle, axis: Axis) -> Picture:
+def _through_time(query: LinkQuery, chronicle: Chronicle, axis: Axis) -> Drawing:
     """Return links to a page, its captures and links on it, on one axis."""
     inlinks = axis.bars(chronicle.inlinks, "link seen", "links seen")
     outlinks = axis.bars(chronicle.outlinks, "link on it", "links on it")
@@ -129,7 +129,7 @@ def _through_time(query: LinkQuery, chronicle: Chronicle, axis: Axis) -> Picture
 
 def lanes_picture(
     title: str, lanes: Sequence[Lane], axis: Axis, side: str, full: int, nouns: str = "links"
-) -> Picture:
+) -> Drawing:
     """Return hosts, texts or other rows through time."""
     rows = [
         Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=axis.unknown())

@@ -7,14 +7,13 @@ PNG of them.
 
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from flask import Response, request
 from werkzeug.exceptions import NotFound
 
 from arclink.access.texts import printable
-from arclink.charts.pictures import Picture
 
 PICTURE: Final = "picture"
 """The parameter with the name of a picture."""
@@ -27,7 +26,21 @@ _TABLES: Final = {
     "parquet": "Parquet",
 }
 
-Pictures = Mapping[str, Callable[[], Picture]]
+
+class Saved(Protocol):
+    """A picture, or what is shown in another form, as a file."""
+
+    @property
+    def media_type(self) -> str: ...
+
+    @property
+    def suffix(self) -> str: ...
+
+    def file(self, source: str) -> str | bytes:
+        """Return the file; ``source`` says where it is from."""
+
+
+Pictures = Mapping[str, Callable[[], Saved]]
 """The pictures of a page by name; most requests need none of them as a file."""
 
 
@@ -67,8 +80,9 @@ def picture_file(pictures: Pictures, archive: str) -> Response | None:
         raise NotFound(f"This page has no picture {printable(name)!a}; it has: {known}.")
     page = f"{request.base_url}{'?' if given() else ''}{urlencode(given())}"
     source = printable(f"{archive + ' · ' if archive else ''}ArcLink · {page}")
+    picture = pictures[name]()
     response = Response(
-        pictures[name]().file(source), HTTPStatus.OK, content_type="image/svg+xml; charset=utf-8"
+        picture.file(source), HTTPStatus.OK, content_type=f"{picture.media_type}; charset=utf-8"
     )
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.svg"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}{picture.suffix}"'
     return response

@@ -12,7 +12,7 @@ from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
-from arclink.charts.pictures import Picture, Strip, share, strips
+from arclink.charts.pictures import Drawing, Strip, share, strips
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, day_in_words, most_of
 from arclink.model import Timestamp
@@ -27,7 +27,9 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
+from arclink.service.pages.growing import Growing, grown
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about
 from arclink.service.pages.saving import table_formats
@@ -63,6 +65,8 @@ _MOST_ROWS = 8
 """Number of rows of each at a glance."""
 
 _OF_ADDRESSES = frozenset(".:/")
+
+_NAMES = frozenset({"name", "source", "target"})
 
 _TIMES = frozenset({"first", "last", "since", "host_last"})
 
@@ -157,7 +161,7 @@ def show_site(
         "tabs": _tabs(given, name),
     }
     if name:
-        return {**words, **_whole(given, query, tables.answer(store, query))}
+        return {**words, **_whole(given, query, store, tables)}
     return {**words, **_at_a_glance(given, query, store, tables)}
 
 
@@ -244,7 +248,7 @@ def _at_a_glance(
 
 def _panel_picture(
     query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
-) -> Picture:
+) -> Drawing:
     """Return the first rows of an answer, with their numbers or times."""
     answer = answer or tables.answer(store, query)
     what, ranks = query.question.columns[0], query.question.ranks
@@ -302,11 +306,13 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
 # One question
 
 
-def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, object]:
+def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
+    answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
+    pictures, growing = _drawn(given, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
-    lanes_pictures: dict[str, Callable[[], Picture]] = {}
+    lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
         ranks = query.question.ranks
         lanes_pictures["lanes"] = partial(
@@ -338,8 +344,39 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "since": given.text(FROM),
         "until": given.text(TO),
         "downloads": table_formats(f"ask/{query.name}", everything),
-        "pictures": {**_captures_picture(query, answer.known), **lanes_pictures},
+        "drawn": pictures,
+        "growing": growing,
+        "pictures": {
+            **_captures_picture(query, answer.known),
+            **lanes_pictures,
+            **{name: partial(_same, picture) for name, picture in pictures.items()},
+            **(
+                {"network": lambda: growing.picture, "graph": lambda: growing.file}
+                if growing
+                else {}
+            ),
+        },
     }
+
+
+def _same(picture: Drawing) -> Drawing:
+    return picture
+
+
+def _drawn(
+    given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
+) -> tuple[dict[str, Drawing], Growing | None]:
+    """Return the pictures of an answer, and the graph that grows if it has links."""
+    title = _title(query)
+    if query.name != LINKS:
+        return drawn(query, answer, title), None
+
+    def ask(asked: AskQuery) -> "AskAnswer | None":
+        return tables.answers(store, [asked])[0]
+
+    wide = pairs_query(query)
+    growing = grown(replace(wide, period=None), title, _pairs(given), ask)
+    return drawn(query, ask(wide) or answer, title), growing
 
 
 def _title(query: AskQuery) -> str:
@@ -347,7 +384,7 @@ def _title(query: AskQuery) -> str:
     return f"{query.question.asks} {_heading(query) or 'The whole archive'}"
 
 
-def _captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Picture]]:
+def _captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Drawing]]:
     """Return the captures that an answer is read from, through time."""
     through = _through_time(known)
     axis, bars = through["axis"], through.get("captures_bars")
@@ -365,6 +402,8 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
+    if query.name == LINKS:  # its rows are drawn as matrices
+        return [], 0
     if not (ranks and "period" in answer.table.column_names and known.first and known.last):
         return [], 0
     if len(query.asked) > 1:
@@ -401,7 +440,7 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     most = max((row[ranks] for row in rows), default=0) if ranks else 0
 
     def cell(name: str, value: object) -> Cell:
-        if name == "name":
+        if name in _NAMES:
             return Cell("name", value, _about(str(value), query.level) if value else "")
         if name in _TIMES:
             return Cell("time", value)

@@ -9,7 +9,7 @@ from arclink.access.formats.anchors import uri_m_of
 from arclink.access.replay import ReplayPrefix
 from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri
-from arclink.charts.pictures import Picture, Strip, scale_of, share, strips
+from arclink.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Kind
 from arclink.service.pages.requests import Asked, about
@@ -77,7 +77,7 @@ def show_words(
 
 def _picture(
     answer: AnchorsAnswer, charts: Sequence[Mapping[str, int]], axis: Axis, full: int
-) -> Picture:
+) -> Drawing:
     """Return the words through time; without axis, or in rows per period, their numbers."""
     most = max((anchor.counts.links for anchor in answer.anchors), default=1)
     rows = []
