@@ -122,9 +122,11 @@ class OfQuestion(Within, total=False):
     Attributes:
         scope: ``page``, ``prefix``, ``host``, ``domain`` or ``archive``.
         level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
-        by: ``day``, ``month`` or ``year``: rows for each.
+        by: ``day``, ``month``, ``year``, or windows of time such as ``2009-11,2010-01/2010-03``:
+            rows for each; ``all`` for all time together.
         external: Whether only links from other sites count.
         words: The words that ``find`` finds.
+        of: ``text`` or ``word``: what ``typical-words`` counts.
         limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
@@ -133,6 +135,7 @@ class OfQuestion(Within, total=False):
     by: str
     external: bool
     words: str
+    of: str
     limit: int
 
 

@@ -47,11 +47,11 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
     """
     rows = answer.table.to_pylist()
     has_periods = "period" in answer.table.column_names
-    if not rows or not has_periods or len(query.asked) > 1 or query.period is None:
+    if not rows or not has_periods or len(query.asked) > 1 or query.windows.period is None:
         return {}
     if query.name == LINKS:
         return _matrices([row for row in rows if _is_inside(query, row)], title)
-    periods = [*answer.known.by(query.period)]
+    periods = [*answer.known.by(query.windows.period)]
     if query.name == "new-lost":
         return {"up-and-down": _up_and_down(rows, periods, title, is_all=len(rows) == answer.total)}
     if not query.question.ranks or query.name in _WITHOUT_RANKS or len(periods) < 2:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
+from arclink.analysis.windows import EVER
 from arclink.charts.network import NetworkNode, network
 from arclink.charts.pictures import Drawing
 from arclink.extras import analysis_extra
@@ -169,7 +170,7 @@ def grown(
         [*_about(query.level, nodes), *kept, (LIMIT.name, "0")], name="captures"
     )
     file = GraphFile(
-        query.level, title, nodes, shown, lambda: answer(replace(captures, period=None))
+        query.level, title, nodes, shown, lambda: answer(replace(captures, windows=EVER))
     )
     left_out = len({name for ends in around for name in ends} - {*nodes})
     is_all = first.total <= first.table.num_rows

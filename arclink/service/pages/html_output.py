@@ -6,7 +6,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Flask, Response, current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
@@ -70,6 +70,12 @@ def _share_compiled_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.bytecode_cache = _COMPILED
 
 
+def compile_templates(app: Flask) -> None:
+    """Compile all templates, so that the first reader of a page does not wait for it."""
+    for name in app.jinja_env.list_templates():
+        app.jinja_env.get_template(name)
+
+
 @site.app_template_filter("pieces")
 def pieces(uri: str) -> list[str]:
     """Return the parts of ``uri`` between which a line may break.
@@ -81,7 +87,7 @@ def pieces(uri: str) -> list[str]:
 
 
 @site.app_template_filter("number")
-def number(count: int) -> str:
+def number(count: float) -> str:
     """Return ``count`` with separators for thousands."""
     return f"{count:,}"
 
