@@ -33,6 +33,7 @@ from arclink.service.pages.sites import (
     similar_to,
     words_typed,
 )
+from arclink.service.pages.texts import show_texts
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -55,6 +56,7 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
         View.LINKS: show_links,
         View.WORDS: show_words,
         View.CHANGES: show_changes,
+        View.TEXT: show_texts,
         View.GRAPH: show_graph,
         View.PLACES: show_places,
         View.CAPTURES: show_captures,
@@ -149,6 +151,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
         "tabs": [
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
+            if view is not View.TEXT or settings.has_pages
         ],
         "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
         "browse": _address_then(asked, query.uri, chronicle),
