@@ -82,6 +82,8 @@ EXTRA = {
 
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "source": "Page, host or domain that links; named like `name`.",
+    "target": "Where the link leads; `host-links`: named like `name`.",
     "text": "Text of the links, or alternate text of images; may be empty.",
     "term": "Text of the links, or a word of these (`of`).",
     "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
@@ -128,7 +130,6 @@ COLUMNS: Mapping[str, str] = {
         "known: the link appeared between the two. Without one, it may be older."
     ),
     "page": "Page with the link.",
-    "target": "Where the link leads.",
     "captures": (
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
     ),
@@ -273,6 +274,15 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
+    ),
+    "host-links": Question(
+        "What links to what around it?",
+        "Graph",
+        "A row for each two hosts, domains or pages of which one links to the other, and at least "
+        "one is the part, those with most links first. Links of a host to itself are left out. All "
+        "variants of a page are one page.",
+        "links",
+        ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
     "common": Question(
         "Who links to all of these?",

@@ -25,6 +25,7 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
+from arclink.service.pages.saving import given
 from arclink.service.pages.sites import (
     is_about_site,
     scopes_of,
@@ -68,17 +69,17 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
 def page() -> Response:
     """Show the form; with a URI, also one view of it, or the error in the query."""
     asked = Asked(View.GLANCE, ())
-    given = list(request.args.items(multi=True))
+    parameters = given()
     try:
-        if words := words_typed(given):
+        if words := words_typed(parameters):
             found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
             assert isinstance(found, Response)
             return found
-        if is_about_site(given):
-            return _site(given)
-        asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
+        if is_about_site(parameters):
+            return _site(parameters)
+        asked = Asked.from_parameters(parameters) if parameters else asked
         store = current_store()
-        if not request.args:
+        if not parameters:
             return _start(store)
         with store.snapshot():  # a page combines several answers
             template, shown = _view(asked, store)
@@ -123,7 +124,7 @@ def _start(store: Scans) -> Response:
     return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
 
 
-def _site(given: Sequence[tuple[str, str]]) -> Response:
+def _site(parameters: Sequence[tuple[str, str]]) -> Response:
     """Show a site or the whole archive, at a glance or one question.
 
     Raises:
@@ -132,7 +133,7 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
     """
     asked = Asked(View.GLANCE, ())
     try:
-        words = show_site(given, current_store(), stores_of_app().tables)
+        words = show_site(parameters, current_store(), stores_of_app().tables)
     except NotReadyError as error:
         response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
@@ -187,12 +188,12 @@ def _shown(
     template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object
 ) -> Response:
     settings = stores_of_app().settings
-    given = {name: printable(value) for name, value in reversed(asked.given)}
+    written = {name: printable(value) for name, value in reversed(asked.given)}
     typed = printable(request.args.get("uri") or request.args.get("url") or "").strip()
     return rendered(
         template,
         code,
-        asked=given,
+        asked=written,
         typed=typed,
         view=asked.view,
         collection=settings.collection,

@@ -452,3 +452,27 @@ def test_axe_finds_nothing_wrong(
             page.goto(address)
             found[address] = violations(page, axe)
         assert {address: wrong for address, wrong in found.items() if wrong} == {}
+
+
+def test_a_picture_is_saved_as_png(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("glance"))
+        page.locator("details.save summary").first.click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="PNG").first.click()
+        assert download.value.suggested_filename == "through-time.png"
+        data = download.value.path().read_bytes()
+        assert data.startswith(b"\x89PNG")
+        width, height = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
+        assert width == 2 * 940
+        assert height > 300
+
+
+def test_without_a_script_pictures_are_saved_as_svg_only(
+    browser: "Browser", service: Service
+) -> None:
+    with looking(browser, service, java_script_enabled=False) as page:
+        page.goto(service.view("glance"))
+        page.locator("details.save summary").first.click()
+        assert page.get_by_role("link", name="SVG").first.is_visible()
+        assert not page.locator("[data-png]").first.is_visible()

@@ -3,6 +3,7 @@
 // button works and the address of a view can be shared.
 import "./complete.js";
 import { fetchPage } from "./fetch_page.js";
+import "./save.js";
 
 const PAUSE = 900; // milliseconds between two steps when time plays
 let timer = 0;

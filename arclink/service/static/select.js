@@ -2,6 +2,7 @@
 // selection; this script only asks it again, and keeps the address line in step.
 import "./complete.js";
 import { endRequest, fetchPage } from "./fetch_page.js";
+import "./save.js";
 
 const PAUSE = 300; // milliseconds without a key before the server is asked
 let timer = 0;
