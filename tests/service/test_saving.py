@@ -26,7 +26,7 @@ PAGES = [
 def test_everything_to_save_is_there(client: FlaskClient, query: str) -> None:
     shown = page(client, query)
     saved = hrefs(shown, ".save a")
-    assert saved
+    assert saved or "view=text" in query  # two texts next to each other
     for address in saved:
         path = address if address.startswith("/") else f"/{query.partition('?')[0]}{address}"
         path = path if "picture=" in path or address.startswith("/") else f"/{address}"
