@@ -217,7 +217,7 @@ QUESTIONS: Mapping[str, Question] = {
         has_terms=True,
     ),
     "new-words": Question(
-        "Which words came and went?",
+        "Which words appeared and disappeared?",
         "New and lost words",
         "A row for each text of links to it that is in one of the last two periods and not in the "
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
@@ -354,10 +354,10 @@ QUESTIONS: Mapping[str, Question] = {
     "near": Question(
         "Which addresses are almost the same?",
         "Almost the same",
-        "A row for each page, host or domain that differs by few letters, captured or only linked: "
-        "a third of the letters, at most three; a swap counts as two. Pages differ in the path, or "
-        "in the host. For a host or domain, its first page is compared. Those with fewest other "
-        "letters come first.",
+        "A row for each page, host or domain, captured or only linked at any time, that differs by "
+        "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
+        "the path, or in the host. For a host or domain, its first page is compared. Those with "
+        "fewest other letters come first.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,

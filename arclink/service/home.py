@@ -39,6 +39,7 @@ from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
+from arclink.service.validators import will_change
 from arclink.store.protocols import Answers, Scans
 from arclink.uris.surts import surt_of
 
@@ -84,6 +85,8 @@ def page() -> Response:
             template, shown = _view(asked, store)
         if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
             shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
+            if shown["similar"] is None:
+                will_change()
         return _shown(template, asked, **shown)
     except BadParameterError as error:
         return _shown(
@@ -109,11 +112,13 @@ def _start(store: Scans) -> Response:
     asked = Asked(View.GLANCE, ())
     if not store.last_batch():
         return _shown("start.html", asked, sums=None, examples=[])
-    words: dict[str, object] = {"panels": [], "axis": None, "known": None}
+    words: dict[str, object] = {"panels": [], "axis": None, "known": None, "is_whole": False}
     try:
         words.update(show_site((), store, stores_of_app().tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
+    if not words["is_whole"]:
+        will_change()
     with store.snapshot():
         sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
     return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
@@ -133,6 +138,8 @@ def _site(parameters: Sequence[tuple[str, str]]) -> Response:
         response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
         return response
+    if not words.get("is_whole", True):
+        will_change()
     return _shown(
         "site_question.html" if "question" in words else "site_glance.html", asked, **words
     )

@@ -416,7 +416,7 @@ def test_an_error_page_says_what_is_wrong(
 
 
 def test_the_page_of_an_unknown_uri_leads_to_known_ones(client: FlaskClient) -> None:
-    assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == [
+    assert hrefs(page(client, "?uri=x.example/nothing"), "[aria-labelledby=near] a") == [
         "?uri=http%3A%2F%2Fx.example%2Fa%7Cb"
     ]
     assert not hrefs(page(client, "?uri=x.example/nothing"), "a[href^=aggregate]")

@@ -200,10 +200,10 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
-def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]]:
+def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
     """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
 
-    The list is empty if the relations cannot be asked now.
+    None if the relations cannot be asked now.
 
     Raises:
         StoreError: The store cannot be read.
@@ -216,7 +216,9 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     try:
         answers = tables.answers(store, queries)
     except (NotReadyError, UsageError):
-        return []
+        return None
+    if None in answers:
+        return None
     return [
         (row["name"], _about(row["name"], query.level), row["captures"])
         for query, answer in zip(queries, answers, strict=True)
@@ -265,6 +267,7 @@ def _at_a_glance(
     captures, *answers = tables.answers(store, queries)
     answered = [*zip(queries[1:], answers, strict=True)]
     return {
+        "is_whole": captures is not None and None not in answers,
         "known": captures and captures.known,
         **(_through_time(captures.known) if captures else {}),
         "panels": [_panel(given, asked, answer) for asked, answer in answered],

@@ -1,5 +1,6 @@
 // Counts the selection while a user types. The server reads the form and makes the address of its
 // selection; this script only asks it again, and keeps the address line in step.
+import "./complete.js";
 import { endRequest, fetchPage } from "./fetch_page.js";
 import "./save.js";
 
