@@ -387,11 +387,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
             **_captures_picture(query, answer.known),
             **lanes_pictures,
             **{name: partial(_same, picture) for name, picture in pictures.items()},
-            **(
-                {"network": lambda: growing.picture, "graph": lambda: growing.file}
-                if growing
-                else {}
-            ),
+            **(growing.pictures if growing else {}),
         },
     }
 
