@@ -19,7 +19,7 @@ from arclink.model import Timestamp
 Row = Mapping[str, object]
 """Values by column, cleaned for writing.
 
-A value is a text, a number, None, a list of texts, or a list of nested rows (`RowAnswer.nested`).
+A value is a text, a number, None, or a list of texts.
 """
 
 _TIMES = frozenset(
@@ -58,8 +58,6 @@ class RowAnswer:
         labels: The value of that column, by list.
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
-        nested: Column that contains nested rows; CSV and the terminal write them after their row.
-            Empty without nested rows.
     """
 
     about: Mapping[str, object]
@@ -68,7 +66,6 @@ class RowAnswer:
     sections: Mapping[str, Sequence[Row]]
     section: str = ""
     labels: Mapping[str, str] | None = None
-    nested: str = ""
     shown: Sequence[str] = ()
     next: str | None = None
     decimals: int = 6
@@ -78,14 +75,6 @@ class RowAnswer:
         for name, rows in self.sections.items():
             label = {self.section: (self.labels or {}).get(name, name)} if self.section else {}
             yield from ({**label, **row} for row in rows)
-
-    def flat(self) -> Iterator[Row]:
-        """Yield the rows of all lists, each followed by its nested rows."""
-        for row in self.labelled():
-            yield row
-            inner = row.get(self.nested)
-            if isinstance(inner, list):
-                yield from ({**row, **one} for one in inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ class RowFormat:
     write: Callable[[RowAnswer], Iterator[bytes]]
 
 
-def write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
+def _write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one document that ends with a line end."""
     yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -125,7 +114,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iter
 
 def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
     """Yield CSV. The texts of a list are separated by spaces."""
-    rows = ([_cell(row.get(column)) for column in answer.columns] for row in answer.flat())
+    rows = ([_cell(row.get(column)) for column in answer.columns] for row in answer.labelled())
     return csv_pieces(answer.columns, rows)
 
 
@@ -136,7 +125,7 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     names = answer.shown or answer.columns
     rows = [
         [_shown(column, row.get(column), answer.decimals) for column in names]
-        for row in answer.flat()
+        for row in answer.labelled()
     ]
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
@@ -149,7 +138,7 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
     form.name: form
     for form in (
         RowFormat("table", (), _write_rows_table),
-        RowFormat("json", ("application/json",), write_rows_json),
+        RowFormat("json", ("application/json",), _write_rows_json),
         RowFormat(
             "jsonl",
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),

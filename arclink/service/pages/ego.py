@@ -22,7 +22,15 @@ from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
-from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.requests import (
+    Asked,
+    View,
+    about,
+    download,
+    downloads_of_sites,
+    plain_query,
+    refuse_others,
+)
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -108,7 +116,6 @@ def show_graph(
         )
         for direction in (Direction.IN, Direction.OUT)
     }
-    level = [] if by == "page" else [("level", by)]
     in_and_out = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
@@ -132,8 +139,10 @@ def show_graph(
         "all_links": about(
             plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
         ),
-        "downloads": [
-            (form, download("linkQuery", [*given, *level, ("format", form)]))
+        "downloads": downloads_of_sites(query, by)
+        if by != "page"
+        else [
+            (form, download("linkQuery", [*given, ("format", form)]))
             for form in ("json", "jsonl", "csv")
         ],
     }

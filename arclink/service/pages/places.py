@@ -5,7 +5,7 @@ from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, links_over_time
-from arclink.service.pages.requests import Asked, download
+from arclink.service.pages.requests import Asked, downloads_of_sites
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -36,7 +36,6 @@ def show_places(
         for direction in (Direction.IN, Direction.OUT)
         if direction in answer.counted
     }
-    given = [*(pair for pair in asked.given if pair[0] not in ("limit", "level")), ("level", level)]
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
@@ -47,8 +46,5 @@ def show_places(
         "everything": asked.changed({"limit": "0"})
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
-        "downloads": [
-            (form, download("linkQuery", [*given, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": downloads_of_sites(query.links, level, query.period.name.lower()),
     }
