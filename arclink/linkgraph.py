@@ -34,12 +34,12 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.times import AT, AT_OR_SPAN
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
+from arclink.extras import analysis_extra
 from arclink.model import Memento, Span
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS

@@ -135,9 +135,19 @@ LOG = Parameter(
 )
 _LOG_REQUESTS = switch("log-requests", "Log every request.")
 _INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
-_TITLE = Parameter("title", "Title of the archive, for its front page.", TEXT, metavar="TEXT")
+_TITLE = Parameter(
+    "title",
+    "Title of the archive, for its front page; with the name of a collection, its title.",
+    TEXT,
+    is_list=True,
+    metavar="[NAME=]TEXT",
+)
 _DESCRIPTION = Parameter(
-    "description", "What the archive is, for its front page.", TEXT, metavar="TEXT"
+    "description",
+    "What the archive, or a collection, is.",
+    TEXT,
+    is_list=True,
+    metavar="[NAME=]TEXT",
 )
 EMBARGO = Parameter(
     "embargo",
@@ -279,9 +289,12 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         raise UsageError(
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
+    titles, descriptions = (_by_name(one, given, where) for one in (_TITLE, _DESCRIPTION))
     return Settings(
-        title=_TITLE.optional(given) or "",
-        description=_DESCRIPTION.optional(given) or "",
+        title=titles.pop("", ""),
+        description=descriptions.pop("", ""),
+        titles=titles,
+        descriptions=descriptions,
         replay=REPLAY.optional(given) or NO_REPLAY,
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(
@@ -296,6 +309,25 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         archives=ARCHIVES.many(given),
         browse=replay_origin(_BROWSE_ORIGIN.optional(given) or "", PUBLIC.optional(given) or ""),
     )
+
+
+def _by_name(
+    parameter: Parameter[str], given: Given, where: str | Mapping[str, str]
+) -> dict[str, str]:
+    """Return texts by the name of the collection that they begin with; others have no name.
+
+    Raises:
+        UsageError: A collection, or the whole service, has two of them.
+    """
+    texts: dict[str, str] = {}
+    for written in parameter.many(given):
+        name, sign, text = written.partition("=")
+        if not sign or isinstance(where, str) or name not in where:
+            name, text = "", written
+        if name in texts:
+            raise UsageError(f"--{parameter.name} {written}: there is already: {texts[name]}")
+        texts[name] = text
+    return texts
 
 
 def _connections(given: Given) -> Connections:

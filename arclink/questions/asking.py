@@ -11,12 +11,14 @@ from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
-from arclink.model import ALL_TIME, Timestamp
+from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
 from arclink.questions.table import Basis, QuestionScope
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
+from arclink.relations.parts import WebPart
+from arclink.uris.hosts import Host, domain_of, host_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +27,7 @@ _FOLDER = "arclink.questions.sql"
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
-        *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
+        *((name, arrow.string()) for name in ("key", "part_first", "part_last", "place")),
     ]
 )
 
@@ -83,11 +85,7 @@ class KnownCaptures:
 
     def by(self, period: Period) -> Mapping[str, int]:
         """Return the number of captures in each period with some, oldest first."""
-        counts: dict[str, int] = {}
-        length = len(period.of(ALL_TIME.first))
-        for day, count in self.by_day.items():
-            counts[day[:length]] = counts.get(day[:length], 0) + count
-        return counts
+        return period.summed(self.by_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +168,15 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
 
 
 def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
-    for number, asked in enumerate(query.asked):
-        yield number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:]
+    for number, (_, part) in enumerate(query.asked):
+        key = part.name if part.part in _NAMED else ""
+        yield number, key, part.first, part.last, _place(query, part)
+
+
+def _place(query: AskQuery, part: WebPart) -> str:
+    """Return the host of a part, or its domain at that level; empty if it has none."""
+    host = part.name if part.part in ("host", "site") else host_of(Surt(part.first))
+    return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
 def _terms(database: RelationsDatabase, term: Term) -> Iterator[tuple[str, str, int]]:
@@ -223,7 +228,8 @@ def _days(
     """Return the captures of each day that an answer is read from."""
     of, (first, last) = _read_from(query), astuple(query.span)
     if of != "captures" or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
-        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+        time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
+        return database.run(ready(_DAYS.format(f"{of} WHERE {time}")))
     days = database.once(ready(_DAYS.format("captures")))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
 
@@ -265,11 +271,13 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "kinds": database.kinds(query.wants),
         "part": parts[0].part,
         "name": parts[0].name,
+        "place": _place(query, parts[0]),
         "first": min(part.first for part in parts),
         "last": max(part.last for part in parts),
         **query.windows.values,
         "words": query.words.lower().split(),
         "number_of_parts": len(parts),
+        "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,
         "until": query.span.last,
     }

@@ -1,7 +1,7 @@
 """A question as a value, and the parameters that it is read from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
@@ -31,7 +31,7 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.texts import printable_uri
-from arclink.access.times import FROM, TO, span_of
+from arclink.access.times import FROM, TO, UNTIL, span_of
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER, WINDOWS, Windows
 from arclink.model import ALL_TIME, Kind, Span
@@ -135,6 +135,9 @@ LIMIT = Parameter(
     metavar="N",
 )
 
+_EARLIER = replace(FROM, form=UNTIL)
+"""``from`` of a question that compares two times."""
+
 ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     ADDRESSES,
     SCOPE,
@@ -173,7 +176,7 @@ class AskQuery(DeclaredQuery):
         level: How pages are named; None if rows are no pages.
         windows: The windows of rows.
         is_external: Only links from outside.
-        span: Only captures of this range.
+        span: Only captures of this range; the two times, if the question compares two.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
         words: Words to find.
@@ -209,7 +212,7 @@ class AskQuery(DeclaredQuery):
             asked=asked,
             level=question.level and (LEVEL.optional(given) or question.level),
             windows=windows,
-            span=span_of(given),
+            span=span_of(given, _EARLIER if question.compares else FROM),
             **cls.values(given, otherwise),
         )
 

@@ -32,7 +32,9 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "captures": _known_fields(answer),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
-    return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()}, decimals=3)
+    types = {field.name: field.type for field in answer.table.schema}
+    rows = {"rows": answer.table.to_pylist()}
+    return RowAnswer(about, lines, names, rows, types=types, decimals=3)
 
 
 def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:

@@ -45,15 +45,16 @@ class Question:
         asks: The question, as people read it.
         title: Its name in lists, as people read it.
         about: What a row is, and in which order rows are.
-        ranks: The column whose numbers say which rows come first; empty if rows come by time.
+        ranks: The column whose numbers say which rows come first, the greatest first; or empty.
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
         is_by_calendar: Whether it compares a period with others, so that windows of any other time
             make no sense.
         has_terms: Whether its text of SQL needs a table of the terms of each text.
-        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         period: The periods of rows, if the caller names none; None for all time together.
+        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
     """
 
     asks: str
@@ -65,13 +66,17 @@ class Question:
     level: Level | None = Level.HOST
     period: Period | None = None
     is_of_links: bool = True
+    compares: bool = False
     is_by_calendar: bool = False
     has_terms: bool = False
 
 
 EXTRA = {
     "asked": "The address that the row is about, if the question is about several.",
-    "period": "Window of time of the captures; `rising`: the later one of the two compared.",
+    "period": (
+        "Window of time of the captures; `rising` and `new-words`: the later one of the two "
+        "compared."
+    ),
 }
 """Columns that answers have in front when they are needed."""
 
@@ -86,9 +91,10 @@ COLUMNS: Mapping[str, str] = {
         "any time and of any kind."
     ),
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
-    "state": "Why it is in the list.",
+    "state": "Why it is in the list; `changed`: what differs.",
     "title": "Newest title of the page.",
     "found_in": "Where the words are: `address`, `title`, `words` of links.",
+    "letters": "Letters that are added, missing or other.",
     "links": (
         "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
         "(`http` and `https`, with `www` and without) are one page."
@@ -102,6 +108,7 @@ COLUMNS: Mapping[str, str] = {
     "domains": "Distinct registered domains of the linking pages.",
     "pages_before": "The same in the period before.",
     "hosts_before": "The same in the period before.",
+    "changes": "Links added and removed; null if they are not known.",
     "comparisons": "Pairs of captures.",
     "days_apart": (
         "Mean number of days between two compared captures. If it is much longer than the period, "
@@ -122,15 +129,22 @@ COLUMNS: Mapping[str, str] = {
     ),
     "page": "Page with the link.",
     "target": "Where the link leads.",
-    "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
+    "captures": (
+        "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
+    ),
     "status": "HTTP status of the newest capture that has one.",
+    "status_before": "HTTP status of the earlier capture.",
+    "title_before": "Title of the earlier capture; empty if it has none, null if not known.",
     "mime": "Media type of the newest capture that is no revisit.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
     "known": "Captures whose links are known, also if there are no links.",
-    "first": "Time of the first capture that counts.",
-    "last": "Time of the last capture that counts; `vanished`: of the last one without error.",
+    "first": "Time of the first capture that counts; `changed`: of the earlier one compared.",
+    "last": (
+        "Time of the last capture that counts; `vanished`: of the last one without error; "
+        "`changed`: of the later one compared."
+    ),
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
 }
@@ -163,6 +177,25 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "first", "last_without", "page", "text", "target"),
         level=Level.URI,
     ),
+    "changed": Question(
+        "What changed between two times?",
+        "Changed",
+        "A row for each page that differs between its newest captures by the end of `from` and by "
+        "the end of `to`; without these times, between its first and its last capture. Only "
+        "captures with known links count, also errors, which have none. `state` lists what "
+        "differs: content (the payload), links (targets), status, title. It is `not known before` "
+        "if there is no such capture by the earlier time: whether the page existed then is not "
+        "known. Pages with most links added and removed come first, and those not known before "
+        "last.",
+        "changes",
+        (
+            *("name", "state", "changes", "added", "removed", "status", "status_before"),
+            *("title", "title_before", "first", "last"),
+        ),
+        Basis.PART,
+        level=None,
+        compares=True,
+    ),
     "words": Question(
         "With which words?",
         "Words",
@@ -181,6 +214,19 @@ QUESTIONS: Mapping[str, Question] = {
         ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
         level=None,
         has_terms=True,
+    ),
+    "new-words": Question(
+        "Which words came and went?",
+        "New and lost words",
+        "A row for each text of links to it that is in one of the last two periods and not in the "
+        "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
+        "other one, no page has it. Only pages that were captured in both count. Texts on most "
+        "pages come first.",
+        "pages",
+        ("text", "state", "pages", "hosts"),
+        level=None,
+        period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -293,6 +339,18 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "found_in", "title", "hosts", "captures"),
         level=None,
+        is_of_links=False,
+    ),
+    "near": Question(
+        "Which addresses are almost the same?",
+        "Almost the same",
+        "A row for each page, host or domain that differs by few letters, captured or only linked: "
+        "a third of the letters, at most three; a swap counts as two. Pages differ in the path, or "
+        "in the host. For a host or domain, its first page is compared. Those with fewest other "
+        "letters come first.",
+        "",
+        ("name", "letters", "captures"),
+        level=Level.URI,
         is_of_links=False,
     ),
     "vanished": Question(

@@ -1,24 +1,33 @@
-"""Several stores in one service: each store below its own name, and a list of them at ``/``."""
+"""Several stores in one service: each below its name; a card of each, and a search, at ``/``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from wsgiref.types import WSGIApplication
 
-from flask import Flask, Response, jsonify
+from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
+from arclink.access.declarations import TEXT, Parameter
+from arclink.access.texts import printable
 from arclink.errors import StoreError
 from arclink.federation.requests import Asking
 from arclink.service.application import create_app
 from arclink.service.headers import register_headers, robots
+from arclink.service.pages.cards import Search, card_of
 from arclink.service.pages.html_output import rendered, site
 from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
+from arclink.service.responses import asked
 from arclink.service.settings import Settings
-from arclink.service.stores import Stores
+from arclink.service.stores import Stores, stores_in
+from arclink.service.together import Together
 from arclink.store.protocols import Scans
+
+_TYPED = Parameter(
+    "uri", "The address of a page or a site, or words, to look up in all collections.", TEXT
+)
 
 
 def create_collections(
@@ -40,12 +49,27 @@ def create_collections(
     register_problems(app, chosen.hosts)
     watch(app, "")
     app.register_blueprint(site)
-    by_name = {name: Stores(where, chosen) for name, where in stores.items()}
+    below = {
+        name: create_app(where, _settings_of(name, chosen), asking)
+        for name, where in stores.items()
+    }
+    by_name = {name: stores_in(of_collection) for name, of_collection in below.items()}
+    of_each = Together(by_name)
 
     @app.get("/")
     def list_collections() -> Response:
-        states = [(name, _batches(collection) is not None) for name, collection in by_name.items()]
-        return rendered("collections.html", collections=states, archive=chosen)
+        typed = (_TYPED.optional(asked((_TYPED,))) or "").strip()
+        search = Search(typed) if typed else None
+        return rendered(
+            "collections.html",
+            archive=chosen,
+            root=f"{request.script_root}/",
+            typed=printable(typed),
+            titles={name: collection.settings.title for name, collection in by_name.items()},
+            search=search,
+            found=of_each(search) if search else {},
+            cards={} if search else of_each(card_of),
+        )
 
     @app.get("/robots.txt")
     def robots_txt() -> Response:
@@ -75,14 +99,22 @@ def create_collections(
         resources = ", ".join(f"/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {resources}.")
 
-    below: dict[str, WSGIApplication] = {
-        f"/{name}": create_app(
-            where, replace(chosen, collection=name, archive=name, title="", description=""), asking
-        ).wsgi_app
-        for name, where in stores.items()
+    mounted: dict[str, WSGIApplication] = {
+        f"/{name}": of_collection.wsgi_app for name, of_collection in below.items()
     }
-    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, below)  # type: ignore[method-assign]  # as Flask documents it
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, mounted)  # type: ignore[method-assign]  # as Flask documents it
     return app
+
+
+def _settings_of(name: str, settings: Settings) -> Settings:
+    """Return the settings of one collection."""
+    return replace(
+        settings,
+        collection=name,
+        archive=name,
+        title=settings.titles.get(name, ""),
+        description=settings.descriptions.get(name, ""),
+    )
 
 
 def _batches(stores: Stores) -> int | None:

@@ -25,7 +25,13 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
-from arclink.service.pages.sites import is_about_site, scopes_of, show_site, words_typed
+from arclink.service.pages.sites import (
+    is_about_site,
+    scopes_of,
+    show_site,
+    similar_to,
+    words_typed,
+)
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -39,6 +45,7 @@ home = Blueprint("home", __name__)
 _MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
 _EXAMPLES = 5
+_UNKNOWN = "unknown.html"
 
 _Show = Callable[[Asked, Answers, Settings, Chronicle, Axis], dict[str, object]]
 _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
@@ -71,7 +78,10 @@ def page() -> Response:
         if not request.args:
             return _start(store)
         with store.snapshot():  # a page combines several answers
-            return _view(asked, store)
+            template, shown = _view(asked, store)
+        if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
+            shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
+        return _shown(template, asked, **shown)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -125,31 +135,30 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
     )
 
 
-def _view(asked: Asked, store: Scans) -> Response:
+def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
+    """Return the template for a view of a page, and its data."""
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
     axis = Axis.of(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
-    return _shown(
-        f"{asked.view.value}.html" if is_known else "unknown.html",
-        asked,
-        uri=printable_uri(query.uri),
-        tabs=[
+    return f"{asked.view.value}.html" if is_known else _UNKNOWN, {
+        "uri": printable_uri(query.uri),
+        "tabs": [
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
         ],
-        scopes=scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
-        browse=_address_then(asked, query.uri, chronicle),
-        chronicle=chronicle,
-        axis=axis,
-        replay=settings.replay,
-        near=[] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
-        is_loaded=store.last_batch() > 0,
-        has_neighbours=bool(settings.instances),
+        "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
+        "browse": _address_then(asked, query.uri, chronicle),
+        "chronicle": chronicle,
+        "axis": axis,
+        "replay": settings.replay,
+        "near": [] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
+        "is_loaded": store.last_batch() > 0,
+        "has_neighbours": bool(settings.instances),
         **words,
-    )
+    }
 
 
 def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:

@@ -1,5 +1,6 @@
 """Settings of a service, with defaults that suit one machine."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arclink.access.groups import Budget
@@ -24,6 +25,8 @@ class Settings:
             only one.
         title: Title of the archive, for its front page; empty without a title.
         description: What the archive is, for its front page.
+        titles: Titles of collections by name, if there are several stores.
+        descriptions: Descriptions of collections by name.
         replay: Replay prefix of the URI-Ms of mementos; empty if no prefix is set.
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
             requests is used.
@@ -47,6 +50,8 @@ class Settings:
     collection: str = ""
     title: str = ""
     description: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
     replay: ReplayPrefix = NO_REPLAY
     public: str = ""
     hosts: Hosts = field(default_factory=Hosts)

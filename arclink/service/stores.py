@@ -223,7 +223,12 @@ def attach_stores(app: Flask, stores: Stores) -> None:
 
 def stores_of_app() -> Stores:
     """Return the stores of the application that handles this request."""
-    stores = current_app.extensions[_EXTENSION]
+    return stores_in(current_app)
+
+
+def stores_in(app: Flask) -> Stores:
+    """Return the stores of an application."""
+    stores = app.extensions[_EXTENSION]
     assert isinstance(stores, Stores)
     return stores
 

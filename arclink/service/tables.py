@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import ArclinkError
+from arclink.extras import analysis_extra
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
@@ -89,6 +89,18 @@ class ServiceTables:
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: subprocess.Popen[bytes] | None = None
         self._preparing: threading.Thread | None = None
+
+    def are_made(self, store: Scans) -> bool:
+        """Return whether the relations are there: to ask them does not begin to make them.
+
+        Raises:
+            UsageError: A package is not installed.
+            StoreError: The store cannot be read.
+        """
+        with analysis_extra():
+            from arclink.relations.kept import are_current
+
+        return not self._where or are_current(self._where, store.whole)
 
     def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
@@ -200,13 +212,12 @@ class ServiceTables:
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
             from arclink.relations.database import ShownRelations, SqlLimits
-            from arclink.relations.kept import are_current
 
         version = store.whole.state().version
         key = version, store.state().version
         found = self._opened.pop(key, None)
         if found is None:
-            if self._where and not are_current(self._where, store.whole):
+            if not self.are_made(store):
                 self._make(store)
             limits = SqlLimits(_MEMORY, _SECONDS)
             found = _Opened(ShownRelations(self._where, store, limits))

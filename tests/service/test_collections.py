@@ -6,9 +6,12 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
@@ -18,11 +21,15 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.cli.main import group
 from arclink.cli.serve import collections_of
 from arclink.errors import StoreError, UsageError
+from arclink.relations.kept import relations_of
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
+from arclink.service.settings import Settings
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, T2, A, B
+from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
 
 OLYMPICS = MemoryStore([Page(A, T1, [link(B, "Games")])])
@@ -33,8 +40,10 @@ def lost() -> GraphStore:
     raise StoreError("the disk is gone")
 
 
-def client_of(stores: Mapping[str, Callable[[], GraphStore]]) -> FlaskClient:
-    app = create_collections(stores)
+def client_of(
+    stores: Mapping[str, str | Callable[[], GraphStore]], settings: Settings | None = None
+) -> FlaskClient:
+    app = create_collections(stores, settings)
     app.testing = False
     return app.test_client()
 
@@ -104,12 +113,139 @@ def test_a_collection_that_is_away_does_not_hide_the_others() -> None:
     health = client.get("/health")
     assert (health.status_code, health.headers["Retry-After"]) == (503, "30")
     assert health.get_json() == {"status": "away", "collections": {"olympics": 1, "iraq": None}}
-    assert (
-        "iraq cannot be read at the moment"
-        in LexborHTMLParser(client.get("/").data).css("ul.collections li")[1].text()
-    )
+    cards = page(client).css("ul.cards li")
+    assert words(cards[1]) == "iraq It cannot be read at the moment."
+    assert "Captures 1 Links 1 Hosts 1" in words(cards[0])
+    rows = page(client, f"?uri={A}").css("table tbody tr")
+    assert words(rows[1]) == "iraq Unknown: it cannot be read at the moment."
+    assert words(rows[0].css("td")[0]) == "1 captures"
     assert client.get(f"/olympics/linkQuery?uri={A}").status_code == 200
     assert client.get(f"/iraq/linkQuery?uri={A}").status_code == 503
+
+
+def test_a_collection_that_hangs_does_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.service.together._SECONDS", 0.2)
+    released = threading.Event()
+
+    def hanging() -> GraphStore:
+        released.wait(30)
+        return IRAQ
+
+    client = client_of({"olympics": lambda: OLYMPICS, "iraq": hanging})
+    try:
+        for query in ("", f"?uri={A}", "?uri=games"):  # the last one finds both threads busy
+            start = time.monotonic()
+            shown = words(page(client, query).css_first("main"))
+            assert time.monotonic() - start < 10
+            assert "t did not answer within 0.2 seconds" in shown
+    finally:
+        released.set()
+
+
+def test_a_card_says_what_a_collection_is() -> None:
+    pages = [Page(A, T1, [link(B, "Games")]), Page(B, T2, [link(A, "x"), link(A, "y")])]
+    settings = Settings(
+        title="Both", titles={"olympics": "<Games>"}, descriptions={"olympics": "of 2010"}
+    )
+    stores = {"olympics": lambda: MemoryStore(pages), "empty": MemoryStore}
+    shown = page(client_of(stores, settings))
+    first, second = shown.css(".card")
+    assert words(shown.css_first("h1")) == "Both"
+    assert words(first.css_first("h3")) == "<Games>"
+    assert "of 2010" in words(first)
+    assert "Captures 2 Links 3 Hosts 2" in words(first)
+    assert "Captured 3 Nov 2009 to 30 Jan 2010." in words(first)
+    assert len(first.css("rect.amount")) == 2
+    assert first.css("rect.gap")
+    assert words(second) == "empty Empty: no archive file has been loaded yet."
+    of_olympics = page(client_of(stores, settings), "olympics/")
+    assert words(of_olympics.css_first("h1")) == "<Games>"
+
+
+def test_a_card_without_tables_shows_what_the_store_knows_and_makes_none(tmp_path: Path) -> None:
+    path = tmp_path / "olympics.db"
+    load_pages(path, tmp_path / "graph", [[Page(A, T1, [link(B, "Games")])], [Page(B, T2, [])]])
+    client = client_of({"olympics": str(path)})
+    for _ in range(2):
+        card = words(page(client).css_first(".card"))
+        assert "Captures at most 2 Links 1 Hosts unknown" in card
+        assert "Its tables are not made yet." in card
+    for query in ("?uri=games", "?uri=*.a.example"):
+        assert "Unknown. Its tables are not made yet." in words(page(client, query))
+    of_page = page(client, f"?uri={B}").css_first("tbody tr")
+    assert [words(cell) for cell in of_page.css("td")][:2] == ["1 captures", "1 links to it"]  # type: ignore[union-attr]  # it is there
+    assert not (tmp_path / "olympics.db.tables").exists()
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    card = words(page(client).css_first(".card"))
+    assert "Captures 2 Links 1 Hosts 2" in card
+    assert "tables" not in card
+
+
+@pytest.mark.parametrize(
+    ("typed", "rows", "href"),
+    [
+        pytest.param(
+            A,
+            [["1 captures", "none seen"], ["1 captures", "none seen"], ["Unknown. It is empty"]],
+            "/olympics/?uri=http%3A%2F%2Fa.example%2F",
+            id="page",
+        ),
+        pytest.param(
+            B,
+            [
+                ["not captured", "1 links to it"],
+                ["not captured", "1 links to it"],
+                ["Unknown. It is empty"],
+            ],
+            "/olympics/?uri=http%3A%2F%2Fb.example%2F",
+            id="page that was never captured",
+        ),
+        pytest.param(
+            "*.b.example",
+            [
+                ["not captured", "1 hosts that link to it"],
+                ["not captured", "1 hosts that link to it"],
+                ["Unknown. It is empty"],
+            ],
+            "/olympics/?uri=%2A.b.example",
+            id="site",
+        ),
+        pytest.param(
+            "games",
+            [["1 pages", B], ["none found", ""], ["Unknown. It is empty"]],
+            "/olympics/?ask=find&words=games",
+            id="words",
+        ),
+    ],
+)
+def test_one_search_asks_all_collections(typed: str, rows: list[list[str]], href: str) -> None:
+    client = client_of({"olympics": lambda: OLYMPICS, "iraq": lambda: IRAQ, "none": MemoryStore})
+    shown = page(client, f"?{urlencode({'uri': typed})}")
+    found = shown.css("table tbody tr")
+    assert [words(row.css_first("th")) for row in found] == ["olympics", "iraq", "none"]
+    for row, expected in zip(found, rows, strict=True):
+        cells = [words(cell) for cell in row.css("td")]
+        assert all(cell.startswith(one) for cell, one in zip(cells, expected, strict=False)), cells
+    assert hrefs(shown, "tbody th a") == [href, href.replace("olympics", "iraq"), "/none/"]
+    for one in hrefs(shown, "tbody a"):
+        assert client.get(one).status_code == 200, one
+
+
+@pytest.mark.parametrize("query", ["?uri=:", "?words=games", "?uri=a.example&uri=b.example"])
+def test_a_wrong_search_is_an_error_and_no_empty_answer(client: FlaskClient, query: str) -> None:
+    response = client.get(f"/{query}", headers={"Accept": "text/html"})
+    assert response.status_code == 400
+    assert b"<h1>" in response.data
+
+
+def test_numbers_of_a_search_are_those_of_the_page_that_it_leads_to(client: FlaskClient) -> None:
+    pages = [Page(A, T1, [link(B, "x")] * 3 + [link(B, "y")]), Page(A, T2, [link(B, "y")])]
+    client = client_of({"olympics": lambda: MemoryStore(pages)})
+    shown = page(client, f"?uri={B}")
+    (href,) = hrefs(shown, "tbody a")
+    number = words(shown.css("tbody td")[1]).split()[0]
+    assert f"{number} links to it were seen" in words(page(client, href[1:]).css_first(".known"))
 
 
 def test_health_of_all(client: FlaskClient) -> None:
@@ -190,6 +326,10 @@ def test_no_collection_has_the_name_of_a_resource() -> None:
         (["--store", "x=a.db", "--instance", "x=http://h"], "own store has this name"),
         (["--store", "a.db", "--instance", "here=http://h"], "own store has this name"),
         (["--store", "a.db", "--name", "a b"], "--name 'a b': not the name of an archive"),
+        (
+            ["--store", "x=a.db", "--title", "x=One", "--title", "x=Two"],
+            "--title x=Two: there is already: One",
+        ),
         (["--store", "a.db", "--instance", "h"], "it does not begin with a scheme"),
     ],
     ids=str,

@@ -2,16 +2,22 @@
 -- (64 bits) takes half the time; of 10 million links, two have one hash in one case of 300,000.
 -- Further variables:
 --
--- since, until         the span of captures that count
+-- since, until         the span of captures that count, or two times that are compared
+-- is_from              whether `since` is given
 -- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
 --
 -- period_of            (from periods.sql or listed.sql) the window of a time, in a row for each window
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
+-- asked_part           the parts themselves, each with its host (at the level of domains, its
+--                      domain), which is empty if it has none
 
 CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
     timestamp BETWEEN getvariable('since') AND getvariable('until');
+
+-- What is compared is the newest of all captures by then.
+CREATE OR REPLACE TEMP MACRO is_read_time(timestamp) AS timestamp <= getvariable('until');
 
 CREATE OR REPLACE TEMP MACRO has_words(text) AS
     text IS NOT NULL AND coalesce(list_bool_and(list_transform(
@@ -60,6 +66,31 @@ SELECT *, period_of(timestamp) AS period FROM inlinks_ever WHERE is_asked_time(t
 
 CREATE OR REPLACE TEMP VIEW asked_captures AS
 SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp);
+
+-- The same links in the last two periods with captures (`is_after`: in the later one). Only pages
+-- count that were captured in both, so that a larger crawl is not taken for more links.
+CREATE OR REPLACE TEMP VIEW inlinks_twice AS
+WITH compared AS MATERIALIZED (
+    SELECT min(period) AS before, max(period) AS after
+    FROM (
+        SELECT DISTINCT period_of(timestamp) AS period
+        FROM captures
+        WHERE is_asked_time(timestamp)
+        ORDER BY period DESC
+        LIMIT 2
+    )
+    HAVING count(*) = 2
+),
+twice AS MATERIALIZED (
+    SELECT surt
+    FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
+    WHERE is_asked_time(timestamp) AND is_known(content, status)
+    GROUP BY surt
+    HAVING count(DISTINCT period_of(timestamp)) = 2
+)
+SELECT * REPLACE (after AS period), period = after AS is_after
+FROM inlinks SEMI JOIN twice USING (surt) CROSS JOIN compared
+WHERE period IN (before, after);
 
 -- The captures that link to the part, each at least once: what counts pages and times, but not links,
 -- reads a capture once and not for each of its links.

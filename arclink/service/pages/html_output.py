@@ -5,7 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 from types import CodeType
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Flask, Response, current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
@@ -66,6 +66,12 @@ _COMPILED = _CompiledTemplates()
 def _share_compiled_templates(state: BlueprintSetupState) -> None:
     """Let all collections of a service compile each template once."""
     state.app.jinja_env.bytecode_cache = _COMPILED
+
+
+def compile_templates(app: Flask) -> None:
+    """Compile all templates, so that the first reader of a page does not wait for it."""
+    for name in app.jinja_env.list_templates():
+        app.jinja_env.get_template(name)
 
 
 @site.app_template_filter("pieces")

@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import BadParameterError, Given, sort_out
 from arclink.access.queries import as_written, surt_asked
+from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
 from arclink.charts.svg import height_of
-from arclink.charts.time_axis import Axis, most_of
+from arclink.charts.time_axis import Axis, Bar, most_of
+from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
@@ -28,8 +30,8 @@ from arclink.questions.queries import (
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.glance import Lane
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import about, download
-from arclink.service.tables import ServiceTables
+from arclink.service.pages.requests import View, about, download
+from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
 
@@ -43,15 +45,17 @@ _AT_A_GLANCE = (
     "most-linked",
     "linkers",
     "words",
+    "new-words",
     "led-to",
     "broken",
     "rising",
+    "changed",
     "vanished",
     "hosts",
 )
 """The questions at a glance, in their order."""
 
-_FROM_OUTSIDE = ("linkers", "words", "led-to")
+_FROM_OUTSIDE = ("linkers", "words", "new-words", "led-to")
 """Those of them that are about links from other sites only, or to them."""
 
 _MOST_LANES = 12
@@ -60,9 +64,13 @@ _MOST_LANES = 12
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
 
+_MOST_SIMILAR = 5
+"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
+
 _OF_ADDRESSES = frozenset(".:/")
 
 _TIMES = frozenset({"first", "last", "last_without", "since", "host_last"})
+_WORDS = frozenset({"text", "term", "title", "title_before"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +98,15 @@ class Panel:
         asks: The question.
         href: Where the whole answer is.
         column: The number that rows are ordered by; empty without one.
-        rows: The first rows: what, and its number or time. None if the answer is not made yet.
+        rows: The first rows: what, why it is in the list (None if the question has no states), and
+            its number or time. None if the answer is not made yet.
         total: Number of all rows.
     """
 
     asks: str
     href: str
     column: str
-    rows: Sequence[tuple[Cell, Cell]] | None
+    rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
     total: int
 
 
@@ -182,6 +191,30 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
+def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]]:
+    """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
+
+    The list is empty if the relations cannot be asked now.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
+    queries = [
+        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
+        for level in (Level.URI, Level.HOST)
+    ]
+    try:
+        answers = tables.answers(store, queries)
+    except (NotReadyError, UsageError):
+        return []
+    return [
+        (row["name"], _about(row["name"], query.level), row["captures"])
+        for query, answer in zip(queries, answers, strict=True)
+        for row in (answer.table.to_pylist() if answer else ())
+    ]
+
+
 def _heading(query: AskQuery) -> str:
     if query.scope is QuestionScope.ARCHIVE:
         return ""
@@ -219,7 +252,7 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [_short(query, name) for name in ("captures", *names)]
+    queries = [short_query(given, name) for name in ("captures", *names)]
     captures, *answers = tables.answers(store, queries)
     return {
         "known": captures and captures.known,
@@ -230,11 +263,11 @@ def _at_a_glance(
     }
 
 
-def _short(query: AskQuery, name: str) -> AskQuery:
+def short_query(given: Given, name: str) -> AskQuery:
+    """Return a question about the part that parameters name, as it is asked at a glance."""
     question = QUESTIONS[name]
     return replace(
-        query,
-        name=name,
+        AskQuery.of(given, name=name),
         level=question.level,
         windows=Windows(question.period),
         is_external=name in _FROM_OUTSIDE,
@@ -252,7 +285,8 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     rows = None
     if answer is not None:
         column = question.ranks or "last"
-        rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
+        what = question.columns[0]
+        rows = [(row[what], row.get("state"), row[column]) for row in _cells(query, answer)]
     return Panel(
         question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
     )
@@ -339,9 +373,12 @@ def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
 def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
     rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
-    def cell(name: str, value: object) -> Cell:
+    def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
+        if name == "name" and query.question.compares:
+            times = {"from_": row["first"], "to": row["last"]}
+            return Cell("name", value, about(str(value), View.CHANGES, **times))
         if name in ("name", "page", "target"):
             level = query.level if name == "name" else Level.URI
             return Cell("name", value, _about(str(value), level) if value else "")
@@ -349,12 +386,12 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             return Cell("time", value)
         if isinstance(value, float):
             return Cell("number", round(value, 3))
-        if isinstance(value, int) and name != "status":
+        if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
             return Cell("number", value, share=share)
-        return Cell("words" if name in ("text", "term", "title") else "text", value)
+        return Cell("words" if name in _WORDS else "text", value)
 
-    return [{name: cell(name, value) for name, value in row.items()} for row in rows]
+    return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 
 
 def _about(name: str, level: Level | None) -> str:
@@ -370,10 +407,23 @@ def _through_time(known: "KnownCaptures") -> dict[str, object]:
     """Return the captures that answers are read from, on an axis of time."""
     if known.first is None or known.last is None:
         return {"axis": None}
-    unit = unit_for(known.first, known.last)
-    counts = known.by(unit)
-    axis = Axis(unit, known.first, known.last, counts)
-    return {
-        "axis": axis,
-        "captures_bars": axis.bars(counts, "capture", "captures"),
-    }
+    axis, bars = captures_over(known.first, known.last, known.by_day)
+    return {"axis": axis, "captures_bars": bars}
+
+
+def captures_over(
+    first: Timestamp, last: Timestamp, counts: Mapping[str, int]
+) -> tuple[Axis, Sequence[Bar]]:
+    """Return an axis of time, and a bar for the captures of each of its units.
+
+    Args:
+        first: Time of the first capture.
+        last: Time of the last one.
+        counts: The number of captures by day or by month.
+    """
+    unit = unit_for(first, last)
+    if unit is Period.DAY and any(len(when) < len("2010-02-17") for when in counts):
+        unit = Period.MONTH
+    counts = unit.summed(counts)
+    axis = Axis(unit, first, last, counts)
+    return axis, axis.bars(counts, "capture", "captures")

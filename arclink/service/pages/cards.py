@@ -1,0 +1,209 @@
+"""What several collections are, and what each of them knows about an address or words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from arclink.access.chronicles import answer_chronicle
+from arclink.access.declarations import sort_out
+from arclink.access.queries import LinkQuery
+from arclink.access.texts import printable_uri
+from arclink.charts.time_axis import Axis, Bar
+from arclink.errors import UsageError
+from arclink.model import Timestamp
+from arclink.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.service.pages.requests import about
+from arclink.service.pages.sites import captures_over, is_about_site, short_query, words_typed
+from arclink.service.stores import Stores
+from arclink.service.tables import NotReadyError
+from arclink.store.protocols import StoreSums
+
+_MOST_LOOK_UPS = 5_000
+"""Largest number of links to a page that are counted in one collection."""
+
+_MOST_PAGES = 3
+"""Number of pages of each collection that are shown of those with the words."""
+
+LATER = "The answer takes longer than this page waits. Reload it in a moment."
+_NO_TABLES = "Its tables are not made yet. They are made when you open it."
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a collection is.
+
+    Attributes:
+        description: Empty without a description.
+        sums: Totals of its store.
+        captures: Number of captures; None if it is not known.
+        are_distinct: Whether a capture that several batches have counts once.
+        hosts: Number of hosts with captures; None if it is not known.
+        axis: The axis of its captures; None if their times are not known.
+        bars: Its captures on the axis.
+        note: What is not known, and why; empty if everything is.
+    """
+
+    description: str
+    sums: StoreSums
+    captures: int | None = None
+    are_distinct: bool = True
+    hosts: int | None = None
+    axis: Axis | None = None
+    bars: Sequence[Bar] = ()
+    note: str = ""
+
+    @property
+    def first(self) -> Timestamp | None:
+        """The time of the first capture; None without captures."""
+        return _time(self.sums.first)
+
+    @property
+    def last(self) -> Timestamp | None:
+        """The time of the last capture; None without captures."""
+        return _time(self.sums.last)
+
+
+def _time(text: str) -> Timestamp | None:
+    return Timestamp(text) if text.isdigit() else None
+
+
+def card_of(stores: Stores) -> Card:
+    """Return what a collection is; this makes no relations.
+
+    Raises:
+        StoreError: Its store cannot be read.
+    """
+    store = stores.current()
+    card = Card(stores.settings.description, store.sums())
+    if card.first is None or card.last is None:
+        return replace(card, captures=0, hosts=0)
+    captures = hosts = None
+    try:
+        note = "" if stores.tables.are_made(store) else _NO_TABLES
+        if not note:
+            everything = sort_out((), ASK_PARAMETERS)
+            queries = [short_query(everything, name) for name in ("captures", "hosts")]
+            captures, hosts = stores.tables.answers(store, queries)
+            note = "" if captures and hosts else LATER
+    except (NotReadyError, UsageError) as error:
+        note = f"{error}."
+    months = store.months() if captures is None else None
+    counts = captures.known.by_day if captures else months
+    axis, bars = captures_over(card.first, card.last, counts) if counts else (None, ())
+    return replace(
+        card,
+        captures=sum(counts.values()) if counts else None,
+        are_distinct=captures is not None or card.sums.batches == 1,
+        hosts=None if hosts is None else hosts.total,
+        axis=axis,
+        bars=bars,
+        note=note,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a collection knows about an address or words.
+
+    Attributes:
+        captures: Number of captures; None if it is not known.
+        links: Number of links to a page, of linking hosts of a site, or of pages with the words;
+            None if it is not known.
+        are_all: Whether there are no more of them.
+        first: Time of the first capture.
+        last: Time of the last capture.
+        pages: The first pages with the words: address of the page about it, title and URI.
+        note: What is not known, and why; empty if everything is.
+    """
+
+    captures: int | None = None
+    links: int | None = None
+    are_all: bool = True
+    first: Timestamp | None = None
+    last: Timestamp | None = None
+    pages: Sequence[tuple[str, str, str]] = ()
+    note: str = ""
+
+
+class Search:
+    """A search in several collections, for an address or words as people write them.
+
+    Args:
+        text: An address of a page or a site, or words.
+
+    Attributes:
+        text: The same.
+        href: Address of the page of a collection that has the answer, relative to the collection.
+        column: Name of the numbers of `Found.links`.
+
+    Raises:
+        BadParameterError: It is none of these.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        given = [("uri", text)]
+        self._page: LinkQuery | None = None
+        self._questions: Sequence[AskQuery] = ()
+        if words := words_typed(given):
+            find = AskQuery.of(sort_out([("words", text)], ASK_PARAMETERS), name="find")
+            self.href, self.column = words, "Pages"
+            self._questions = [replace(find, limit=_MOST_PAGES)]
+        elif is_about_site(given):
+            site = sort_out(given, ASK_PARAMETERS)
+            self.href, self.column = about(text), "Hosts that link to it"
+            self._questions = [short_query(site, name) for name in ("captures", "linkers")]
+        else:
+            self._page = LinkQuery.from_parameters(given)
+            self.href, self.column = about(text), "Links to it"
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether it is for words."""
+        return len(self._questions) == 1
+
+    def __call__(self, stores: Stores) -> Found:
+        """Return what a collection knows; this makes no relations.
+
+        Raises:
+            StoreError: Its store cannot be read.
+        """
+        store = stores.current()
+        if not store.last_batch():
+            return Found(note="It is empty: no archive file has been loaded yet.")
+        if self._page is not None:
+            return _page_in(stores, self._page)
+        try:
+            if not stores.tables.are_made(store):
+                return Found(note=_NO_TABLES)
+            answers = stores.tables.answers(store, self._questions)
+        except (NotReadyError, UsageError) as error:
+            return Found(note=f"{error}.")
+        found = [answer for answer in answers if answer is not None]
+        if len(found) < len(answers):
+            return Found(note=LATER)
+        if self.is_of_words:
+            (pages,) = found
+            return Found(
+                links=pages.total,
+                pages=[
+                    (about(row["name"]), row["title"] or "", printable_uri(row["name"]))
+                    for row in pages.table.to_pylist()
+                ],
+            )
+        known = found[0].known
+        return Found(known.captures, found[1].total, first=known.first, last=known.last)
+
+
+def _page_in(stores: Stores, query: LinkQuery) -> Found:
+    """Return what a store knows about a page, in the numbers of the page about it."""
+    budget = replace(
+        stores.settings.budget, look_ups=min(stores.settings.budget.look_ups, _MOST_LOOK_UPS)
+    )
+    known = answer_chronicle(stores.current(), query, budget)
+    return Found(
+        known.mementos.count,
+        known.total,
+        known.extent.is_complete,
+        known.mementos.first,
+        known.mementos.last,
+    )
