@@ -73,6 +73,7 @@ _VALUES = {
     "name": "gov",
     "file": "crawl.warc.gz",
     "offset": "0",
+    "begins": "example",
 }
 
 

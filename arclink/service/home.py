@@ -25,6 +25,7 @@ from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
+from arclink.service.pages.saving import given
 from arclink.service.pages.sites import (
     is_about_site,
     scopes_of,
@@ -32,11 +33,13 @@ from arclink.service.pages.sites import (
     similar_to,
     words_typed,
 )
+from arclink.service.pages.texts import show_texts
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
+from arclink.service.validators import will_change
 from arclink.store.protocols import Answers, Scans
 from arclink.uris.surts import surt_of
 
@@ -54,6 +57,7 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
         View.LINKS: show_links,
         View.WORDS: show_words,
         View.CHANGES: show_changes,
+        View.TEXT: show_texts,
         View.GRAPH: show_graph,
         View.PLACES: show_places,
         View.CAPTURES: show_captures,
@@ -65,22 +69,24 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
 def page() -> Response:
     """Show the form; with a URI, also one view of it, or the error in the query."""
     asked = Asked(View.GLANCE, ())
-    given = list(request.args.items(multi=True))
+    parameters = given()
     try:
-        if words := words_typed(given):
+        if words := words_typed(parameters):
             found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
             assert isinstance(found, Response)
             return found
-        if is_about_site(given):
-            return _site(given)
-        asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
+        if is_about_site(parameters):
+            return _site(parameters)
+        asked = Asked.from_parameters(parameters) if parameters else asked
         store = current_store()
-        if not request.args:
+        if not parameters:
             return _start(store)
         with store.snapshot():  # a page combines several answers
             template, shown = _view(asked, store)
         if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
             shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
+            if shown["similar"] is None:
+                will_change()
         return _shown(template, asked, **shown)
     except BadParameterError as error:
         return _shown(
@@ -106,17 +112,19 @@ def _start(store: Scans) -> Response:
     asked = Asked(View.GLANCE, ())
     if not store.last_batch():
         return _shown("start.html", asked, sums=None, examples=[])
-    words: dict[str, object] = {"panels": [], "axis": None, "known": None}
+    words: dict[str, object] = {"panels": [], "axis": None, "known": None, "is_whole": False}
     try:
         words.update(show_site((), store, stores_of_app().tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
+    if not words["is_whole"]:
+        will_change()
     with store.snapshot():
         sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
     return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
 
 
-def _site(given: Sequence[tuple[str, str]]) -> Response:
+def _site(parameters: Sequence[tuple[str, str]]) -> Response:
     """Show a site or the whole archive, at a glance or one question.
 
     Raises:
@@ -125,11 +133,13 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
     """
     asked = Asked(View.GLANCE, ())
     try:
-        words = show_site(given, current_store(), stores_of_app().tables)
+        words = show_site(parameters, current_store(), stores_of_app().tables)
     except NotReadyError as error:
         response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
         return response
+    if not words.get("is_whole", True):
+        will_change()
     return _shown(
         "site_question.html" if "question" in words else "site_glance.html", asked, **words
     )
@@ -148,6 +158,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
         "tabs": [
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
+            if view is not View.TEXT or settings.has_pages
         ],
         "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
         "browse": _address_then(asked, query.uri, chronicle),
@@ -177,12 +188,12 @@ def _shown(
     template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object
 ) -> Response:
     settings = stores_of_app().settings
-    given = {name: printable(value) for name, value in reversed(asked.given)}
+    written = {name: printable(value) for name, value in reversed(asked.given)}
     typed = printable(request.args.get("uri") or request.args.get("url") or "").strip()
     return rendered(
         template,
         code,
-        asked=given,
+        asked=written,
         typed=typed,
         view=asked.view,
         collection=settings.collection,

@@ -47,6 +47,11 @@ def register_validators(app: Flask) -> None:
     app.after_request(_validated)
 
 
+def will_change() -> None:
+    """Send no validator: the same request may soon have more of an answer from the same store."""
+    g.etag = g.modified = None
+
+
 def _unchanged() -> Response | None:
     g.etag = g.modified = None
     if (

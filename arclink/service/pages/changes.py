@@ -20,7 +20,8 @@ from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis, moment_in_words
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.browse import browse_address
-from arclink.service.pages.requests import Asked, View, about, address, download
+from arclink.service.pages.requests import Asked, View, about, address
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -59,9 +60,9 @@ def show_changes(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    first, last = _ends(chronicle)
+    first, last = ends_of(chronicle)
     chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
-    steps = _steps(asked, chronicle)
+    steps = steps_between(asked, chronicle)
     if not all(chosen.values()):
         return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
     given = [pair for pair in asked.given if pair[0] not in chosen]
@@ -74,6 +75,9 @@ def show_changes(
     }
     return {
         "answer": answer,
+        "texts": address(View.TEXT, [*asked.only("uri", "url"), *chosen.items()])
+        if settings.has_pages
+        else None,
         "chosen": chosen,
         "steps": steps,
         "sides": [_side(asked, chosen, name, ends, answer, chronicle) for name in ("from", "to")],
@@ -88,20 +92,9 @@ def show_changes(
         },
         "totals": {change.value: total for change, total in totals.items()},
         "is_complete": all(extent.is_complete for extent in answer.extents.values()),
-        "downloads": [
-            (
-                form,
-                download(
-                    "diff",
-                    [
-                        *(pair for pair in given if pair[0] != "limit"),
-                        *chosen.items(),
-                        ("format", form),
-                    ],
-                ),
-            )
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats(
+            "diff", [*(pair for pair in given if pair[0] != "limit"), *chosen.items()]
+        ),
     }
 
 
@@ -152,7 +145,7 @@ def _side(
     )
 
 
-def _ends(chronicle: Chronicle) -> tuple[str, str]:
+def ends_of(chronicle: Chronicle) -> tuple[str, str]:
     """Return the times of the first and last capture.
 
     For a page with fewer than two captures, return when anything was seen first and last.
@@ -163,14 +156,14 @@ def _ends(chronicle: Chronicle) -> tuple[str, str]:
     )
 
 
-def _steps(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
-    """Return (words, address) of comparisons of adjacent captures, the newest first."""
+def steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
+    """Return (words, address) of comparisons of adjacent captures in this view, newest first."""
     times = sorted({captured.memento.timestamp for captured in chronicle.captures})
     parameters = [pair for pair in asked.given if pair[0] not in ("from", "to")]
     return [
         (
             f"{moment_in_words(before)} → {moment_in_words(after)}",
-            address(View.CHANGES, [*parameters, ("from", before), ("to", after)]),
+            address(asked.view, [*parameters, ("from", before), ("to", after)]),
         )
         for before, after in reversed(list(pairwise(times)))
     ][:200]

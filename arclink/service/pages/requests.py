@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from arclink.access.queries import KINDS, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
-from arclink.model import ALL_TIME
 
 
 class View(Enum):
@@ -18,6 +17,7 @@ class View(Enum):
     LINKS = "links"
     WORDS = "words"
     CHANGES = "changes"
+    TEXT = "text"
     GRAPH = "graph"
     PLACES = "places"
     CAPTURES = "captures"
@@ -32,6 +32,7 @@ _TITLES = {
     View.LINKS: "Links",
     View.WORDS: "Words",
     View.CHANGES: "What changed",
+    View.TEXT: "Text",
     View.GRAPH: "Graph",
     View.PLACES: "Hosts",
     View.CAPTURES: "Captures",
@@ -132,29 +133,6 @@ def about(uri: str, view: View = View.GLANCE, **parameters: str | None) -> str:
 def download(path: str, parameters: Iterable[tuple[str, str]]) -> str:
     """Return the address of an answer for programs."""
     return f"{path}?{urlencode(list(parameters))}"
-
-
-def downloads_of_sites(query: LinkQuery, level: str, by: str = "all") -> list[tuple[str, str]]:
-    """Return the names and addresses of the numbers of links per host or domain, for programs.
-
-    The list is empty for links in force at one time, which questions do not know.
-    """
-    if query.at is not None:
-        return []
-    asked = [
-        *(("uri", query.uri), ("scope", "page"), ("level", level), ("by", by), ("limit", "0")),
-        *(("kinds", ",".join(query.kinds.words)), ("redirects", query.redirects.value)),
-        *(
-            (name, time)
-            for name, time in (("from", query.span.first), ("to", query.span.last))
-            if time not in (ALL_TIME.first, ALL_TIME.last)
-        ),
-    ]
-    return [
-        (f"{name} as {form}", download(f"ask/{name}", [*asked, ("format", form)]))
-        for name in ("linkers", "led-to")
-        for form in ("json", "csv")
-    ]
 
 
 def refuse_others(asked: Asked, *names: str) -> None:
