@@ -26,8 +26,8 @@ from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
 from tests.questions.plain import Archive, Plain
+from tests.relations.capture_pairs import PAIRS
 from tests.relations.rows import database_of
-from tests.relations.test_duplicates import PAIRS
 from tests.store.memory_store import MemoryStore, Page, link
 
 ONE = {

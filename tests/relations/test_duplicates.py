@@ -17,12 +17,9 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 from arclink.subsets.opener import open_graph
 from arclink.uris.resolution import checksum_of, serialised
-from tests.captures.archives import T1, T2, T3, Record, sha1, store_of
+from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos
-
-SAME, OTHER = b"<p>the same", b"<p>another text"
-URI = "http://a.example/"
-NOT_MODIFIED = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
+from tests.relations.capture_pairs import PAIRS, SAME, URI, revisit
 
 
 def run(store: Path, *options: str) -> Result:
@@ -89,34 +86,6 @@ def test_counts_of_real_archives(demos: Demos, shared_data: Path) -> None:
     path = demos.real(shared_data / "flink_web")
     with open_store(str(path)) as store:
         check(store, total_of(path))
-
-
-def revisit(timestamp: str, **fields: str) -> Record:
-    return Record(URI, timestamp, b"", record_type="revisit", digest=sha1(SAME), fields=fields)
-
-
-PAIRS = {
-    "same": ("same", Record(URI, T1, SAME), Record(URI, T2, SAME)),
-    "changed": ("changed", Record(URI, T1, SAME), Record(URI, T2, OTHER)),
-    "revisit": ("same", Record(URI, T1, SAME), revisit(T2)),
-    "revisit-of-another": ("changed", Record(URI, T1, OTHER), revisit(T2)),
-    "not-modified": (
-        "same",
-        Record(URI, T1, SAME),
-        revisit(T2, **{"WARC-Profile": NOT_MODIFIED, "WARC-Payload-Digest": ""}),
-    ),
-    "another-algorithm": (
-        "unknown",
-        Record(URI, T1, SAME),
-        Record(URI, T2, SAME, fields={"WARC-Payload-Digest": f"md5:{'0' * 32}"}),
-    ),
-    "redirect": (
-        "changed",
-        Record(URI, T1, SAME),
-        Record(URI, T2, b"", (b"HTTP/1.1 301 Gone", b"Location: /there")),
-    ),
-}
-"""Two captures of one URI each, and what the second one is."""
 
 
 @pytest.fixture(name="store_of_pairs", scope="module")
