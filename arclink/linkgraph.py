@@ -21,7 +21,6 @@ from arclink.access.cursors import decode_cursor
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.statements import Profile
 from arclink.access.groups import UNLIMITED
-from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -105,10 +104,10 @@ class OfLinks(Within, total=False):
 
 
 class OfRows(Within, total=False):
-    """Keywords of `LinkGraph.anchors` and `LinkGraph.counts`.
+    """Keywords of `LinkGraph.anchors`.
 
     Attributes:
-        by: ``day``, ``month`` or ``year``; for anchors also ``host``, or both with a comma.
+        by: ``day``, ``month``, ``year`` or ``host``, or a time and ``host`` with a comma.
         limit: Largest number of rows; 0, the default, for all.
     """
 
@@ -422,30 +421,6 @@ class LinkGraph(Closing):
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
         return Anchors(answer_anchors(self.store, query, UNLIMITED).anchors)
-
-    def counts(
-        self, uri: str, level: str = "host", direction: str = "in", **parameters: Unpack[OfRows]
-    ) -> Sequence[Counted]:
-        """Return the number of links to a page from each host or domain, in total and through time.
-
-        Those with most links come first.
-
-        Args:
-            uri: The URI of the page.
-            level: ``host`` or ``domain``.
-            direction: ``in``, or ``out`` for hosts or domains that the page links to.
-            **parameters: See `OfRows`.
-
-        Raises:
-            BadParameterError: A parameter is wrong.
-        """
-        if direction not in ("in", "out"):
-            raise BadParameterError("direction", direction, "in or out")
-        asked = {"uri": uri, "limit": 0, **parameters, "level": level, "direction": direction}
-        answer = answer_level(
-            self.store, LevelQuery.from_parameters(self._written(asked)), UNLIMITED
-        )
-        return answer.counted[Direction(direction)]
 
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.

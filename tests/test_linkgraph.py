@@ -186,8 +186,7 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
             lambda: graph.inlinks(PAGE, direction="out"),  # type: ignore[call-arg]
             lambda: graph.inlinks(PAGE, match_type="all"),
             lambda: graph.anchors(PAGE, by="week"),
-            lambda: graph.counts(PAGE, "page"),
-            lambda: graph.counts(PAGE, direction="both"),
+            lambda: graph.ask("linkers", PAGE, level="page"),
             lambda: graph.to_networkx("page"),
             lambda: graph.at("2010").mementos(PAGE, "2009"),
             lambda: graph.at("2010").inlinks(PAGE, from_="2009"),

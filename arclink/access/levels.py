@@ -16,21 +16,18 @@ from arclink.access.declarations import (
     ConflictError,
     Parameter,
     choice,
-    named,
 )
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
 from arclink.access.queries import (
-    CURSOR,
     DIRECTION,
     FILTER,
     MATCH_TYPE,
     URI,
     Direction,
-    fingerprint_of,
 )
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
 from arclink.access.times import TIMES
@@ -57,17 +54,6 @@ LEVEL = Parameter(
     choice(GroupLevel),
     is_required=True,
 )
-UNITS = ("uri", *(level.value for level in GroupLevel))
-"""The values of `LINKS_OR_LEVEL`."""
-LINKS_OR_LEVEL = Parameter(
-    "level",
-    "List links, or count them per host or registered domain.",
-    named({name: name for name in UNITS}),
-    default="uri",
-    see="reference/service.md#levels",
-)
-"""The level as a parameter that chooses between the link query itself and counts."""
-
 LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     MATCH_TYPE,
@@ -78,7 +64,6 @@ LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
     LEVEL,
     BY_PERIOD,
     ROW_LIMIT,
-    CURSOR,
 )
 
 
@@ -107,10 +92,6 @@ class LevelQuery(RowQuery):
                 f"must be exact with level={self.level.value}: counts are of one page",
             )
 
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint_of("level", self.links.fingerprint, self.level, self.period)
-
 
 class Counted(NamedTuple):
     """One host or domain with its counts.
@@ -131,23 +112,15 @@ class LevelAnswer:
     """Links per host or domain.
 
     Attributes:
-        inlinks_known: As in `AnchorsAnswer`; None, too, if the query is not for inlinks.
-        counted: Per queried direction: the hosts or domains of this page, those with most links
-            first, then by name.
-        start: Number of the first host or domain of each direction, counted from 0.
-        totals: Number of hosts or domains on all pages, per direction.
+        counted: Per queried direction: the first hosts or domains, those with most links first,
+            then by name.
+        totals: Number of all hosts or domains, per direction.
         extents: Number of links that were counted, and whether these are all, per direction.
-        next: Cursor of the next page; None on the last page.
     """
 
-    query: LevelQuery
-    mementos: MementoSummary
-    inlinks_known: bool | None
     counted: Mapping[Direction, tuple[Counted, ...]]
-    start: int
     totals: Mapping[Direction, int]
     extents: Mapping[Direction, Extent]
-    next: str | None
 
 
 @dataclass(slots=True)
@@ -165,7 +138,6 @@ def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None
     Raises:
         StoreError: The store cannot be reached.
     """
-    page = query.page(store)
     reading = Reading(store, query.links)
     extents: dict[Direction, Extent] = {}
     counted: dict[Direction, list[Counted]] = {}
@@ -178,16 +150,9 @@ def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None
             count = _count_outlinks if direction is Direction.OUT else _count_inlinks
             counted[direction] = _counted(count(reading, query, budget or Budget(), extent))
     return LevelAnswer(
-        query,
-        reading.summary(),
-        (bool(counted[Direction.IN]) or reading.has_captures_then())
-        if Direction.IN in counted
-        else None,
-        {direction: page.of(found) for direction, found in counted.items()},
-        page.first,
+        {direction: tuple(found[: query.limit or None]) for direction, found in counted.items()},
         {direction: len(found) for direction, found in counted.items()},
         extents,
-        page.next(max(map(len, counted.values()))),
     )
 
 

@@ -6,9 +6,11 @@ from datetime import date, timedelta
 from typing import NamedTuple, Self
 
 from arclink.access.declarations import Form
+from arclink.access.parameters import PERIODS
 from arclink.access.tallies import Period
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME, Span, Timestamp
+from arclink.timestamps import PATTERN as TIME
 from arclink.timestamps import NotATimeError, TimestampError, first_of, last_of, pad_high, pad_low
 
 _MOST_WINDOWS = 5_000
@@ -61,10 +63,10 @@ class Windows:
         """
         if text == "all":
             return cls()
-        if text.upper() in Period.__members__:
-            return cls(Period[text.upper()])
+        if text in PERIODS:
+            return cls(PERIODS[text])
         windows = []
-        for name in (part.strip() for part in text.split(",")):
+        for name in (part.strip(" \t\r\n") for part in text.split(",")):
             begin, slash, end = name.partition("/")
             try:
                 span = Span(first_of(begin), last_of(end if slash else begin))
@@ -145,9 +147,11 @@ class Windows:
 EVER = Windows()
 """All time as one window."""
 
+_RANGE = f"(?:{TIME})(?:/(?:{TIME}))?"
+
 WINDOWS: Form[Windows] = Form(
     "day, month, year, all, or times and ranges of them such as 2009-11,2010-01/2010-03",
-    {"type": "string", "examples": ["year", "2009-11,2010-01/2010-03"]},
+    {"type": "string", "pattern": f"^(?:{'|'.join(PERIODS)}|all|{_RANGE}(?:,{_RANGE})*)$"},
     Windows.parse,
 )
 """Reads windows as users write them."""

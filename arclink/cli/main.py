@@ -149,8 +149,8 @@ def main() -> None:
 def _with_option(text: str) -> str:
     """Return a message that begins with the name of a parameter, with the option instead.
 
-    >>> _with_option("matchType must be exact with level=host")
-    '--match-type must be exact with level=host'
+    >>> _with_option("matchType must be exact: one page")
+    '--match-type must be exact: one page'
     """
     return re.sub(
         "^[a-z]+[A-Z][A-Za-z]*(?=[ :])",

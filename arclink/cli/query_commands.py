@@ -17,7 +17,6 @@ from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
-    ConflictError,
     Given,
     Parameter,
     named,
@@ -108,42 +107,18 @@ def _links() -> _Query:
     Any variant of the URI (http or https, with or without www.) gives the same answer.
     """
     from arclink.access.answers import answer_link_query
-    from arclink.access.formats import FIELDS, FORM, FORMAT, chosen_format
-    from arclink.access.formats.levels import level_as_rows
-    from arclink.access.formats.rows import ROW_FORMATS
+    from arclink.access.formats import FORM, FORMAT, chosen_format
     from arclink.access.groups import PATIENT
-    from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
-    from arclink.access.parameters import BY_PERIOD
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 
     def read(given: Given) -> _Answer:
-        if LINKS_OR_LEVEL.required(given) != "uri":
-            return read_level(given)
-        if period := given.text(BY_PERIOD):
-            raise ConflictError(
-                "by", period, "counts links: also give --level host or --level domain"
-            )
-        query = LinkQuery.of(
-            given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, LINKS_OR_LEVEL, *FORM)
-        )
+        query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, *FORM))
         prefix = REPLAY.optional(given) or NO_REPLAY
         form = chosen_format(FORMAT.required(given), given)
         form.check(query)
         return lambda graph: form.write(answer_link_query(graph, query, PATIENT, prefix))
 
-    def read_level(given: Given) -> _Answer:
-        query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, *GRAPH, REPLAY, FORMAT, FIELDS))
-        name = FORMAT.required(given).name
-        if name not in ROW_FORMATS:
-            raise ConflictError(
-                "format",
-                name,
-                f"cannot be {name} with --level {query.level.value}: use one of "
-                f"{', '.join(ROW_FORMATS)}",
-            )
-        return lambda graph: ROW_FORMATS[name].write(level_as_rows(answer_level(graph, query)))
-
-    return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY), read)
+    return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, REPLAY), read)
 
 
 @_command(

@@ -31,7 +31,6 @@ from arclink.service.query_resources import (
     EXPLAIN,
     FOUND,
     GAPS,
-    LEVEL_QUERY,
     LINK_QUERY,
     STALE,
 )
@@ -147,22 +146,17 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/linkQuery",
         "linkQuery",
-        "The outlinks and inlinks of a URI through time; with level=host or level=domain, "
-        "their counts.",
-        _links(("Links", "Levels")),
-        parameters=tuple(
-            {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
-        ),
+        "The outlinks and inlinks of a URI through time.",
+        _links(("Links",)),
+        parameters=LINK_QUERY,
         headers=_MEMENTO,
     ),
     Resource(
         "/LinkService/linkQuery",
         "LinkService",
         "The same resource, at the path of the paper.",
-        _links(("Links", "Levels")),
-        parameters=tuple(
-            {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
-        ),
+        _links(("Links",)),
+        parameters=LINK_QUERY,
         headers=_MEMENTO,
     ),
     Resource(

@@ -21,9 +21,7 @@ from arclink.access.formats import FIELDS, PROFILE
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.differences import diff_as_rows
 from arclink.access.formats.explanations import explanation_fields
-from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import RowAnswer
-from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
@@ -56,8 +54,7 @@ queries = Blueprint("queries", __name__)
 HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""
 
-LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, LINKS_OR_LEVEL, *HOW)
-LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, SUBSET, ROW_FORMAT)
+LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, *HOW)
 ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, SUBSET, ROW_FORMAT)
 DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, SUBSET, ROW_FORMAT)
 EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
@@ -71,9 +68,7 @@ FOUND: Final = "ArcLink-Found"
 @queries.get("/LinkService/linkQuery")
 @queries.get("/linkQuery")
 def link_query() -> Response:
-    """Answer with the outlinks and inlinks of one URI, or with counts; no links is not a 404."""
-    if LINKS_OR_LEVEL.read(request.args.get("level") or "uri") != "uri":
-        return _in_rows(LEVEL_QUERY, _count_by_level)
+    """Answer with the outlinks and inlinks of one URI; no links is not a 404."""
     given = asked(LINK_QUERY)
     form, media_type = accepted_format(request, given)
     query = LinkQuery.of(given)
@@ -110,11 +105,6 @@ def _in_rows(parameters: Sequence[AnyParameter], answer: Callable[[Given], RowAn
     given = asked(parameters)
     form = accepted_row_format(request, given)
     return respond(answer(given), form)
-
-
-def _count_by_level(given: Given) -> RowAnswer:
-    query, settings = LevelQuery.of(given), stores_of_app().settings
-    return level_as_rows(answer_level(requested_store(given), query, settings.budget))
 
 
 def _read_anchors(given: Given) -> RowAnswer:

@@ -138,14 +138,6 @@ _TIMEMAP_MEMENTO = fields(
 )
 
 
-def _counted(level: str) -> Schema:
-    over_time = listed(fields({"period": TEXT, **_COUNTS}))
-    return fields(
-        {level: TEXT, **_COUNTS, "over_time": over_time},
-        about=f"links of one {level}, in total and per period",
-    )
-
-
 SCHEMAS: Mapping[str, Schema] = {
     "Problem": fields(
         {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
@@ -241,24 +233,6 @@ SCHEMAS: Mapping[str, Schema] = {
             "cached": _YES_OR_NO,
         },
         about="result of the request to one archive",
-    ),
-    "Levels": fields(
-        {
-            **_ASKED,
-            "level": {"enum": ["host", "domain"]},
-            "by": TEXT,
-            "mementos": ref("Known"),
-            "inlinks_known": _INLINKS_KNOWN,
-            "start": NUMBER,
-            "totals": _per_direction(NUMBER),
-            "counted": _per_direction(_EXTENT),
-            "next": _or_null(TEXT),
-        },
-        {
-            "at": _TIMESTAMP,
-            **dict.fromkeys(_BOTH, listed({"anyOf": [_counted("host"), _counted("domain")]})),
-        },
-        about="links counted per host or domain",
     ),
     "Anchors": fields(
         {

@@ -13,7 +13,6 @@ import pytest
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import Budget, LinkAnswer, answer_link_query
 from arclink.access.differences import DiffQuery, answer_diff
-from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import Forgotten, Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
@@ -213,7 +212,6 @@ def test_a_rebuilt_store_accepts_only_its_own_cursors(path: Path) -> None:
 
 ROWS = [
     pytest.param(AnchorsQuery, answer_anchors, {}, id="anchors"),
-    pytest.param(LevelQuery, answer_level, {"level": "host", "direction": "in"}, id="level"),
     pytest.param(
         DiffQuery, answer_diff, {"from": "2008", "to": "2010", "direction": "in"}, id="diff"
     ),

@@ -16,11 +16,8 @@ from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats import FORMATS
 from arclink.access.formats.anchors import anchors_as_rows
-from arclink.access.formats.levels import level_as_rows
-from arclink.access.formats.rows import write_rows_json
 from arclink.access.formats.table import cell, columns
 from arclink.access.groups import Budget
-from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.terminal import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
@@ -257,9 +254,6 @@ def test_json_distinguishes_unknown_inlinks_from_none(
     parameters = [("uri", A), *parse_qsl(query)]
     links = answer_link_query(store, LinkQuery.from_parameters(parameters))
     assert json.loads(written("json", links))["inlinks_known"] is is_known
-    level = answer_level(store, LevelQuery.from_parameters([*parameters, ("level", "host")]))
-    assert json.loads(b"".join(write_rows_json(level_as_rows(level))))["inlinks_known"] is is_known
-    assert ("Inlinks: unknown" in "".join(level_as_rows(level).lines)) is (is_known is False)
     if query != "direction=out":
         anchors = anchors_as_rows(answer_anchors(store, AnchorsQuery.from_parameters(parameters)))
         assert anchors.about["inlinks_known"] is is_known

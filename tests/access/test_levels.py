@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.access.formats.levels import level_as_rows
-from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.groups import Budget
 from arclink.access.levels import LevelAnswer, LevelQuery, answer_level
 from arclink.access.queries import BadParameterError
@@ -166,8 +164,6 @@ def test_a_count_of_a_hub_stops_at_the_budget_and_says_so(budget: Budget) -> Non
         MemoryStore(pages), Budget(rows=20), level="host", direction="out"
     ).extents.values()
     assert not extent.is_complete
-    table = b"".join(ROW_FORMATS["table"].write(level_as_rows(answer))).decode()
-    assert "too many to count all of them" in table
 
 
 @pytest.mark.parametrize(

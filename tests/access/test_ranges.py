@@ -456,7 +456,6 @@ def test_the_service_answers_page_by_page_and_as_a_stream(client: FlaskClient) -
     [
         pytest.param("matchType=all", "matchType", id="unknown"),
         pytest.param("matchType=host&evidence=true&format=json", "evidence", id="evidence"),
-        pytest.param("matchType=host&level=host", "matchType", id="counts"),
     ],
 )
 def test_the_service_names_a_wrong_parameter_of_a_range(

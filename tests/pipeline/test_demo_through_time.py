@@ -1,4 +1,4 @@
-"""Anchors, differences, levels, evidence and validity, compared with the demo's true links."""
+"""Anchors, differences, linkers, evidence and validity, compared with the demo's true links."""
 
 import json
 from bisect import bisect_right
@@ -11,6 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
+import arclink
 from arclink.access.replay import parse_replay
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
@@ -79,20 +80,18 @@ def test_anchors_of_popular_pages_are_the_true_ones(
         }, target
 
 
-def test_levels_of_popular_pages_are_the_true_ones(
-    client: FlaskClient, inlinks: dict[str, list[tuple[str, str, Link]]]
+def test_linkers_of_popular_pages_are_the_true_ones(
+    store: Path, inlinks: dict[str, list[tuple[str, str, Link]]]
 ) -> None:
+    graph = arclink.open(store)
     for target in popular(inlinks, 40):
         links: dict[str, set[tuple[str, str, str, str | None]]] = defaultdict(set)
         mementos: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for original, timestamp, (_, kind, text, rel) in inlinks[surt_of(target)]:
             links[host(original)].add((original, kind, text, rel))
             mementos[host(original)].add((original, timestamp))
-        answer = client.get(
-            "/linkQuery",
-            query_string={"uri": target, "level": "host", "direction": "in", "limit": 0},
-        ).get_json()
-        assert {row["host"]: (row["links"], row["mementos"]) for row in answer["inlinks"]} == {
+        rows = graph.ask("linkers", target, scope="page", kinds="all").table.to_pylist()
+        assert {row["name"]: (row["links"], row["mementos"]) for row in rows} == {
             name: (len(links[name]), len(mementos[name])) for name in links
         }, target
 

@@ -1,6 +1,5 @@
 """The keywords of `LinkGraph` are the declared parameters, with their types and values."""
 
-import inspect
 import types
 from collections.abc import Iterable
 from typing import Union, get_args, get_origin, get_type_hints
@@ -9,9 +8,8 @@ import pytest
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, attributes_of
-from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.times import FROM, TO
-from arclink.linkgraph import LinkGraph, OfLinks, OfRows
+from arclink.linkgraph import OfLinks, OfRows
 from tests.reference.tables import KEYWORDS, keyword
 
 
@@ -55,13 +53,6 @@ def test_every_keyword_is_documented_where_it_is_typed(name: str) -> None:
     of, _ = KEYWORDS[name]
     documented = {one for base in (of, *KEYWORDS["Within"][:1]) for one in attributes_of(base)}
     assert set(get_type_hints(of)) <= documented
-
-
-def test_defaults_in_signatures_are_declared_values() -> None:
-    by_name = {parameter.name: parameter for parameter in LEVEL_PARAMETERS}
-    signature = inspect.signature(LinkGraph.counts)
-    for name in ("level", "direction"):
-        by_name[name].form.read(signature.parameters[name].default)
 
 
 def test_other_keywords_of_rows_and_links_are_those_of_their_queries() -> None:

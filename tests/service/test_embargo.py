@@ -92,7 +92,6 @@ ASKED = [
     ),
     "/linkQuery?uri={}&format=json&at=" + days_ago(10)[:8],
     "/linkQuery?uri={}&profile=links",
-    "/linkQuery?uri={}&level=host&by=day&format=json",
     "/anchors?uri={}&by=day,host",
     "/diff?uri={}&from=" + days_ago(500)[:8] + "&to=" + days_ago(0)[:8],
     "/explain?uri={}",

@@ -141,10 +141,6 @@ def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -
             f"/linkQuery?uri={A}&format=json&evidence=true&validity=true", "Links", id="details"
         ),
         pytest.param(f"/linkQuery?uri={A}&format=json&at=2010", "Links", id="at"),
-        pytest.param(f"/linkQuery?uri={A}&level=host", "Levels", id="hosts"),
-        pytest.param(
-            f"/linkQuery?uri={A}&level=domain&by=day&direction=in&at=2010", "Levels", id="domains"
-        ),
         pytest.param(f"/anchors?uri={A}&by=month,host", "Anchors", id="anchors"),
         pytest.param(f"/diff?uri={A}&from={T1}&to={T2}", "Diff", id="diff"),
         pytest.param(f"/explain?uri={A}", "Explanations", id="explain"),
@@ -202,8 +198,8 @@ RDF = ("rdfxml", "turtle", "ntriples", "nquads", "jsonld")
 
 
 def is_of_one_page(query: Query) -> bool:
-    """Return whether a query is for the links of one page, and not for counts."""
-    return "level" not in query and query.get("matchType") in (None, "", "exact")
+    """Return whether a query is for the links of one page."""
+    return query.get("matchType") in (None, "", "exact")
 
 
 NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
@@ -215,11 +211,10 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "limit": lambda query: str(query["limit"]) == "0",
     "evidence": lambda query: not is_of_format(query, *WITH_EVIDENCE) or not is_of_one_page(query),
     "validity": lambda query: not is_of_format(query, *WITH_EVIDENCE) or not is_of_one_page(query),
-    "fields": lambda query: not is_of_format(query, "jsonl", "csv") or "level" in query,
-    "profile": lambda query: not is_of_format(query, *RDF) or "level" in query,
-    "by": lambda query: query.get("level") in (None, "", "uri"),
-    "format": lambda query: query.get("level") not in (None, "", "uri"),
+    "fields": lambda query: not is_of_format(query, "jsonl", "csv"),
+    "profile": lambda query: not is_of_format(query, *RDF),
     "follow": lambda query: not is_of_one_page(query),
+    "by": lambda query: query["by"] not in ("day", "month", "year"),
     "sort": lambda query: True,
     "scope": lambda query: True,
     "uri": lambda query: isinstance(query["uri"], list),

@@ -148,9 +148,8 @@ def test_every_view_counts_the_links_of_a_capture_alike() -> None:
     assert [words(mark) for mark in marks] == ["3 Nov 2009, 01:13: 2 links"]
     answer = client.get(f"/linkQuery?uri={A}&format=json&direction=out").get_json()
     assert len(answer["outlinks"]) == 2
-    levels = client.get(f"/linkQuery?uri={A}&format=json&direction=out&level=host").get_json()
-    assert sum(row["links"] for row in levels["outlinks"]) == 2
-    assert levels["counted"]["outlinks"]["links"] == 2
+    places = page(client, f"?uri={A}&view=places&direction=out").css("table.told tbody tr")
+    assert [words(row.css("td.number")[0]) for row in places] == ["1 link", "1 link"]
     nothing = page(
         client_of(lambda: MemoryStore([Page(A, T1, links[2:])])), f"?uri={A}&view=captures"
     )
@@ -847,6 +846,25 @@ def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
         ]
     ]
     assert [row[0] for row in cells(second)] == ["b.example", "c.example", "x.example"]
+
+
+@pytest.mark.parametrize("about", ["", "&from=2009-11-03&direction=in", "&to=2010&kinds=a@href"])
+def test_downloads_of_hosts_have_the_numbers_of_the_page(client: FlaskClient, about: str) -> None:
+    html = page(client, f"?uri={A}&view=places{about}")
+    for side, name in (("in", "linkers"), ("out", "led-to")):
+        (found,) = [
+            one
+            for one in hrefs(html, ".downloads a")
+            if f"{name}?" in one and one.endswith("format=json")
+        ]
+        rows = client.get(f"{found}&by=all".replace("by=day&", "")).get_json()["rows"]
+        shown = html.css(f"section[aria-labelledby=side-{side}] tbody tr")
+        assert not shown or [
+            (words(row.css_first("th")), words(row.css_first("td.number")).split()[0])
+            for row in shown
+        ] == [(row["name"], str(row["links"])) for row in rows]
+    at_a_time = hrefs(page(client, f"?uri={A}&view=places&at=2010"), ".downloads a")
+    assert not any("ask/" in one for one in at_a_time)
 
 
 def test_captures_show_their_reasons_and_lead_on(client: FlaskClient) -> None:

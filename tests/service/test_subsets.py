@@ -54,7 +54,6 @@ def test_links_are_of_the_subset(path: Path, demo_client: FlaskClient) -> None:
     [
         f"/anchors?uri={PAGE}",
         f"/diff?uri={PAGE}&from=20091101&to=201003",
-        f"/linkQuery?uri={PAGE}&level=host",
         f"/explain?uri={PAGE}",
         f"/cdx?url={PAGE}",
         "/gaps?format=json",

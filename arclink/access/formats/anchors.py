@@ -23,7 +23,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
     about = {
-        **asked_fields(asked.links),
+        **_asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
         "inlinks_known": answer.inlinks_known,
         "by": by,
@@ -52,7 +52,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     return RowAnswer(about, lines, columns, {"anchors": rows}, shown=shown, next=answer.next)
 
 
-def asked_fields(query: LinkQuery) -> dict[str, object]:
+def _asked_fields(query: LinkQuery) -> dict[str, object]:
     """Return the queried URI, its SURT and the queried time."""
     fields: dict[str, object] = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
     return fields if query.at is None else {**fields, "at": query.at}
@@ -71,7 +71,7 @@ def extent_line(extent: Extent) -> str:
     return f"the first {extent.links:,} links of contents: too many to count all of them"
 
 
-def count_fields(counts: Counts) -> dict[str, object]:
+def _count_fields(counts: Counts) -> dict[str, object]:
     """Return the counts; ``first`` and ``last`` are timestamps."""
     return {
         "links": counts.links,
@@ -95,7 +95,7 @@ def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> Row:
     row |= {
         "text": printable(anchor.text),
         "kind": printable(anchor.kind),
-        **count_fields(anchor.counts),
+        **_count_fields(anchor.counts),
     }
     row["first_uri"] = printable_uri(anchor.counts.first.original)
     if replay:

@@ -22,7 +22,7 @@ from arclink.model import Timestamp
 Row = Mapping[str, object]
 """Values by column, cleaned for writing.
 
-A value is a text, a number, None, a list of texts, or a list of nested rows (`RowAnswer.nested`).
+A value is a text, a number, None, or a list of texts.
 """
 
 _ROWS_AT_ONCE = 5_000
@@ -48,8 +48,6 @@ class RowAnswer:
         labels: The value of that column, by list.
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
-        nested: Column that contains nested rows; CSV and the terminal write them after their row.
-            Empty without nested rows.
         types: Arrow types of columns that are known also without rows.
     """
 
@@ -59,7 +57,6 @@ class RowAnswer:
     sections: Mapping[str, Sequence[Row]]
     section: str = ""
     labels: Mapping[str, str] | None = None
-    nested: str = ""
     shown: Sequence[str] = ()
     next: str | None = None
     decimals: int = 6
@@ -71,17 +68,9 @@ class RowAnswer:
             label = {self.section: (self.labels or {}).get(name, name)} if self.section else {}
             yield from ({**label, **row} for row in rows)
 
-    def flat(self) -> Iterator[Row]:
-        """Yield the rows of all lists, each followed by its nested rows."""
-        for row in self.labelled():
-            yield row
-            inner = row.get(self.nested)
-            if isinstance(inner, list):
-                yield from ({**row, **one} for one in inner)
-
     def values(self) -> Iterator[Sequence[object]]:
-        """Yield the values of `flat`, in the order of the columns."""
-        return ([row.get(column) for column in self.columns] for row in self.flat())
+        """Yield the values of all rows, in the order of the columns."""
+        return ([row.get(column) for column in self.columns] for row in self.labelled())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +82,7 @@ class RowFormat:
     write: Callable[[RowAnswer], Iterator[bytes]]
 
 
-def write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
+def _write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one document that ends with a line end."""
     yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -155,7 +144,7 @@ def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
 
 
 def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield one Parquet file; without nested rows in the column that has them."""
+    """Yield one Parquet file."""
     return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types)
 
 
@@ -166,7 +155,7 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     names = answer.shown or answer.columns
     rows = [
         [_shown(column, row.get(column), answer.decimals) for column in names]
-        for row in answer.flat()
+        for row in answer.labelled()
     ]
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
@@ -179,7 +168,7 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
     form.name: form
     for form in (
         RowFormat("table", (), _write_rows_table),
-        RowFormat("json", ("application/json",), write_rows_json),
+        RowFormat("json", ("application/json",), _write_rows_json),
         RowFormat(
             "jsonl",
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),

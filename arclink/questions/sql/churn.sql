@@ -1,5 +1,6 @@
 -- Each capture of a page is compared with the one before. Most comparisons are of one content with
--- itself, or like another one. A link is a target with a host.
+-- itself, or like another one. A link is a target with a host; it is an expression because DuckDB
+-- groups all links by a column before it joins them: of 10 million links, 13 s instead of 10.
 WITH history AS (  -- if captures of one second differ, the page had the links of all
     SELECT
         number, part_first, part_last, surt, coalesce(written, uri) AS page, uri, host, domain,
@@ -35,13 +36,15 @@ counted AS (
         count(*) FILTER (bits = 2) AS came,
         count(*) FILTER (bits = 1) AS gone
     FROM (
-        SELECT change, target_surt, bit_or(bit) AS bits
+        SELECT
+            change, CASE WHEN target_host IS NOT NULL THEN target_surt END AS name,
+            bit_or(bit) AS bits
         FROM (
             SELECT *, unnest(before) AS content, 1 AS bit FROM change
             UNION ALL
             SELECT *, unnest(contents), 2 FROM change
         ) JOIN wanted USING (content)
-        WHERE target_host IS NOT NULL AND is_to_outside(
+        WHERE name IS NOT NULL AND is_to_outside(
             target_surt, from_host, from_domain, target_host, target_domain, part_first, part_last
         )
         GROUP BY ALL

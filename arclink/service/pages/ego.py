@@ -27,7 +27,7 @@ from arclink.service.pages.drawn import LINKS
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, plain_query, refuse_others
-from arclink.service.pages.saving import table_formats
+from arclink.service.pages.saving import site_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import domain_of, host_of
@@ -115,7 +115,6 @@ def show_graph(
         )
         for direction in (Direction.IN, Direction.OUT)
     }
-    level = [] if by == "page" else [("level", by)]
     in_and_out = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
@@ -139,7 +138,9 @@ def show_graph(
         "all_links": about(
             plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
         ),
-        "downloads": table_formats("linkQuery", [*given, *level]),
+        "downloads": table_formats("linkQuery", given)
+        if by == "page"
+        else [one for formats in site_formats(query, by).values() for one in formats],
         "pictures": {"graph": lambda: _picture(printable_uri(query.uri), sides)},
         "grows": _grows(query.uri, by),
     }

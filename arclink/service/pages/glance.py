@@ -15,7 +15,7 @@ from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.saving import table_formats
+from arclink.service.pages.saving import site_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -93,7 +93,7 @@ def show_glance(
             ),
         ],
         "tables": {
-            "hosts": table_formats("linkQuery", [*asked.only("uri", "url"), ("level", "host")]),
+            **site_formats(query, "host"),
             "words": table_formats("anchors", asked.only("uri", "url")),
         },
         "pictures": {

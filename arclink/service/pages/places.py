@@ -10,7 +10,7 @@ from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
 from arclink.service.pages.requests import Asked
-from arclink.service.pages.saving import table_formats
+from arclink.service.pages.saving import site_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -43,7 +43,7 @@ def show_places(
         for direction in (Direction.IN, Direction.OUT)
         if direction in lanes
     }
-    given = [*(pair for pair in asked.given if pair[0] not in ("limit", "level")), ("level", level)]
+    tables = site_formats(query.links, level, query.period.name.lower())
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
@@ -54,7 +54,8 @@ def show_places(
         "everything": asked.changed({"limit": "0"})
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
-        "downloads": table_formats("linkQuery", given),
+        "tables": tables,
+        "downloads": [one for formats in tables.values() for one in formats],
         "pictures": {
             f"hosts-{side}": partial(
                 lanes_picture,

@@ -13,7 +13,10 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import NotFound
 
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.texts import printable
+from arclink.model import ALL_TIME
+from arclink.questions.table import QUESTIONS
 
 PICTURE: Final = "picture"
 """The parameter with the name of a picture."""
@@ -50,6 +53,32 @@ def table_formats(path: str, parameters: Iterable[tuple[str, str]]) -> list[tupl
     return [
         (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in _TABLES.items()
     ]
+
+
+def site_formats(
+    query: LinkQuery, level: str, by: str = "all"
+) -> Mapping[str, list[tuple[str, str]]]:
+    """Return the formats of the numbers of links per host or domain, by direction.
+
+    The lists are empty for links in force at one time, which questions do not know.
+    """
+    asked = [
+        *(("uri", query.uri), ("scope", "page"), ("level", level), ("by", by), ("limit", "0")),
+        *(("kinds", ",".join(query.kinds.words)), ("redirects", query.redirects.value)),
+        *(
+            (name, time)
+            for name, time in (("from", query.span.first), ("to", query.span.last))
+            if time not in (ALL_TIME.first, ALL_TIME.last)
+        ),
+    ]
+    return {
+        direction.value: [
+            (f"{form}: {QUESTIONS[name].title.lower()}", href)
+            for form, href in table_formats(f"ask/{name}", asked)
+            if query.at is None
+        ]
+        for direction, name in ((Direction.IN, "linkers"), (Direction.OUT, "led-to"))
+    }
 
 
 def given() -> list[tuple[str, str]]:
