@@ -72,7 +72,10 @@ EXTRA = {
 
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
-    "text": "Text of the links, or alternate text of images; may be empty.",
+    "text": (
+        "Text of the links, or alternate text of images; may be empty. `begin`: the one that most "
+        "pages have."
+    ),
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
     "state": "Why it is in the list.",
     "title": "Newest title of the page.",
@@ -103,7 +106,10 @@ COLUMNS: Mapping[str, str] = {
     "errors": "Captures with status 400 or more.",
     "known": "Captures whose links are known, also if there are no links.",
     "first": "Time of the first capture that counts.",
-    "last": "Time of the last capture that counts; `vanished`: of the last one without error.",
+    "last": (
+        "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
+        "error."
+    ),
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
 }
@@ -216,6 +222,17 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "captures", "pages", "first", "last"),
         Basis.PART,
         is_of_links=False,
+    ),
+    "begin": Question(
+        "Where is a good place to begin?",
+        "Begin here",
+        "A row for each of up to ten pages of each host that were captured as HTML without error. "
+        "First comes the page of each host that most hosts link to, then the second one of each "
+        "host, and so on.",
+        "",
+        ("name", "title", "text", "hosts", "pages", "captures", "last"),
+        Basis.PART,
+        level=None,
     ),
     "pages": Question(
         "Which pages does it have?",

@@ -3,11 +3,15 @@
 The page loads nothing from other hosts and has no script.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import orjson
 from flask import Blueprint, Response, request
 
+from arclink.reasons import Reason
 from arclink.service.headers import robots
 from arclink.service.memento import service_url
 from arclink.service.openapi import RESOURCES, Resource, describe
@@ -16,6 +20,9 @@ from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
 
 describing = Blueprint("describing", __name__)
+
+_LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
+"""A link to another document, in brackets."""
 
 
 @describing.get("/openapi.json")
@@ -47,6 +54,27 @@ def docs() -> Response:
         schemas=[(name, _rows(schema)) for name, schema in SCHEMAS.items()],
         collection=stores_of_app().settings.collection,
     )
+
+
+@describing.get("/docs/reasons")
+def reasons() -> Response:
+    """Answer with what each reason means, as a page."""
+    groups = groupby(Reason, attrgetter("group"))
+    return rendered(
+        "reasons.html",
+        groups=[(group, [*same]) for group, same in groups],
+        collection=stores_of_app().settings.collection,
+    )
+
+
+@describing.app_template_filter("without_marks")
+def without_marks(text: str) -> str:
+    """Return a sentence of Markdown as plain text.
+
+    >>> without_marks("The path ends in `.jpg` ([filter rules](reference/filter.md#rules)).")
+    'The path ends in .jpg.'
+    """
+    return _LINK.sub("", text).replace("`", "")
 
 
 def _example(resource: Resource) -> str:

@@ -206,6 +206,55 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
         assert client.get(f"/{href}").status_code == 200, href
 
 
+def test_the_front_has_pages_of_different_hosts_to_begin_with() -> None:
+    """Each with its title, the words that lead to it, its links, and its replay."""
+    hub = [link("http://one.example/", "the best"), link("http://one.example/b", "second")]
+    pages = [
+        Page("http://one.example/", "20100101000000", [], title="One <i>"),
+        Page("http://one.example/", "20100201000000", None, status="404", reason="MEMENTO_STATUS"),
+        Page("http://one.example/b", "20100101000000", [], title="Second of one"),
+        Page("http://two.example/", "20100101000000", hub),
+        Page("http://three.example/", "20100101000000", [*hub, link("http://two.example/")]),
+        Page("http://four.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED"),
+    ]
+    client = client_of(lambda: MemoryStore(pages))
+    shown = page(client).css("ul.beginnings li")
+    assert [words(row) for row in shown] == [
+        "One <i> http://one.example/ 2 hosts link to it, most often as “the best”. "
+        "See the page then",
+        "http://two.example/ 1 host links to it. See the page then",
+        "http://three.example/ No page that was captured links to it. See the page then",
+        "Second of one http://one.example/b 2 hosts link to it, most often as “second”. "
+        "See the page then",
+    ]
+    links = hrefs(page(client), "ul.beginnings a")
+    assert links[:2] == [
+        "?uri=http%3A%2F%2Fone.example%2F",
+        "browse/20100101000000/http://one.example/",
+    ]
+    for href in links:
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_the_front_without_tables_has_pages_to_begin_with(tmp_path: Path) -> None:
+    store = tmp_path / "links.db"
+    load_pages(store, tmp_path / "graph", [PAGES])
+    (tmp_path / "links.db.tables").write_text("in the way")  # no tables can be made here
+    client = client_of(str(store))
+    front = page(client)
+    assert [words(node) for node in front.css(".beginnings .title")] == [A, "http://b.example/"]
+    assert "What the archive is about: " in words(front)
+    for href in hrefs(front, "ul.beginnings a"):
+        found = client.get(f"/{href}", follow_redirects=True)
+        assert found.status_code == 200, href
+
+
+def test_all_pages_with_titles_are_one_click_from_the_front(client: FlaskClient) -> None:
+    (href,) = (href for href in hrefs(page(client), ".ways a") if "pages" in href)
+    table = page(client, href).css_first("table[data-sortable]")
+    assert [words(cell) for cell in table.css("thead th")][:2] == ["Name", "Title"]  # type: ignore[union-attr]  # it is there
+
+
 def test_few_questions_run_at_a_time_and_the_others_are_told(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

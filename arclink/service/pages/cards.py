@@ -67,7 +67,7 @@ def _time(text: str) -> Timestamp | None:
 
 
 def card_of(stores: Stores) -> Card:
-    """Return what a collection is; this makes no relations.
+    """Return the card of a collection; this makes no relations.
 
     Raises:
         StoreError: Its store cannot be read.
@@ -161,7 +161,7 @@ class Search:
         return len(self._questions) == 1
 
     def __call__(self, stores: Stores) -> Found:
-        """Return what a collection knows; this makes no relations.
+        """Return the knowledge of a collection; this makes no relations.
 
         Raises:
             StoreError: Its store cannot be read.
@@ -194,7 +194,7 @@ class Search:
 
 
 def _page_in(stores: Stores, query: LinkQuery) -> Found:
-    """Return what a store knows about a page, in the numbers of the page about it."""
+    """Return the knowledge of a store about a page, in the numbers of the page about it."""
     budget = replace(
         stores.settings.budget, look_ups=min(stores.settings.budget.look_ups, _MOST_LOOK_UPS)
     )

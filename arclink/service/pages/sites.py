@@ -26,6 +26,7 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.service.pages.browse import browse_address
 from arclink.service.pages.glance import Lane
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, download
@@ -99,6 +100,25 @@ class Panel:
     column: str
     rows: Sequence[tuple[Cell, Cell]] | None
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A captured page that a reader may begin with.
+
+    Attributes:
+        uri: The page.
+        then: Address of its replay, at its newest capture without error.
+        title: Its title; empty if it has none, or if it is not known.
+        text: The text that most links to it have; empty if they have none, or if it is not known.
+        hosts: Number of hosts that link to it; None if it is not known.
+    """
+
+    uri: str
+    then: str
+    title: str = ""
+    text: str = ""
+    hosts: int | None = None
 
 
 def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
@@ -219,13 +239,14 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [short_query(query, name) for name in ("captures", *names)]
-    captures, *answers = tables.answers(store, queries)
+    queries = [short_query(query, name) for name in ("captures", "begin", *names)]
+    captures, begin, *answers = tables.answers(store, queries)
     return {
         "known": captures and captures.known,
+        "beginnings": begin and _beginnings(begin),
         **(_through_time(captures.known) if captures else {}),
         "panels": [
-            _panel(given, asked, answer) for asked, answer in zip(queries[1:], answers, strict=True)
+            _panel(given, asked, answer) for asked, answer in zip(queries[2:], answers, strict=True)
         ],
     }
 
@@ -241,6 +262,19 @@ def short_query(query: AskQuery, name: str) -> AskQuery:
         is_external=name in _FROM_OUTSIDE,
         limit=_MOST_ROWS,
     )
+
+
+def _beginnings(answer: "AskAnswer") -> list[Beginning]:
+    return [
+        Beginning(
+            row["name"],
+            browse_address(row["last"], row["name"]),
+            row["title"] or "",
+            row["text"] or "",
+            row["hosts"],
+        )
+        for row in answer.table.to_pylist()
+    ]
 
 
 def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
