@@ -31,6 +31,7 @@ from arclink.service.pages.sites import (
     Beginning,
     is_about_site,
     scopes_of,
+    several_typed,
     show_site,
     words_typed,
 )
@@ -69,7 +70,7 @@ def page() -> Response:
     asked = Asked(View.GLANCE, ())
     given = list(request.args.items(multi=True))
     try:
-        if words := words_typed(given):
+        if words := several_typed(given) or words_typed(given):
             found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
             assert isinstance(found, Response)
             return found

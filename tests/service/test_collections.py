@@ -232,7 +232,15 @@ def test_one_search_asks_all_collections(typed: str, rows: list[list[str]], href
         assert client.get(one).status_code == 200, one
 
 
-@pytest.mark.parametrize("query", ["?uri=:", "?words=games", "?uri=a.example&uri=b.example"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?uri=:",
+        "?uri=http://a.example/+http://b.example/",
+        "?words=games",
+        "?uri=a.example&uri=b.example",
+    ],
+)
 def test_a_wrong_search_is_an_error_and_no_empty_answer(client: FlaskClient, query: str) -> None:
     response = client.get(f"/{query}", headers={"Accept": "text/html"})
     assert response.status_code == 400

@@ -56,11 +56,55 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     shown = page(client, SITE)
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
-    assert panels == [QUESTIONS[name].asks for name in sites._AT_A_GLANCE]
+    assert panels == [
+        sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
+    ]
+    assert "All pages of a.example and of the hosts below it." in words(shown.css_first(".about"))
     tabs = hrefs(shown, "nav.views a")
     assert len(tabs) == 1 + len(QUESTIONS)
     for href in [*tabs, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
         assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
+    for query in ("", SITE):
+        for panel in page(client, query).css(".panel"):
+            if heads := panel.css("thead th"):
+                last = words(heads[-1])
+                assert last in (
+                    *("Linking hosts", "Linking pages", "Links", "Captures", "Last seen"),
+                ), words(panel)
+                assert not heads[-1].css(".hidden")
+
+
+def test_none_from_other_sites_leads_to_the_links_within_the_site() -> None:
+    own = [link("http://a.example/b", "own")]
+    client = client_of(lambda: MemoryStore([Page(A, "20100101000000", own)]))
+    (panel,) = (
+        node for node in page(client, SITE).css(".panel") if "Which other sites" in words(node)
+    )
+    assert "Links within a site are not among these: see all links." in words(panel)
+    (href,) = [node.attributes["href"] or "" for node in panel.css("a")]
+    (row,) = page(client, href).css("table.question tbody tr")
+    assert words(row).startswith("a.example")
+
+
+@pytest.mark.parametrize(
+    ("typed", "linkers"),
+    [
+        pytest.param("http://b.example/  http://c.example/?q=1&r=2", ["a.example"], id="pages"),
+        pytest.param("*.b.example *.a.example", [], id="sites"),
+    ],
+)
+def test_several_addresses_in_the_field_are_asked_about_together(
+    client: FlaskClient, typed: str, linkers: list[str]
+) -> None:
+    response = client.get("/", query_string={"uri": typed}, follow_redirects=True)
+    shown = LexborHTMLParser(response.data)
+    assert words(shown.css_first("#view h2")) == QUESTIONS["common"].asks
+    assert all(one in words(shown.css_first(".about .known")) for one in typed.split())
+    assert [words(row.css_first("th")) for row in shown.css("tbody tr")] == linkers
 
 
 def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -> None:
@@ -200,7 +244,8 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        QUESTIONS[name].asks for name in sites._AT_A_GLANCE
+        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arclink.access.chronicles import answer_chronicle
-from arclink.access.declarations import sort_out
+from arclink.access.declarations import BadParameterError, sort_out
 from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, Bar
@@ -12,7 +12,13 @@ from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.service.pages.requests import about
-from arclink.service.pages.sites import captures_over, is_about_site, short_query, words_typed
+from arclink.service.pages.sites import (
+    captures_over,
+    is_about_site,
+    several_typed,
+    short_query,
+    words_typed,
+)
 from arclink.service.stores import Stores
 from arclink.service.tables import NotReadyError
 from arclink.store.protocols import StoreSums
@@ -143,6 +149,8 @@ class Search:
         given = [("uri", text)]
         self._page: LinkQuery | None = None
         self._questions: Sequence[AskQuery] = ()
+        if several_typed(given):
+            raise BadParameterError("uri", text, "one address, or words")
         if words := words_typed(given):
             find = AskQuery.of(sort_out([("words", text)], ASK_PARAMETERS), name="find")
             self.href, self.column = words, "Pages"

@@ -1,5 +1,6 @@
 """A site or the whole archive, for people: at a glance, and one question at a time."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -52,8 +53,26 @@ _AT_A_GLANCE = (
 )
 """The questions at a glance, in their order."""
 
-_FROM_OUTSIDE = ("linkers", "words", "led-to")
-"""Those of them that are about links from other sites only, or to them."""
+_FROM_OUTSIDE = {
+    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
+    "words": (
+        "With which words did other sites link to it?",
+        "With which words did sites link to each other?",
+    ),
+    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
+}
+"""Those of them that are about links from other sites only, or to them: what they ask then about a
+site, and about the whole archive."""
+
+_SUBJECTS = {
+    QuestionScope.PREFIX: "All pages whose addresses begin like this.",
+    QuestionScope.HOST: "All pages of this host.",
+    QuestionScope.DOMAIN: "All pages of {host} and of the hosts below it.",
+}
+"""What the heading means, by scope."""
+
+_COLUMNS = {"most-linked": "linking hosts", "broken": "linking hosts", "rising": "linking pages"}
+"""Names of the numbers of some of them, if the name of the column does not say it."""
 
 _MOST_LANES = 12
 """Number of rows that are drawn through time."""
@@ -62,6 +81,7 @@ _MOST_ROWS = 8
 """Number of rows of each at a glance."""
 
 _OF_ADDRESSES = frozenset(".:/")
+_IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
 
 _TIMES = frozenset({"first", "last", "since", "host_last"})
 
@@ -90,9 +110,10 @@ class Panel:
     Attributes:
         asks: The question.
         href: Where the whole answer is.
-        column: The number that rows are ordered by; empty without one.
+        column: What the numbers of its rows are.
         rows: The first rows: what, and its number or time. None if the answer is not made yet.
         total: Number of all rows.
+        inside: Where the answer is that has links within a site, too; empty if this one has them.
     """
 
     asks: str
@@ -100,6 +121,7 @@ class Panel:
     column: str
     rows: Sequence[tuple[Cell, Cell]] | None
     total: int
+    inside: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +164,18 @@ def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
     return _address([(ASK, "find"), (WORDS.name, text)])
 
 
+def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page about who links to all of several addresses in the field.
+
+    It is empty if they are not several addresses, each with ``http://``, ``https://`` or ``*.``.
+    """
+    given = dict(parameters)
+    parts = (given.get("uri") or "").split()
+    if len(parts) < 2 or len(given) > 1 or not all(map(_IS_WHOLE_ADDRESS.match, parts)):
+        return ""
+    return _address([*(("uri", part) for part in parts), (ASK, "common")])
+
+
 def show_site(
     parameters: Iterable[tuple[str, str]], store: Scans, tables: ServiceTables
 ) -> dict[str, object]:
@@ -167,6 +201,7 @@ def show_site(
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
         "heading": _heading(query),
+        "subject": _subject(query),
         "scopes": scopes_of(written, query.scope),
         "tabs": _tabs(given, name),
     }
@@ -207,10 +242,25 @@ def _heading(query: AskQuery) -> str:
         return ""
     first: str = printable_uri(query.asked[0].written)
     if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
-        host = host_of(surt_asked("uri", as_written(first)[0]))
+        host = _host_of(query)
         first = host if query.scope is QuestionScope.HOST else f"*.{host}"
     more = len(query.asked) - 1
     return f"{first} and {more:,} more" if more else first
+
+
+def _host_of(query: AskQuery) -> str:
+    return host_of(surt_asked("uri", as_written(query.asked[0].written)[0]))
+
+
+def _subject(query: AskQuery) -> str:
+    """Return the meaning of the heading; empty for the archive and for a page."""
+    if len(query.asked) > 1:
+        written = [printable_uri(one.written) for one in query.asked]
+        return f"Together: {', '.join(written[: shown_of(len(written), _MOST_ROWS)])}"
+    subject = _SUBJECTS.get(query.scope, "")
+    if query.scope is not QuestionScope.DOMAIN:
+        return subject
+    return subject.format(host=_host_of(query))
 
 
 def _address(pairs: Iterable[tuple[str, str]]) -> str:
@@ -278,19 +328,18 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
 
 
 def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
-    question = query.question
-    pairs = [
-        *_pairs(given, EXTERNAL.name),
-        (ASK, query.name),
-        *([(EXTERNAL.name, "true")] if query.is_external else []),
-    ]
+    question, asks = query.question, query.question.asks
+    pairs = [*_pairs(given, EXTERNAL.name), (ASK, query.name)]
+    href, inside = _address(pairs), ""
+    if query.is_external:
+        href, inside = _address([*pairs, (EXTERNAL.name, "true")]), href
+        asks = _FROM_OUTSIDE[query.name][query.scope is QuestionScope.ARCHIVE]
     rows = None
     if answer is not None:
         column = question.ranks or "last"
         rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
-    return Panel(
-        question.asks, _address(pairs), question.ranks, rows, answer.total if answer else 0
-    )
+    column = _COLUMNS.get(query.name, question.ranks or "last seen")
+    return Panel(asks, href, column, rows, answer.total if answer else 0, inside)
 
 
 # One question
