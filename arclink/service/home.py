@@ -30,6 +30,7 @@ from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.sites import (
     Beginning,
     is_about_site,
+    is_complete,
     scopes_of,
     several_typed,
     show_site,
@@ -40,6 +41,7 @@ from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
+from arclink.service.validators import provisional
 from arclink.store.protocols import Answers, Scans
 from arclink.uris.surts import surt_of
 
@@ -112,9 +114,11 @@ def _start(store: Scans) -> Response:
         words.update(show_site((), store, stores.tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
+    is_whole = is_complete(words)
     if words["beginnings"] is None:
         words["beginnings"] = stores.once(_beginnings)
-    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
+    response = _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
+    return response if is_whole else provisional(response)
 
 
 def _beginnings(store: Answers) -> list[Beginning]:
@@ -139,9 +143,10 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
         response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
         return response
-    return _shown(
-        "site_question.html" if "question" in words else "site_glance.html", asked, **words
-    )
+    if "question" in words:
+        return _shown("site_question.html", asked, **words)
+    response = _shown("site_glance.html", asked, **words)
+    return response if is_complete(words) else provisional(response)
 
 
 def _view(asked: Asked, store: Scans) -> Response:

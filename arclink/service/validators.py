@@ -96,6 +96,13 @@ def _validated(response: Response) -> Response:
     return response
 
 
+def provisional(response: Response) -> Response:
+    """Return an answer that will soon be another one, although the store does not change."""
+    g.etag = g.modified = None
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 def _is_older_known() -> bool:
     """Return whether the client's copy is as new as the store, by ``If-Modified-Since`` alone.
 

@@ -78,6 +78,15 @@ def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
                 assert not heads[-1].css(".hidden")
 
 
+def test_numbers_at_a_glance_are_one_click_from_those_of_each_year(client: FlaskClient) -> None:
+    for query in ("", SITE):
+        hrefs_of_years = [href for href in hrefs(page(client, query), ".panel a") if "by=" in href]
+        assert len(hrefs_of_years) >= 4
+        for href in hrefs_of_years:
+            first = page(client, href).css_first("table.question thead th")
+            assert words(first) == "Period"
+
+
 def test_none_from_other_sites_leads_to_the_links_within_the_site() -> None:
     own = [link("http://a.example/b", "own")]
     client = client_of(lambda: MemoryStore([Page(A, "20100101000000", own)]))
@@ -213,13 +222,18 @@ def test_answers_that_take_long_are_made_meanwhile(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
-    first = page(client, SITE)
-    assert "takes longer than a page waits" in words(first)
+    for query in (SITE, ""):
+        first = client.get(f"/{query}")
+        assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
+        assert "ETag" not in first.headers  # else a browser that reloads it gets a 304
+        assert first.headers["Cache-Control"] == "no-store"
     end = time.monotonic() + 60
     while "takes longer" in words(page(client, SITE)) and time.monotonic() < end:
         time.sleep(0.1)
-    shown = page(client, SITE)
-    assert len(shown.css(".panel tbody tr")) > 3
+    last = client.get(f"/{SITE}")
+    assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
+    known = {"If-None-Match": last.headers["ETag"]}
+    assert client.get(f"/{SITE}", headers=known).status_code == 304
 
 
 def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ class Panel:
         rows: The first rows: what, and its number or time. None if the answer is not made yet.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
+        by_year: Where the answer is for each year; empty if rows have periods or times anyway.
     """
 
     asks: str
@@ -122,6 +123,7 @@ class Panel:
     rows: Sequence[tuple[Cell, Cell]] | None
     total: int
     inside: str
+    by_year: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +303,12 @@ def _at_a_glance(
     }
 
 
+def is_complete(words: Mapping[str, Any]) -> bool:
+    """Return whether all answers at a glance are there; if not, they are made meanwhile."""
+    rows = [panel.rows for panel in words["panels"]]
+    return bool(rows) and None not in (words["known"], words["beginnings"], *rows)
+
+
 def short_query(query: AskQuery, name: str) -> AskQuery:
     """Return another question about the same part, as it is asked at a glance."""
     question = QUESTIONS[name]
@@ -339,7 +347,9 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         column = question.ranks or "last"
         rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
     column = _COLUMNS.get(query.name, question.ranks or "last seen")
-    return Panel(asks, href, column, rows, answer.total if answer else 0, inside)
+    has_times = question.period is not None or not question.ranks
+    by_year = "" if has_times else f"{href}&{BY.name}=year"
+    return Panel(asks, href, column, rows, answer.total if answer else 0, inside, by_year)
 
 
 # One question
