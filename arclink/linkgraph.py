@@ -35,12 +35,12 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.times import AT, AT_OR_SPAN
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
+from arclink.extras import analysis_extra
 from arclink.model import Memento, Span
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
@@ -122,9 +122,11 @@ class OfQuestion(Within, total=False):
     Attributes:
         scope: ``page``, ``prefix``, ``host``, ``domain`` or ``archive``.
         level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
-        by: ``day``, ``month`` or ``year``: rows for each.
+        by: ``day``, ``month``, ``year``, or windows of time such as ``2009-11,2010-01/2010-03``:
+            rows for each; ``all`` for all time together.
         external: Whether only links from other sites count.
         words: The words that ``find`` finds.
+        of: ``text`` or ``word``: what ``typical-words`` counts.
         limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
@@ -133,6 +135,7 @@ class OfQuestion(Within, total=False):
     by: str
     external: bool
     words: str
+    of: str
     limit: int
 
 

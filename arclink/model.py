@@ -6,7 +6,7 @@ sightings) are named tuples, because creating a named tuple takes 20 % of the ti
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, NewType
@@ -231,6 +231,25 @@ Source = tuple[UriR, list[Timestamp]]
 
 The times are distinct and sorted; there is at least one. A plain tuple, because a hub has millions.
 """
+
+
+class ShownInlink(NamedTuple):
+    """An inlink with the pages that show it.
+
+    Attributes:
+        target: As in `Inlink`; likewise kind, text and rel.
+        content: Identifies the vertex that holds the link among those of one answer; a store need
+            not know its name.
+        pages: The pages that show it, by original.
+    """
+
+    target: UriR
+    kind: Kind
+    text: str
+    rel: str | None
+    content: Hashable
+    pages: Iterable[Source]
+
 
 RawLink = tuple[str, str, str, str | None]
 """A link as written: (kind, reference, text, rel). A plain tuple: there are billions."""

@@ -1,13 +1,14 @@
 """Measures look-ups in a store, in one process, and prints milliseconds as JSON.
 
-    python -m benchmarks.look_up STORE URIS.TXT [--how warm|connection|disk] [--what both|store|hub]
-    [--cache KIB]
+    python -m benchmarks.look_up STORE URIS.TXT [--how warm|connection|disk]
+    [--what both|store|hub|named|shown] [--cache KIB]
 
 ``--how`` is *warm* (the store is open), *connection* (each look-up opens it) or *disk* (before each
 look-up, the file is also dropped from the page cache of the system). ``--what`` is *both* (both
 directions, as the service answers them), *store* (the queries of the store for these: the mementos,
-the links of the newest content, and the first 100 inlinks) or *hub* (the first 100 members that
-link to the URI). ``--cache`` is the cache of SQLite.
+the links of the newest content, and the first 100 inlinks), *hub* (the first 100 members that link
+to the URI), *named* (all inlinks by name of their content, then the pages that show them) or
+*shown* (the same without names). ``--cache`` is the cache of SQLite.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from arclink.store.shown_inlinks import with_pages
 from arclink.store.sqlite import schema
 
 
@@ -57,10 +59,28 @@ def ask_hub(store: GraphStore, uri: str) -> int:
     )
 
 
+def ask_named(store: GraphStore, uri: str) -> int:
+    """Ask for all inlinks and, by the names of their contents, for the pages that show them."""
+    surt = LinkQuery.from_parameters([("uri", uri)]).surt
+    with store.snapshot():
+        found = with_pages(store.inlinks(surt), store.sources)
+        return sum(len(list(pages)) for _, pages in found)
+
+
+def ask_shown(store: GraphStore, uri: str) -> int:
+    """Ask for all inlinks together with the pages that show them."""
+    surt = LinkQuery.from_parameters([("uri", uri)]).surt
+    with store.snapshot():
+        found = store.shown_inlinks(surt)
+        return sum(len(list(inlink.pages)) for inlink in found if inlink is not None)
+
+
 WHAT: dict[str, Callable[[GraphStore, str], int]] = {
     "both": answer,
     "store": ask_store,
     "hub": ask_hub,
+    "named": ask_named,
+    "shown": ask_shown,
 }
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from benchmarks.bench import Bench, arclink, python, remove_store
-from benchmarks.tables import Cell, Table, Target
+from benchmarks.tables import TIMES, Cell, Table, Target
 
 SAMPLE = 200
 HUB = "http://hub.example/"
@@ -27,6 +27,7 @@ LOADED_PAGES = 125_000
 """Synthetic pages of a batch: of 80 links each, 10 million links and 2 GB of graph files."""
 
 HUB_PAGES = 1_000_000
+SHOWN_PAGES = 20_000
 LINKS_A_PAGE = 3
 """Of the pages that link to the hub: it is the hub that is looked at."""
 
@@ -55,12 +56,15 @@ class Times:
 
 
 def measure(bench: Bench) -> Iterator[Table]:
-    """Yield tables for the store of the largest corpus and for a hub with a million inlinks."""
+    """Yield tables for the store of the largest corpus, and for two hubs."""
     size = max(bench.sizes)
     yield of_store(bench, bench.build(bench.corpus(size)).store, f"{size:,} captures")
     store = bench.folder / "stores/hub.db"
     load_synthetic(bench, store, HUB_PAGES, LINKS_A_PAGE)
     yield of_hub(bench, store, HUB_PAGES)
+    remove_store(store)
+    load_synthetic(bench, store, SHOWN_PAGES, LINKS_A_PAGE)
+    yield of_page(bench, store, SHOWN_PAGES)
     remove_store(store)
 
 
@@ -119,6 +123,66 @@ def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
     notes = [f"{hub.members // 20} members came each time, 20 times."]
     target = Target("first 100 members of a hub in the library", hub.median, 10, unit=" ms")
     return Table(f"A hub with {inlinks:,} inlinks: its first 100", COLUMNS, rows, [target], notes)
+
+
+def of_page(bench: Bench, store: Path, inlinks: int) -> Table:
+    """Return the CPU time of the page for people of a hub, and of its links in the store.
+
+    The page once read them four times by the names of their contents.
+    """
+    uris = write_lines(bench.scratch("uris") / "hub.txt", [HUB] * 10)
+    named = look_up(bench, store, uris, "--what", "named")
+    shown = look_up(bench, store, uris, "--what", "shown")
+    if named.members != shown.members:
+        raise RuntimeError(f"{named.members} pages by name, but {shown.members} without names")
+    with serving(store, "--threads", "1") as (address, service):
+        page = _cpu_of_pages(address, service, 11)
+    first, later = page[0], statistics.median(page[1:])
+    rows: list[list[Cell]] = [
+        ["store: inlinks by name of content, then their pages", named.cpu],
+        ["store: inlinks with their pages, without names", shown.cpu],
+        ["page at a glance, first request of the service", first],
+        ["page at a glance, median of 10 later requests", later],
+    ]
+    assert named.cpu is not None
+    assert shown.cpu is not None
+    targets = [
+        Target("first page at a glance", first, 300, unit=" ms"),
+        Target("names, compared with no names", named.cpu / shown.cpu, 1.5, False, TIMES),
+        Target("four reads by name, compared with a page", 4 * named.cpu / later, 3, False, TIMES),
+    ]
+    return Table(
+        f"The page of a hub with {inlinks:,} inlinks",
+        ["", "CPU ms"],
+        rows,
+        targets,
+        ["Every link is counted: through time, by host and by text."],
+    )
+
+
+def _cpu_of_pages(address: str, process: int, count: int) -> list[float]:
+    """Return the CPU milliseconds of a service for each of some requests for the page of the hub.
+
+    The clock of processes has ticks of 10 ms (proc(5), ``stat``).
+    """
+    connection = http.client.HTTPConnection(address)
+    connection.request("GET", "/health")  # it has started
+    connection.getresponse().read()
+    found = []
+    for _ in range(count):
+        before = _cpu_milliseconds(process)
+        connection.request("GET", f"/?uri={quote(HUB, safe='')}")
+        response = connection.getresponse()
+        if f"{SHOWN_PAGES:,} links to it" not in response.read().decode():
+            raise RuntimeError("the page does not count all links")
+        found.append(_cpu_milliseconds(process) - before)
+    connection.close()
+    return found
+
+
+def _cpu_milliseconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def look_up(

@@ -32,7 +32,7 @@ class WriteTables(ArclinkJob):
         """Yield name, rows and bytes of each part in a manifest."""
         # Arrow's own allocator reserves a gigabyte of addresses, and YARN kills such tasks.
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-        from arclink.analysis.scipy_extra import analysis_extra
+        from arclink.extras import analysis_extra
 
         with analysis_extra():
             from arclink.relations.by_tasks import format_written, write_parts

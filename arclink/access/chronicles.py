@@ -12,11 +12,11 @@ from itertools import islice
 
 from arclink.access.groups import Budget
 from arclink.access.link_states import State, state_of
-from arclink.access.members import MemberKey
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.snapshots import of_one_state
-from arclink.access.tallies import Extent, Period, sighted_inlinks
+from arclink.access.tallies import Extent, Period
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store.protocols import Answers
 
@@ -50,8 +50,7 @@ class Chronicle:
             least one.
         outlinks: The largest number of links that one capture of the page shows, by unit; only
             units in which a capture was read.
-        total: Number of distinct links to the page that were counted.
-        extent: How much was read for ``inlinks``.
+        seen: The links to the page.
         first: The earliest time of a capture or a link; None if there is neither.
         last: The latest time of a capture or a link.
         unit: The unit of the time axis.
@@ -61,11 +60,20 @@ class Chronicle:
     captures: tuple[Captured, ...]
     inlinks: Mapping[str, int]
     outlinks: Mapping[str, int]
-    total: int
-    extent: Extent
+    seen: SeenLinks
     first: Timestamp | None
     last: Timestamp | None
     unit: Period
+
+    @property
+    def total(self) -> int:
+        """Number of distinct links to the page that were counted."""
+        return len(self.seen.times)
+
+    @property
+    def extent(self) -> Extent:
+        """How much was read for ``inlinks``."""
+        return self.seen.extent
 
     def units(self) -> Iterator[str]:
         """Yield every unit from the first to the last, oldest first, in the form of `Period.of`."""
@@ -83,19 +91,10 @@ def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = N
     budget = budget or Budget()
     reading = Reading(store, query)
     captures = tuple(_captures(reading, budget.rows))
-    extent = Extent()
-    by_day: dict[str, set[MemberKey]] = {}
-    times = {one.memento.timestamp for one in captures}
-    for inlink, source, timestamps in sighted_inlinks(reading, budget, extent):
-        key = (source, inlink.kind, inlink.text, inlink.rel)
-        times |= {timestamps[0], timestamps[-1]}
-        for day in {timestamp[:8] for timestamp in timestamps}:
-            by_day.setdefault(day, set()).add(key)
+    seen = seen_inlinks(reading, budget)
+    times = [*(seen.span() or ()), *(one.memento.timestamp for one in captures)]
     first, last = min(times, default=None), max(times, default=None)
     unit = unit_for(first, last) if first and last else Period.DAY
-    inlinks: dict[str, set[MemberKey]] = {}
-    for day, keys in by_day.items():
-        inlinks.setdefault(unit.of(Timestamp(day)), set()).update(keys)
     outlinks: dict[str, int] = {}
     for one in captures:
         if one.links is not None:
@@ -104,10 +103,9 @@ def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = N
     return Chronicle(
         mementos=reading.summary(),
         captures=captures,
-        inlinks={when: len(keys) for when, keys in sorted(inlinks.items())},
+        inlinks=seen.by_unit(unit),
         outlinks=outlinks,
-        total=len(set().union(*by_day.values())),
-        extent=extent,
+        seen=seen,
         first=first,
         last=last,
         unit=unit,
@@ -154,13 +152,10 @@ def _captures(reading: Reading, rows: int) -> Iterator[Captured]:
     for memento in islice(reading.store.mementos(reading.query.surt), _MOST_CAPTURES):
         content = reading.content_of(memento)
         if content is not None and content not in counts:
-            links = list(islice(reading.store.outlinks(content), max(rows, 0) + 1))
-            rows -= len(links)
-            counts[content] = (
-                len({link for link in links if reading.query.wants(link.kind)})
-                if rows >= 0
-                else None
-            )
+            of_kinds = list(reading.store.outlink_kinds(content)) if rows >= 0 else []
+            rows -= sum(count for _, count in of_kinds)
+            wanted = sum(count for kind, count in of_kinds if reading.query.wants(kind))
+            counts[content] = wanted if rows >= 0 else None
         yield Captured(
             memento,
             state_of(memento, is_known=content is not None),

@@ -26,6 +26,8 @@ class Budget:
         rows: Largest number of links and sightings that one request reads per direction.
         look_ups: Largest number of inlinks whose pages one request looks up; a look-up costs 20
             times as much as reading a row.
+        counted: Largest number of inlinks that one request counts through time; nothing else of
+            them is looked up.
         characters: Largest number of characters of the URIs and texts of links that one request
             holds in memory per direction; a URI in an archive may have 65,536 of them.
         empty_pages: Number of pages without a link that one request reads on after, so that an
@@ -35,6 +37,7 @@ class Budget:
     members: int = MOST_MEMBERS
     rows: int = 200_000
     look_ups: int = 10_000
+    counted: int = 25_000
     characters: int = 1 << 25
     empty_pages: int = 4
 
@@ -43,6 +46,7 @@ UNLIMITED = Budget(
     members=sys.maxsize,
     rows=sys.maxsize // 2,
     look_ups=sys.maxsize,
+    counted=sys.maxsize,
     characters=sys.maxsize,
     empty_pages=sys.maxsize,
 )
@@ -121,16 +125,14 @@ def group_inlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
         return None
     query = reading.query
     wants_all = query.wants_all
-    inlinks = reading.store.inlinks(query.surt)
-    if not wants_all:
-        inlinks = (
-            inlink for inlink in inlinks if query.wants_link(inlink.kind, inlink.text, inlink.rel)
-        )
     # When each is shown, and the target that it has then.
     members: dict[MemberKey, list[tuple[Sequence[Timestamp], UriR]]] = {}
     rows = characters = 0
-    for (target, kind, text, rel, _), sources in reading.with_sources(inlinks):
-        for source, timestamps in sources:
+    for inlink in reading.shown_inlinks():
+        if inlink is None:
+            continue
+        target, kind, text, rel, _, pages = inlink
+        for source, timestamps in pages:
             rows += len(timestamps)
             characters += len(source) + len(text)
             if rows > budget.rows or characters > budget.characters:

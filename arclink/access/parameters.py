@@ -26,16 +26,16 @@ from arclink.store.protocols import OpenStore
 
 Row = TypeVar("Row")
 
-PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
+_PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
 """Periods by their names in the parameter ``by``."""
 
 MOST_ROWS = 999_999
 
 _UNITS = [
-    *PERIODS,
+    *_PERIODS,
     "host",
-    *(f"{period},host" for period in PERIODS),
-    *(f"host,{period}" for period in PERIODS),
+    *(f"{period},host" for period in _PERIODS),
+    *(f"host,{period}" for period in _PERIODS),
 ]
 
 
@@ -43,13 +43,13 @@ def _by(text: str) -> tuple[Period | None, bool]:
     words = [word.strip() for word in text.split(",")]
     if ",".join(words) not in _UNITS:
         raise ValueError
-    return next((PERIODS[word] for word in words if word in PERIODS), None), "host" in words
+    return next((_PERIODS[word] for word in words if word in _PERIODS), None), "host" in words
 
 
 BY_PERIOD = Parameter(
     "by",
     "With level host or domain: count per day, month or year.",
-    named(PERIODS),
+    named(_PERIODS),
     default="month",
     fields=("period",),
 )
@@ -58,7 +58,7 @@ BY_PERIOD_OR_HOST = Parameter(
     "One row per text and kind for each day, month or year, for each host of the linking "
     "pages, or both.",
     Form(
-        f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
+        f"{', '.join(_PERIODS)} or host, or one of the first and host: month,host",
         {"type": "string", "enum": _UNITS},
         _by,
     ),

@@ -14,14 +14,25 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import islice
 from typing import Self
 
 from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
-from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt, Timestamp, UriR
+from arclink.model import (
+    ALL_TIME,
+    ContentId,
+    Inlink,
+    Memento,
+    ShownInlink,
+    Source,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
+)
 from arclink.store.protocols import Answers
+from arclink.store.shown_inlinks import with_pages
 from arclink.timestamps import month_of
 from arclink.uris.surts import surt_of
 
@@ -29,10 +40,6 @@ CACHED = 10_000
 KEPT_MEMENTOS = 1_000
 """Largest number of cached mementos of the queried URI; a URI with more is read again when needed.
 """
-_KEPT_SOURCES = 1_000
-"""Largest number of pages of a content that are cached for its next link."""
-AT_ONCE = 128
-"""Number of inlinks whose pages are looked up together."""
 
 Vertex = tuple[ContentId, UriR]
 """A content as one page shows it."""
@@ -124,33 +131,31 @@ class Reading:
             if content is not None:
                 yield (content, memento.original), memento.timestamp
 
-    def with_sources(self, inlinks: Iterable[Inlink]) -> Iterator[tuple[Inlink, Iterable[Source]]]:
-        """Yield each inlink with the pages that show its content.
+    def shown_inlinks(self) -> Iterator[ShownInlink | None]:
+        """Yield each inlink of the URI with its pages; None for one that is not wanted.
 
         Pages are sorted; each has the timestamps of its mementos that count. With ``at``, a page
         counts only if the memento that shows the content is in force. Read the pages before the
         next inlink.
         """
-        rest = iter(inlinks)
-        while portion := list(islice(rest, AT_ONCE)):
-            by_content = [
-                (content, list(same)) for content, same in groupby(portion, attrgetter("content"))
-            ]
-            of_each = self.pages([content for content, _ in by_content])
-            for (content, same), pages in zip(by_content, of_each, strict=True):
-                kept = list(islice(pages, _KEPT_SOURCES + 1))
-                for inlink in same:  # two links of a page to one target are adjacent
-                    yield inlink, kept if len(kept) <= _KEPT_SOURCES else self._sources(content)
+        query = self.query
+        shown = self.store.shown_inlinks(query.surt, self._span, query.wants_link)
+        if query.at is None:
+            return shown
+        return (
+            link and link._replace(pages=self._only_in_force(iter(link.pages))) for link in shown
+        )
+
+    def with_sources(self, inlinks: Iterable[Inlink]) -> Iterator[tuple[Inlink, Iterable[Source]]]:
+        """Yield each inlink with the pages that show its content, as `shown_inlinks`."""
+        return with_pages(inlinks, self.pages)
 
     def pages(self, contents: Iterable[ContentId]) -> Iterator[Iterator[Source]]:
         """Yield, for each content, the pages that show it; read each before the next.
 
-        The same pages and mementos count as in `with_sources`.
+        The same pages and mementos count as in `shown_inlinks`.
         """
         return map(self._counting, self.store.sources(contents, self._span))
-
-    def _sources(self, content: ContentId) -> Iterator[Source]:
-        return next(self.pages([content]))
 
     def _counting(self, pages: Iterator[Source]) -> Iterator[Source]:
         return pages if self.query.at is None else self._only_in_force(pages)

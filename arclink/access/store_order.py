@@ -32,8 +32,9 @@ from arclink.access.cursors import (
 from arclink.access.groups import wants_outlink
 from arclink.access.members import Member, member_of
 from arclink.access.queries import Direction
-from arclink.access.reader import AT_ONCE, Reading, Vertex
+from arclink.access.reader import Reading, Vertex
 from arclink.model import Inlink, Surt, Timestamp, UriR
+from arclink.store.shown_inlinks import AT_ONCE
 
 CHUNK = 10_000
 """Number of vertices held at a time; a URI with more is read once per chunk."""

@@ -8,7 +8,7 @@ Anchor texts and levels count the same four things in the same way:
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from arclink.access.groups import Budget, wants_outlink
 from arclink.access.members import MemberKey
 from arclink.access.reader import Reading, Vertex
-from arclink.model import ContentId, Inlink, Outlink, Sighting, Timestamp, UriR
+from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
 from arclink.uris.hosts import Host
 
 
@@ -71,14 +71,14 @@ class Tally:
     """Counts under construction. Add something before calling `counts`."""
 
     links: set[MemberKey] = field(default_factory=set)
-    contents: set[ContentId] = field(default_factory=set)
+    contents: set[Hashable] = field(default_factory=set)
     mementos: set[Sighting] = field(default_factory=set)
     hosts: set[Host] = field(default_factory=set)
 
     def add(
         self,
         links: Iterable[MemberKey],
-        content: ContentId,
+        content: Hashable,
         mementos: Iterable[Sighting],
         hosts: Iterable[Host],
     ) -> None:
@@ -119,31 +119,27 @@ class Extent:
 
 def sighted_inlinks(
     reading: Reading, budget: Budget, extent: Extent
-) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
+) -> Iterator[tuple[ShownInlink, UriR, Sequence[Timestamp]]]:
     """Yield each queried inlink with each page that shows it and the times, in store order.
 
     Reading stops when the budget is used up. ``extent`` is updated during iteration.
     """
-    rows = 0
-
-    def wanted() -> Iterator[Inlink]:
-        looked_up = 0
-        for scanned, inlink in enumerate(reading.store.inlinks(reading.query.surt)):
-            if looked_up == budget.look_ups or scanned == budget.rows:
-                extent.is_complete = False
-                return
-            if reading.query.wants_link(inlink.kind, inlink.text, inlink.rel):
-                looked_up += 1
-                yield inlink
-
-    for inlink, sources in reading.with_sources(wanted()):
+    rows = looked_up = 0
+    wants_end = reading.query.wants_end if reading.query.filters else None
+    for scanned, inlink in enumerate(reading.shown_inlinks()):
+        if looked_up == budget.look_ups or scanned == budget.rows:
+            extent.is_complete = False
+            return
+        if inlink is None:
+            continue
+        looked_up += 1
         counts = False
-        for source, timestamps in sources:
+        for source, timestamps in inlink.pages:
             rows += len(timestamps)
             if rows > budget.rows:
                 extent.is_complete = False
                 return
-            if reading.query.wants_end(source):
+            if wants_end is None or wants_end(source):
                 extent.links += not counts  # a link that nothing showed at the time does not count
                 counts = True
                 yield inlink, source, timestamps
@@ -171,7 +167,11 @@ def sighted_outlinks(
         if rows > 2 * budget.rows:
             extent.is_complete = False
             return
-        wanted = [link for link in links if wants_outlink(reading.query, link)]
+        wanted = (
+            links
+            if reading.query.wants_all
+            else [link for link in links if wants_outlink(reading.query, link)]
+        )
         extent.links += len(set(wanted))
         yield vertex, timestamps, wanted
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from arclink.access.kinds import others_line
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import BadParameterError, LinkQuery, surt_asked
 from arclink.analysis.slices import Level
-from arclink.analysis.windows import WHOLE, Windows
+from arclink.analysis.windows import Windows
 from arclink.model import Kind
-from arclink.relations.parts import WebPart
+from arclink.relations.parts import ARCHIVE, WebPart
+from arclink.uris.hosts import host_of
 
 if TYPE_CHECKING:
     from arclink.relations.database import RelationsDatabase
@@ -63,30 +64,31 @@ def ask_about_links(
         "is_external": scope.is_external,
         "kinds": database.kinds(scope.wants),
         **part._asdict(),
-        "digits": windows.period and len(windows.period.of(WHOLE.span.first)),
-        "windows": [
-            {"name": name, "first": span.first, "last": span.last}
-            for name, span in windows.listed or (WHOLE,)
-        ],
+        **windows.values,
     }
     return ask(database, "common", *names, values={**asked, **values})
 
 
-def other_kinds(
-    database: "RelationsDatabase", links: LinkQuery, part: WebPart, *, repeated: bool = False
-) -> list[str]:
-    """Return a line for users if there are links to a part of the web, but only of other kinds.
-
-    Args:
-        database: The relations.
-        links: The query with the kinds that count.
-        part: The part of the web.
-        repeated: Count each occurrence of a link in a content.
+def other_kinds(database: "RelationsDatabase", links: LinkQuery) -> list[str]:
+    """Return a line for users if there are links, but only of other kinds than those that count.
 
     Raises:
         OperatorError: The files of the relations cannot be read.
     """
     scope = LinkScope(Level.URI, links.wants)
-    rows = ask_about_links(database, "other-kinds", scope=scope, part=part)
-    count = sum(row["occurrences" if repeated else "number"] for row in rows)
-    return [others_line(links.kinds, count)] if count else []
+    rows = ask_about_links(database, "other-kinds", scope=scope, part=ARCHIVE)
+    return [others_line(links.kinds, row["occurrences"]) for row in rows if row["occurrences"]]
+
+
+def site_asked(name: str) -> WebPart:
+    """Return a host with its ports and subdomains; everything for an empty name.
+
+    Raises:
+        BadParameterError: It is not the name of a host.
+    """
+    if not name:
+        return ARCHIVE
+    host = host_of(surt_asked("--site", name))
+    if not host:
+        raise BadParameterError("--site", name, "the name of a host such as example.org")
+    return WebPart.below("site", host)

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.edges import row_blocks
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Slice
 from arclink.errors import UsageError
+from arclink.extras import analysis_extra
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

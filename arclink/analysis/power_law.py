@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.scipy_extra import analysis_extra
+from arclink.extras import analysis_extra
 
 _LEAST_TAIL = 50
 """Smallest number of values for a fit; fewer have no significance (Clauset et al., 3.2)."""

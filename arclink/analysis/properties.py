@@ -16,8 +16,8 @@ import numpy.typing as npt
 from arclink.analysis import edges
 from arclink.analysis.edges import Nodes, edge_blocks, has_edges, rows_of
 from arclink.analysis.power_law import Counts, PowerLaw, fit_power_law
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Slices
+from arclink.extras import analysis_extra
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.names import SortedNames, write_names
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
+from arclink.extras import analysis_extra
 from arclink.files.atomic import is_utf8
 from arclink.model import Timestamp
 from arclink.store.protocols import Scans

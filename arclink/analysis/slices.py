@@ -33,9 +33,9 @@ import numpy.typing as npt
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
 from arclink.access.queries import REDIRECTS, Redirects
 from arclink.analysis.names import Numbers, SortedNames
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
+from arclink.extras import analysis_extra
 from arclink.model import Kind, Span, Surt, Timestamp
 from arclink.uris.hosts import domain_of, host_of
 

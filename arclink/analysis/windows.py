@@ -1,14 +1,15 @@
 """Windows: the spans of time that a graph is divided into."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple, Self
 
+from arclink.access.declarations import Form
 from arclink.access.tallies import Period
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME, Span, Timestamp
-from arclink.timestamps import TimestampError, first_of, last_of, pad_high, pad_low
+from arclink.timestamps import NotATimeError, TimestampError, first_of, last_of, pad_high, pad_low
 
 _MOST_WINDOWS = 5_000
 """Largest number of windows of a graph: about thirteen years of days."""
@@ -52,7 +53,7 @@ class Windows:
                 included.
 
         Raises:
-            UsageError: It is something else, a range ends before it begins, or a window is
+            ValueError: It is something else, a range ends before it begins, or a window is
                 repeated.
 
         >>> [window.span.last for window in Windows.parse("2009-11,2010-01/20100215").listed]
@@ -67,34 +68,38 @@ class Windows:
             begin, slash, end = name.partition("/")
             try:
                 span = Span(first_of(begin), last_of(end if slash else begin))
+            except NotATimeError as error:
+                raise ValueError from error
             except TimestampError as error:
-                allowed = (
-                    "month, year, day, all, or times and ranges such as 2009-11,2010-01/2010-03"
-                )
-                raise UsageError(
-                    f"windows {text!r}: {name!r}: {error}. Allowed: {allowed}"
-                ) from error
+                raise ValueError(f"{name!r}: {error}") from error
             if span.first > span.last:
-                raise UsageError(
-                    f"windows {text!r}: {name!r} ends before it begins; write the earlier "
-                    "time first"
-                )
+                raise ValueError(f"{name!r} ends before it begins; write the earlier time first")
             windows.append(Window(name, span))
         if len(set(windows)) < len(windows):
-            raise UsageError(f"windows {text!r}: a window is named twice; name each once")
+            raise ValueError("a window is named twice; name each once")
         return cls(None, tuple(windows))
 
-    def names_at(self, timestamp: Timestamp) -> Sequence[str]:
-        """Return the names of the windows that a time is in; ``all`` if there is only the whole.
+    @property
+    def written(self) -> str:
+        """The windows as users write them.
 
-        >>> Windows.parse("month").names_at(Timestamp("20100217101229"))
-        ('2010-02',)
+        >>> Windows.parse("2009-11, 2010-01/2010-03").written
+        '2009-11,2010-01/2010-03'
         """
         if self.period is not None:
-            return (self.period.of(timestamp),)
-        if not self.listed:
-            return (WHOLE.name,)
-        return [name for name, span in self.listed if timestamp in span]
+            return self.period.name.lower()
+        return ",".join(name for name, _ in self.listed) or WHOLE.name
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The variables of texts of SQL that say the windows."""
+        return {
+            "digits": self.period and len(self.period.of(WHOLE.span.first)),
+            "windows": [
+                {"name": name, "first": span.first, "last": span.last}
+                for name, span in self.listed or (WHOLE,)
+            ],
+        }
 
     def refuse_outside(self, first: Timestamp, last: Timestamp) -> None:
         """Check that at least one window meets the time range of a graph.
@@ -135,6 +140,17 @@ class Windows:
             Window(self.period.of(Timestamp(day)), Span(pad_low(day), pad_high(day)))
             for day in digits
         ]
+
+
+EVER = Windows()
+"""All time as one window."""
+
+WINDOWS: Form[Windows] = Form(
+    "day, month, year, all, or times and ranges of them such as 2009-11,2010-01/2010-03",
+    {"type": "string", "examples": ["year", "2009-11,2010-01/2010-03"]},
+    Windows.parse,
+)
+"""Reads windows as users write them."""
 
 
 def shorten(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from arclink.analysis.scipy_extra import analysis_extra
+from arclink.extras import analysis_extra
 
 if TYPE_CHECKING:
     from regex import Match

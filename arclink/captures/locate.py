@@ -78,28 +78,30 @@ def find_capture(store: Scans, text: str, at: str = "") -> Memento:
     """
     if text.lower().startswith(_ALGORITHMS):
         return _capture_of_checksum(store, normal_checksum(text))
-    return _capture_in_force(store, text, AT.read(at) if at else ALL_TIME.last)
+    before = AT.read(at) if at else ALL_TIME.last
+    found = capture_in_force(store, text, before)
+    if found is not None:
+        return found
+    oldest = next(store.mementos(surt_asked("uri", text)), None)
+    if oldest is None:
+        raise CaptureError(f"not captured: the graph has no capture of {text}")
+    raise CaptureError(
+        f"not captured by {before}: the oldest capture of {text} is of {oldest.timestamp}"
+    )
 
 
 @of_one_state
-def _capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
-    """Return the newest capture of a URI that is not newer than ``at``.
+def capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) -> Memento | None:
+    """Return the newest capture of a URI that is not newer than ``at``; None without one.
 
     Of several variants of the URI at the same time, the one that is written as asked is preferred.
 
     Raises:
         BadParameterError: ``uri`` is not a URI.
-        CaptureError: The graph has no such capture.
     """
-    surt = surt_asked("uri", uri)
-    for _, same in groupby(backwards(store, surt, at), attrgetter("timestamp")):
+    for _, same in groupby(backwards(store, surt_asked("uri", uri), at), attrgetter("timestamp")):
         return _preferred(store, list(same), uri)
-    oldest = next(store.mementos(surt), None)
-    if oldest is None:
-        raise CaptureError(f"not captured: the graph has no capture of {uri}")
-    raise CaptureError(
-        f"not captured by {at}: the oldest capture of {uri} is of {oldest.timestamp}"
-    )
+    return None
 
 
 @of_one_state

@@ -13,8 +13,8 @@ from typing import Any
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
 from arclink.access.formats.rows import csv_pieces
 from arclink.access.replay import moment_of
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.captures.fields import row_of
+from arclink.extras import analysis_extra
 from arclink.files.spill import Sorted
 from arclink.model import Memento
 from arclink.rows.cdx import format_row

@@ -62,7 +62,7 @@ def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
         StoreError: The store cannot be read.
         OperatorError: The relations cannot be written.
     """
-    from arclink.analysis.scipy_extra import analysis_extra
+    from arclink.extras import analysis_extra
 
     with analysis_extra():
         from arclink.relations.database import ShownRelations

@@ -12,7 +12,7 @@ from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, num
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, STORE, open_requested_graph
 from arclink.cli.output import write_answer
-from arclink.errors import ArclinkError, UsageError
+from arclink.errors import ArclinkError
 
 if TYPE_CHECKING:
     from arclink.relations.database import SqlDatabase
@@ -66,7 +66,7 @@ def command(given: Given) -> None:
     the store (`arclink tables`). Queries can only read them.
     docs/reference/relations.md lists the columns.
     """
-    from arclink.analysis.scipy_extra import analysis_extra
+    from arclink.extras import analysis_extra
 
     with analysis_extra():
         import duckdb  # noqa: F401
@@ -74,9 +74,7 @@ def command(given: Given) -> None:
     from arclink.relations.database import SqlDatabase, SqlLimits
 
     limits = SqlLimits(MEMORY.required(given), SECONDS.optional(given) or 0)
-    query, into = QUERY.optional(given), INTO.optional(given)
-    if FORMAT.required(given) == "parquet" and into is None and sys.stdout.isatty():
-        raise UsageError("--format parquet: name a file with --into FILE")
+    query = QUERY.optional(given)
     where = STORE.required(given)
     with ExitStack() as opened:
         store = opened.enter_context(open_requested_graph(given))

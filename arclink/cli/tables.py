@@ -57,7 +57,7 @@ def command(given: Given) -> None:
     --tables-at, tasks write a part of each table, on all cores of this machine or, for a store in
     Cassandra, on an engine; from then on, everyone who needs the tables copies them from there.
     """
-    from arclink.analysis.scipy_extra import analysis_extra
+    from arclink.extras import analysis_extra
     from arclink.relations.folder import address_of, leave_address, remove_relations
     from arclink.store.location import open_store
 

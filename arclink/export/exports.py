@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
@@ -22,6 +21,7 @@ from arclink.export.manifest import ExportTally, manifest_of
 from arclink.export.nquads import write_nquads
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
+from arclink.extras import analysis_extra
 from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.names import SortedNames, write_names
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Level
 from arclink.export.queries import ExportQuery
+from arclink.extras import analysis_extra
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:

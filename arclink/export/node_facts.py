@@ -12,9 +12,9 @@ import numpy as np
 
 from arclink.analysis.pagerank import rank
 from arclink.analysis.properties import weak_components
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.export.cuts import Picture
 from arclink.export.graphs import Links, Numbers
+from arclink.extras import analysis_extra
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -1,5 +1,6 @@
 """Answers of questions: SQL over the relations of a store."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as arrow
 
 from arclink.access.tallies import Period
-from arclink.model import ALL_TIME, Timestamp
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import Basis
+from arclink.analysis.slices import Level
+from arclink.analysis.windows import EVER
+from arclink.analysis.words import words_of
+from arclink.model import ALL_TIME, Surt, Timestamp
+from arclink.questions.queries import AskQuery, Term
+from arclink.questions.table import Basis, QuestionScope
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
+from arclink.relations.parts import WebPart
+from arclink.uris.hosts import Host, domain_of, host_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +27,12 @@ _FOLDER = "arclink.questions.sql"
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
-        *((name, arrow.string()) for name in ("key", "part_first", "part_last")),
+        *((name, arrow.string()) for name in ("key", "part_first", "part_last", "place")),
     ]
+)
+
+_TERMS = arrow.schema(
+    [("text", arrow.string()), ("term", arrow.string()), ("times", arrow.int32())]
 )
 
 _DAYS = """
@@ -34,8 +44,22 @@ _DAYS = """
 """
 """The captures of each day."""
 
+_WINDOWS = """
+    SELECT period, count(*)
+    FROM (SELECT period_of(timestamp) AS period FROM {} WHERE is_asked_time(timestamp))
+    GROUP BY ALL
+"""
+"""The captures of each window with some."""
+
 _MIDNIGHT, _ENDS = "000000", ("235959", ALL_TIME.last[8:])
 """Times of a day at which spans of whole days begin and end."""
+
+_LEVELS = {
+    QuestionScope.PAGE: Level.URI,
+    QuestionScope.PREFIX: Level.URI,
+    QuestionScope.DOMAIN: Level.DOMAIN,
+}
+"""How targets are grouped in questions whose rows are no pages, if not as hosts."""
 
 _NAMED = ("uri", "host")
 """Parts of the web that are found by their names, not by a range of SURTs."""
@@ -74,12 +98,14 @@ class AskAnswer:
             are needed.
         total: Number of rows without limit.
         known: What it was read from: without captures, no row does not mean "none".
+        captures: Their number in each window of time; empty for all time together.
     """
 
     query: AskQuery
     table: Any
     total: int
     known: KnownCaptures
+    captures: Mapping[str, int]
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the rows as a pandas frame."""
@@ -103,9 +129,13 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         SqlError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
     """
+    if query.question.has_terms:
+        database.add_table("terms", _TERMS, _terms(database, query.term))
     ready = _ready(database, query)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
-    return AskAnswer(query, _with_extra(table, query), total, _known(_days(database, query, ready)))
+    known = _known(_days(database, query, ready))
+    counts = _captures(database, query, ready, known)
+    return AskAnswer(query, _with_extra(table, query), total, known, counts)
 
 
 def rows_of(
@@ -128,14 +158,34 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
     is_one = len(query.asked) == 1
     if not is_one:
         database.add_table("parts", _PARTS, _parts(query))
-    views = text_of(COMMON, "common"), text_of(_FOLDER, "one" if is_one else "many", "asked")
+    windows = "listed" if query.windows.listed else "periods"
+    views = (
+        text_of(COMMON, "common"),
+        text_of(_FOLDER, windows, "one" if is_one else "many", "asked"),
+    )
     database.set(_values(database, query))
     return lambda text: prepared(database, "\n".join((*views, text)), {})
 
 
 def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
-    for number, asked in enumerate(query.asked):
-        yield number, asked.part.name if asked.part.part in _NAMED else "", *asked.part[2:]
+    for number, (_, part) in enumerate(query.asked):
+        key = part.name if part.part in _NAMED else ""
+        yield number, key, part.first, part.last, _place(query, part)
+
+
+def _place(query: AskQuery, part: WebPart) -> str:
+    """Return the host of a part, or its domain at that level; empty if it has none."""
+    host = part.name if part.part in ("host", "site") else host_of(Surt(part.first))
+    return domain_of(Host(host)) if query.level is Level.DOMAIN else host
+
+
+def _terms(database: RelationsDatabase, term: Term) -> Iterator[tuple[str, str, int]]:
+    """Yield the terms of all texts, and how often each text has them; most links share a text."""
+    with database.apart() as other, other.reading("SELECT DISTINCT text FROM links") as batches:
+        for batch in batches:
+            for text in filter(None, batch.column("text").to_pylist()):
+                terms = Counter(words_of(text)) if term is Term.WORD else {text: 1}
+                yield from ((text, one, times) for one, times in terms.items())
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
@@ -167,7 +217,7 @@ def _with_extra(table: Any, query: AskQuery) -> Any:
         if len(query.asked) > 1:
             written = arrow.array([one.written for one in query.asked], arrow.string())
             table = table.add_column(0, "asked", arrow.chunked_array([written]).take(numbers))
-    if query.period is None and "period" in table.column_names:
+    if query.windows == EVER and "period" in table.column_names:
         table = table.drop_columns(["period"])
     return table
 
@@ -176,12 +226,30 @@ def _days(
     database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]
 ) -> Sequence[tuple[Any, ...]]:
     """Return the captures of each day that an answer is read from."""
-    is_part, (first, last) = query.question.basis is Basis.PART, astuple(query.span)
-    if is_part or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
-        of = "of_any_part" if is_part else "captures"
-        return database.run(ready(_DAYS.format(f"{of} WHERE is_asked_time(timestamp)")))
+    of, (first, last) = _read_from(query), astuple(query.span)
+    if of != "captures" or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
+        time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
+        return database.run(ready(_DAYS.format(f"{of} WHERE {time}")))
     days = database.once(ready(_DAYS.format("captures")))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
+
+
+def _read_from(query: AskQuery) -> str:
+    return "of_any_part" if query.question.basis is Basis.PART else "captures"
+
+
+def _captures(
+    database: RelationsDatabase,
+    query: AskQuery,
+    ready: Callable[[str], str],
+    known: KnownCaptures,
+) -> Mapping[str, int]:
+    """Return the number of captures in each window: an answer is read from these."""
+    period, listed = query.windows.period, query.windows.listed
+    if period is not None:
+        return known.by(period)
+    counts = dict(database.run(ready(_WINDOWS.format(_read_from(query))))) if listed else {}
+    return {name: counts.get(name, 0) for name, _ in listed}
 
 
 def _known(days: Sequence[tuple[Any, ...]]) -> KnownCaptures:
@@ -196,19 +264,20 @@ def _known(days: Sequence[tuple[Any, ...]]) -> KnownCaptures:
 
 def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object]:
     parts = [asked.part for asked in query.asked]
-    level = query.level.value if query.level else "host"
+    level = query.level or _LEVELS.get(query.scope, Level.HOST)
     return {
-        "level": level,
+        "level": level.value,
         "is_external": query.is_external,
         "kinds": database.kinds(query.wants),
         "part": parts[0].part,
         "name": parts[0].name,
+        "place": _place(query, parts[0]),
         "first": min(part.first for part in parts),
         "last": max(part.last for part in parts),
-        "digits": query.period and len(query.period.of(query.span.first)),
-        "windows": None,
+        **query.windows.values,
         "words": query.words.lower().split(),
         "number_of_parts": len(parts),
+        "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,
         "until": query.span.last,
     }

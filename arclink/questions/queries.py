@@ -1,7 +1,8 @@
 """A question as a value, and the parameters that it is read from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, NamedTuple, Self
 
 from arclink.access.common import COMMON_TO_FOLLOW, Redirects
@@ -15,12 +16,11 @@ from arclink.access.declarations import (
     Given,
     Parameter,
     choice,
-    named,
     switch,
     whole_number,
 )
 from arclink.access.kinds import NAVIGATION, Kinds
-from arclink.access.parameters import MOST_ROWS, PERIODS
+from arclink.access.parameters import MOST_ROWS
 from arclink.access.queries import (
     ANY_PAGE,
     LONGEST_URI,
@@ -30,10 +30,10 @@ from arclink.access.queries import (
     as_written,
     surt_asked,
 )
-from arclink.access.tallies import Period
 from arclink.access.texts import printable_uri
-from arclink.access.times import FROM, TO, span_of
+from arclink.access.times import FROM, TO, UNTIL, span_of
 from arclink.analysis.slices import Level
+from arclink.analysis.windows import EVER, WINDOWS, Windows
 from arclink.model import ALL_TIME, Kind, Span
 from arclink.questions.table import QUESTIONS, Question, QuestionScope
 from arclink.relations.parts import ARCHIVE, LAST, WebPart
@@ -92,8 +92,9 @@ LEVEL = Parameter(
 )
 BY = Parameter(
     "by",
-    "Rows for each day, month or year of capture.",
-    named(PERIODS),
+    "Rows for each day, month or year of capture, or for each window of time that is listed.",
+    WINDOWS,
+    metavar="WINDOWS",
     otherwise="all time together, unless the question is about periods",
     fields=(),
 )
@@ -110,6 +111,22 @@ WORDS = Parameter(
     metavar="WORDS",
     otherwise="every page",
 )
+
+
+class Term(Enum):
+    """The unit of counting: whole texts, or their words."""
+
+    TEXT = "text"
+    WORD = "word"
+
+
+_TERM = Parameter(
+    "of",
+    "What `typical-words` counts: whole texts of links, or their words.",
+    choice(Term),
+    default="text",
+    fields=("term",),
+)
 LIMIT = Parameter(
     "limit",
     "Largest number of rows about each address and period; 0 for all.",
@@ -117,6 +134,9 @@ LIMIT = Parameter(
     default="50",
     metavar="N",
 )
+
+_EARLIER = replace(FROM, form=UNTIL)
+"""``from`` of a question that compares two times."""
 
 ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     ADDRESSES,
@@ -128,6 +148,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
+    _TERM,
     LIMIT,
 )
 
@@ -153,12 +174,13 @@ class AskQuery(DeclaredQuery):
         scope: What the parts are: all are of one kind.
         asked: The parts; one without text for the whole archive.
         level: How pages are named; None if rows are no pages.
-        period: The periods of rows; None for all time together.
+        windows: The windows of rows.
         is_external: Only links from outside.
-        span: Only captures of this range.
+        span: Only captures of this range; the two times, if the question compares two.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
         words: Words to find.
+        term: What terms are.
         limit: Largest number of rows about each part and period; 0 for all.
 
     """
@@ -169,24 +191,28 @@ class AskQuery(DeclaredQuery):
     scope: QuestionScope = QuestionScope.ARCHIVE
     asked: tuple[AskedPart, ...] = (AskedPart("", ARCHIVE),)
     level: Level | None = None
-    period: Period | None = None
+    windows: Windows = EVER
     is_external: bool = False
     span: Span = ALL_TIME
     kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
     words: str = ""
+    term: Term = Term.TEXT
     limit: int = 0
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
         question = QUESTIONS[otherwise["name"]]
         scope, asked = _asked_parts(given)
+        windows = BY.optional(given) or Windows(question.period)
+        if question.is_by_calendar and windows.period is None:
+            raise BadParameterError(BY.name, given.text(BY), "day, month or year in this question")
         return cls(
             scope=scope,
             asked=asked,
             level=question.level and (LEVEL.optional(given) or question.level),
-            period=BY.optional(given) or question.period,
-            span=span_of(given),
+            windows=windows,
+            span=span_of(given, _EARLIER if question.compares else FROM),
             **cls.values(given, otherwise),
         )
 

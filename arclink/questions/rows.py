@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import date_and_time
+from arclink.access.kinds import kinds_line
 from arclink.access.texts import counted, printable
 from arclink.model import ALL_TIME
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
 
 if TYPE_CHECKING:
-    from arclink.questions.asking import AskAnswer, KnownCaptures
+    from arclink.questions.asking import AskAnswer
 
 
 def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
@@ -23,23 +24,27 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "asked": [printable(one.written) for one in query.asked if one.written],
         "scope": query.scope.value,
         "level": query.level and query.level.value,
-        "by": query.period and query.period.name.lower(),
+        "by": query.windows.written,
+        "kinds": query.kinds.words if query.question.is_of_links else [],
         "from": query.span.first if query.span.first != ALL_TIME.first else None,
         "to": query.span.last if query.span.last != ALL_TIME.last else None,
         "total": answer.total,
-        "captures": _known_fields(answer.known, query),
+        "captures": _known_fields(answer),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
-    return RowAnswer(about, lines, names, {"rows": answer.table.to_pylist()})
+    types = {field.name: field.type for field in answer.table.schema}
+    rows = {"rows": answer.table.to_pylist()}
+    return RowAnswer(about, lines, names, rows, types=types, decimals=3)
 
 
-def _known_fields(known: "KnownCaptures", query: AskQuery) -> Mapping[str, object]:
+def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
+    known = answer.known
     return {
         "count": known.captures,
         "links_known": known.known,
         "first": known.first,
         "last": known.last,
-        "by_period": known.by(query.period) if query.period else {},
+        "by_period": answer.captures,
     }
 
 
@@ -54,13 +59,15 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
     read = "" if known.known == known.captures else f", the links of {known.known:,} known"
     yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
+    if query.question.is_of_links:
+        yield kinds_line(query.kinds)
     shown = answer.table.num_rows
     rows = counted(answer.total, "row") if answer.total else "None"
+    if not answer.total and query.question.is_of_links and not query.kinds.is_all:
+        rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
-    if query.period:
-        counts = "  ".join(
-            f"{period}: {count:,}" for period, count in known.by(query.period).items()
-        )
+    if answer.captures:
+        counts = "  ".join(f"{period}: {count:,}" for period, count in answer.captures.items())
         yield f"Captures: {counts}"
 
 

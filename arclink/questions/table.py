@@ -45,12 +45,16 @@ class Question:
         asks: The question, as people read it.
         title: Its name in lists, as people read it.
         about: What a row is, and in which order rows are.
-        ranks: The column whose numbers say which rows come first; empty if rows come by time.
+        ranks: The column whose numbers say which rows come first, the greatest first; or empty.
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
         level: How pages are named if the caller does not say; None if rows are no hosts either.
-        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        is_by_calendar: Whether it compares a period with others, so that windows of any other time
+            make no sense.
+        has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
+        is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
     """
 
     asks: str
@@ -62,11 +66,17 @@ class Question:
     level: Level | None = Level.HOST
     period: Period | None = None
     is_of_links: bool = True
+    compares: bool = False
+    is_by_calendar: bool = False
+    has_terms: bool = False
 
 
 EXTRA = {
     "asked": "The address that the row is about, if the question is about several.",
-    "period": "Day, month or year of the captures; `rising`: the later one of the two compared.",
+    "period": (
+        "Window of time of the captures; `rising` and `new-words`: the later one of the two "
+        "compared."
+    ),
 }
 """Columns that answers have in front when they are needed."""
 
@@ -76,39 +86,67 @@ COLUMNS: Mapping[str, str] = {
         "Text of the links, or alternate text of images; may be empty. `begin`: the one that most "
         "pages have."
     ),
+    "term": "Text of the links, or a word of these (`of`).",
+    "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
+    "tf": "How often distinct links have the term: page, target, kind, text and rel.",
+    "df": (
+        "Number of pages, hosts or domains of the archive to which links with the term lead, at "
+        "any time and of any kind."
+    ),
     "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
-    "state": "Why it is in the list.",
+    "state": "Why it is in the list; `changed`: what differs.",
     "title": "Newest title of the page.",
     "found_in": "Where the words are: `address`, `title`, `words` of links.",
+    "letters": "Letters that are added, missing or other.",
     "links": (
         "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
         "(`http` and `https`, with `www` and without) are one page."
     ),
     "pages": (
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
-        "those captured."
+        "those captured; `churn`: those compared, each variant by itself."
     ),
     "mementos": "Captures that show the links.",
     "hosts": "Distinct hosts of the linking pages.",
     "domains": "Distinct registered domains of the linking pages.",
     "pages_before": "The same in the period before.",
     "hosts_before": "The same in the period before.",
-    "added": "Links that an earlier capture of the page did not have.",
+    "changes": "Links added and removed; null if they are not known.",
+    "comparisons": "Pairs of captures.",
+    "days_apart": (
+        "Mean number of days between two compared captures. If it is much longer than the period, "
+        "changes may belong to earlier ones."
+    ),
+    "links_before": "Links of the earlier captures: targets with a host.",
+    "added": (
+        "Links that an earlier capture of the page did not have; `churn`: that the one before did "
+        "not have."
+    ),
     "first_capture": (
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
     "removed": "Links that a later capture of the page does not have any more.",
-    "captures": "Number of captures; `most-linked`: at any time, 0 if it was never captured.",
+    "last_without": (
+        "Time of the last capture of the page before that has no such link, although its links are "
+        "known: the link appeared between the two. Without one, it may be older."
+    ),
+    "page": "Page with the link.",
+    "target": "Where the link leads.",
+    "captures": (
+        "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
+    ),
     "status": "HTTP status of the newest capture that has one.",
+    "status_before": "HTTP status of the earlier capture.",
+    "title_before": "Title of the earlier capture; empty if it has none, null if not known.",
     "mime": "Media type of the newest capture that is no revisit.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
     "known": "Captures whose links are known, also if there are no links.",
-    "first": "Time of the first capture that counts.",
+    "first": "Time of the first capture that counts; `changed`: of the earlier one compared.",
     "last": (
         "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
-        "error."
+        "error; `changed`: of the later one compared."
     ),
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
@@ -133,6 +171,34 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "added", "first_capture", "removed"),
     ),
+    "first-linkers": Question(
+        "Who linked to it first?",
+        "First linkers",
+        "A row for each page, host or domain that links to it, in the period of its first link, "
+        "oldest first. Each variant of a page has a row.",
+        "",
+        ("name", "first", "last_without", "page", "text", "target"),
+        level=Level.URI,
+    ),
+    "changed": Question(
+        "What changed between two times?",
+        "Changed",
+        "A row for each page that differs between its newest captures by the end of `from` and by "
+        "the end of `to`; without these times, between its first and its last capture. Only "
+        "captures with known links count, also errors, which have none. `state` lists what "
+        "differs: content (the payload), links (targets), status, title. It is `not known before` "
+        "if there is no such capture by the earlier time: whether the page existed then is not "
+        "known. Pages with most links added and removed come first, and those not known before "
+        "last.",
+        "changes",
+        (
+            *("name", "state", "changes", "added", "removed", "status", "status_before"),
+            *("title", "title_before", "first", "last"),
+        ),
+        Basis.PART,
+        level=None,
+        compares=True,
+    ),
     "words": Question(
         "With which words?",
         "Words",
@@ -140,6 +206,30 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
+    ),
+    "typical-words": Question(
+        "Which words are typical of it?",
+        "Typical words",
+        "A row for each text of links to it, or each word of these, those with the greatest weight "
+        "first. The weight compares it with the other pages that links lead to, or with the other "
+        "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
+        "",
+        ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
+        level=None,
+        has_terms=True,
+    ),
+    "new-words": Question(
+        "Which words came and went?",
+        "New and lost words",
+        "A row for each text of links to it that is in one of the last two periods and not in the "
+        "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
+        "other one, no page has it. Only pages that were captured in both count. Texts on most "
+        "pages come first.",
+        "pages",
+        ("text", "state", "pages", "hosts"),
+        level=None,
+        period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -159,6 +249,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "pages", "pages_before", "hosts", "hosts_before"),
         level=Level.URI,
         period=Period.YEAR,
+        is_by_calendar=True,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -214,6 +305,16 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.MONTH,
         is_of_links=False,
     ),
+    "churn": Question(
+        "How many links did its pages gain and lose?",
+        "Churn",
+        "A row for each host, domain or page of it with captures that can be compared, those with "
+        "most changes first. Each capture with known links is compared with the one before it of "
+        "the same page, in the period of the later one; an error or a redirect has no links.",
+        "",
+        ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
+        Basis.PART,
+    ),
     "hosts": Question(
         "Which hosts does it have?",
         "Hosts",
@@ -254,6 +355,18 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         is_of_links=False,
     ),
+    "near": Question(
+        "Which addresses are almost the same?",
+        "Almost the same",
+        "A row for each page, host or domain that differs by few letters, captured or only linked: "
+        "a third of the letters, at most three; a swap counts as two. Pages differ in the path, or "
+        "in the host. For a host or domain, its first page is compared. Those with fewest other "
+        "letters come first.",
+        "",
+        ("name", "letters", "captures"),
+        level=Level.URI,
+        is_of_links=False,
+    ),
     "vanished": Question(
         "Which pages vanished?",
         "Vanished",
@@ -266,6 +379,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_of_links=False,
+        is_by_calendar=True,
     ),
 }
 """All questions by name, in the order in which people meet them."""

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from arclink.access.formats.parquet import parquet_pieces
 from arclink.access.formats.rows import csv_pieces
 from arclink.access.formats.table import columns
 from arclink.access.texts import counted
@@ -62,23 +63,12 @@ def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
     Raises:
         UsageError: Parquet has no form for a type of a column, such as an interval.
     """
-    from io import BytesIO
-
     from pyarrow import ArrowNotImplementedError
-    from pyarrow.parquet import ParquetWriter
 
-    buffer = BytesIO()
     try:
-        made = ParquetWriter(buffer, rows.schema, compression="zstd")
+        yield from parquet_pieces(rows.schema, rows)
     except ArrowNotImplementedError as error:
         raise UsageError(f"--format parquet: {error}; cast the column to a text") from error
-    with made as writer:
-        for batch in rows:
-            writer.write_batch(batch)
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
 
 
 SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {

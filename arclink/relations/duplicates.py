@@ -24,7 +24,7 @@ def count_duplicates(database: RelationsDatabase) -> RowAnswer:
         OperatorError: The files of the relations cannot be read.
     """
     values = {"empty": sorted(EMPTY_CHECKSUMS), "wat": WAT_SUFFIXES}
-    *periods, whole = ask(database, "duplicates", values=values)
+    *periods, whole = ask(database, "common", "duplicates", values=values)
     total = {name: value for name, value in whole.items() if name != "period"}
     return RowAnswer(
         {"total": total},

@@ -16,10 +16,15 @@ from arclink.captures.locate import capture_near
 from arclink.charts.time_axis import Axis
 from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp
-from arclink.reasons import Reason
 from arclink.service.archived import current_reader
 from arclink.service.memento import uri_in_path
-from arclink.service.pages.browse import Text, browse_address, show_page_then, text_then
+from arclink.service.pages.browse import (
+    Text,
+    browse_address,
+    show_page_then,
+    text_then,
+    why_no_text,
+)
 from arclink.service.pages.html_output import framing, rendered
 from arclink.service.stores import current_store, stores_of_app
 
@@ -98,14 +103,7 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
         with current_reader().read(shown) as page:
             return {"text": text_then(page, at, root), "why_no_text": None}
     except CaptureError as error:
-        return {"text": None, "why_no_text": _reason_for_people(error)}
-
-
-def _reason_for_people(error: Exception) -> str:
-    """Return why a capture has no text, without the paths that only an operator needs."""
-    if isinstance(error, CaptureError) and error.reason is Reason.MEMENTO_MIME:
-        return "This capture is no text."
-    return "This capture cannot be read: its archive file is missing or damaged."
+        return {"text": None, "why_no_text": why_no_text(error)}
 
 
 def _moved(address: str) -> Response:

@@ -3,7 +3,6 @@
 The page loads nothing from other hosts and has no script.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -20,9 +19,6 @@ from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
 
 describing = Blueprint("describing", __name__)
-
-_LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
-"""A link to another document, in brackets."""
 
 
 @describing.get("/openapi.json")
@@ -65,16 +61,6 @@ def reasons() -> Response:
         groups=[(group, [*same]) for group, same in groups],
         collection=stores_of_app().settings.collection,
     )
-
-
-@describing.app_template_filter("without_marks")
-def without_marks(text: str) -> str:
-    """Return a sentence of Markdown as plain text.
-
-    >>> without_marks("The path ends in `.jpg` ([filter rules](reference/filter.md#rules)).")
-    'The path ends in .jpg.'
-    """
-    return _LINK.sub("", text).replace("`", "")
 
 
 def _example(resource: Resource) -> str:

@@ -34,8 +34,10 @@ from arclink.service.pages.sites import (
     scopes_of,
     several_typed,
     show_site,
+    similar_to,
     words_typed,
 )
+from arclink.service.pages.texts import show_texts
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
@@ -51,6 +53,7 @@ _MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
 _EXAMPLES = 5
 """Number of pages to begin with, of a store without relations."""
+_UNKNOWN = "unknown.html"
 
 _Show = Callable[[Asked, Answers, Settings, Chronicle, Axis], dict[str, object]]
 _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
@@ -59,6 +62,7 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
         View.LINKS: show_links,
         View.WORDS: show_words,
         View.CHANGES: show_changes,
+        View.TEXT: show_texts,
         View.GRAPH: show_graph,
         View.PLACES: show_places,
         View.CAPTURES: show_captures,
@@ -83,7 +87,12 @@ def page() -> Response:
         if not request.args:
             return _start(store)
         with store.snapshot():  # a page combines several answers
-            return _view(asked, store)
+            template, shown = _view(asked, store)
+        if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
+            shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
+        response = _shown(template, asked, **shown)
+        is_whole = shown.get("similar", ()) is not None
+        return response if is_whole else provisional(response)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -149,31 +158,31 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
     return response if is_complete(words) else provisional(response)
 
 
-def _view(asked: Asked, store: Scans) -> Response:
+def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
+    """Return the template for a view of a page, and its data."""
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
     axis = Axis.of(chronicle, store.months())
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
-    return _shown(
-        f"{asked.view.value}.html" if is_known else "unknown.html",
-        asked,
-        uri=printable_uri(query.uri),
-        tabs=[
+    return f"{asked.view.value}.html" if is_known else _UNKNOWN, {
+        "uri": printable_uri(query.uri),
+        "tabs": [
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
+            if view is not View.TEXT or settings.has_pages
         ],
-        scopes=scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
-        browse=_address_then(asked, query.uri, chronicle),
-        chronicle=chronicle,
-        axis=axis,
-        replay=settings.replay,
-        near=[] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
-        is_loaded=store.last_batch() > 0,
-        has_neighbours=bool(settings.instances),
+        "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
+        "browse": _address_then(asked, query.uri, chronicle),
+        "chronicle": chronicle,
+        "axis": axis,
+        "replay": settings.replay,
+        "near": [] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
+        "is_loaded": store.last_batch() > 0,
+        "has_neighbours": bool(settings.instances),
         **words,
-    )
+    }
 
 
 def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:

@@ -66,8 +66,11 @@ def _chosen(request: Request, preferred: _Any | None, offered: Sequence[_Any]) -
         return preferred, preferred.media_types[0]
     if not request.accept_mimetypes:
         return offered[0], offered[0].media_types[0]
-    by_media_type = {media_type: form for form in offered for media_type in form.media_types}
-    media_type = request.accept_mimetypes.best_match(by_media_type)
-    if media_type is None:
+    by_media_type: dict[str, _Any] = {}
+    for form in offered:  # of two with one media type, the second one is asked for by its name
+        for media_type in form.media_types:
+            by_media_type.setdefault(media_type, form)
+    accepted = request.accept_mimetypes.best_match(by_media_type)
+    if accepted is None:
         raise NotAcceptableError(tuple(form.name for form in offered))
-    return by_media_type[media_type], media_type
+    return by_media_type[accepted], accepted

@@ -14,6 +14,7 @@ from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS
+from arclink.access.formats.parquet import PARQUET
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
@@ -114,13 +115,15 @@ def _rows(name: str) -> Mapping[str, Schema]:
 
 
 def _schema_of(media_type: str) -> Schema:
+    if media_type == PARQUET:
+        return {"type": "string", "format": "binary"}
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 
 _SEEDS: Mapping[str, Schema] = {
     form.media_type: {"type": "object"}
     if form.media_type in ("application/json", "application/yaml")
-    else TEXT
+    else _schema_of(form.media_type)
     for form in SEED_FORMATS.values()
 }
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}

@@ -1,6 +1,7 @@
 """The service on waitress, a production WSGI server, in one process or several."""
 
 import errno
+import gc
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -103,6 +104,8 @@ def serve(
 
     def start() -> Callable[[], None]:
         server = _server_on(listening, where, threads, chosen, connections, host)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays: a collection during an answer need not look at it
         return lambda: run_until_stopped(server, grace)
 
     def listen_no_more() -> None:
@@ -164,17 +167,20 @@ def _server_on(
     # workers.
     from arclink.service.application import create_app
     from arclink.service.collections import create_collections
+    from arclink.service.pages.html_output import compile_templates
     from arclink.service.replay.application import create_replay
 
     chosen = settings or Settings()
     address = listening[0].getsockname()[0]
     hosts = hosts_at(address, host, chosen.public, [chosen.browse.origin, chosen.browse.service])
     chosen = replace(chosen, hosts=hosts)
-    apps: list[WSGIApplication] = [
+    app = (
         create_collections(where, chosen)
         if isinstance(where, Mapping)
         else create_app(where, chosen)
-    ]
+    )
+    compile_templates(app)
+    apps: list[WSGIApplication] = [app]
     if len(listening) > 1:
         apps.append(create_replay(where, chosen))
     limits = connections or Connections()

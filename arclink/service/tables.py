@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import ArclinkError
+from arclink.extras import analysis_extra
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
@@ -88,7 +88,9 @@ class ServiceTables:
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: subprocess.Popen[bytes] | None = None
-        self._preparing: threading.Thread | None = None
+        self._preparing: list[threading.Thread] = []
+        self._has_ended = threading.Event()
+        weakref.finalize(self, _end_preparing, self._has_ended, self._preparing)
 
     def are_made(self, store: Scans) -> bool:
         """Return whether the relations are there: to ask them does not begin to make them.
@@ -186,28 +188,39 @@ class ServiceTables:
     def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         """Begin to answer questions for the next request, unless that has begun."""
         with self._lock:
-            if self._preparing is not None and self._preparing.is_alive():
+            if any(thread.is_alive() for thread in self._preparing):
                 return
             opened.users += 1
-            self._preparing = threading.Thread(
-                target=self._answer_all, args=(opened, queries), daemon=True
-            )
-            self._preparing.start()
+            thread = threading.Thread(target=self._answer_all, args=(opened, queries), daemon=True)
+            self._preparing[:] = [thread]
+            thread.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         from arclink.questions.asking import ask
 
+        limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
         try:
             for query in queries:
                 with (
-                    suppress(ArclinkError),  # a page says that the answer is not there
+                    # A page says that the answer is not there.
+                    suppress(ArclinkError, NotReadyError),
                     self._gate,
-                    opened.relations.apart(seconds=_SECONDS_BETWEEN) as database,
+                    opened.relations.apart(**limits) as database,
                 ):
+                    self._end_if_over()
                     opened.keep(query, ask(database, query))
         finally:
             with self._lock:
                 opened.users -= 1
+
+    def _end_if_over(self) -> None:
+        """Check whether the process goes on.
+
+        Raises:
+            NotReadyError: It ends.
+        """
+        if self._has_ended.is_set():
+            raise NotReadyError("the service ends")
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
@@ -256,6 +269,14 @@ class ServiceTables:
             )
             weakref.finalize(self, _end, self._making)
         raise NotReadyError("the tables of this store are being made; ask again in a moment")
+
+
+def _end_preparing(has_ended: threading.Event, threads: Sequence[threading.Thread]) -> None:
+    """Let threads end their question: Python cannot end one that is inside of DuckDB."""
+    has_ended.set()
+    for thread in threads:
+        if thread is not threading.current_thread():  # which drops the last reference to the tables
+            thread.join(_SECONDS)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -25,6 +25,7 @@ from arclink.model import (
     Memento,
     Outlink,
     Payload,
+    ShownInlink,
     Sighting,
     Source,
     Span,
@@ -41,7 +42,9 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    WantsLink,
 )
+from arclink.store.shown_inlinks import shown_inlinks
 from arclink.timestamps import month_of
 
 _AT_ONCE = 128
@@ -129,14 +132,31 @@ class FilteredStore(Closing):
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return self.base.outlinks(content) if self._is_shown(content) else iter(())
 
+    def outlink_kinds(self, content: ContentId) -> Iterator[tuple[Kind, int]]:
+        return self.base.outlink_kinds(content) if self._is_shown(content) else iter(())
+
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         # The error must not reveal that the store has this content.
         if after is not None and not self._is_shown(after.content):
             raise UsageError(
                 f"cannot continue after an inlink of {after.content}: the store has no such content"
             )
-        return (
-            inlink for inlink in self.base.inlinks(target, after) if self._is_shown(inlink.content)
+        return self._visible(self.base.inlinks(target, after))
+
+    def _visible(self, inlinks: Iterator[Inlink]) -> Iterator[Inlink]:
+        count = 1  # it doubles: a caller may need only the first
+        while portion := list(islice(inlinks, count)):
+            count = min(2 * count, _AT_ONCE)
+            self._check({inlink.content for inlink in portion})
+            for inlink in portion:
+                if self._is_shown(inlink.content):
+                    yield inlink
+
+    def shown_inlinks(
+        self, target: Surt, span: Span = ALL_TIME, wants: WantsLink = lambda *_: True
+    ) -> Iterator[ShownInlink | None]:
+        return shown_inlinks(
+            self.inlinks(target), lambda contents: self.sources(contents, span), wants
         )
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
@@ -292,12 +312,15 @@ class FilteredStore(Closing):
 
     def _is_shown(self, content: ContentId) -> bool:
         """Return whether a visible capture shows ``content``."""
-        self._drop_stale_caches()
-        if content not in self._shown:
-            self._shown[content] = any(
-                next(pages, None) is not None for pages in self.sources([content])
-            )
+        self._check([content])
         return self._shown[content]
+
+    def _check(self, contents: Iterable[ContentId]) -> None:
+        """Look up which contents a visible capture shows, those that are not known yet."""
+        self._drop_stale_caches()
+        missing = [content for content in contents if content not in self._shown]
+        for content, pages in zip(missing, self.sources(missing), strict=True):
+            self._shown[content] = next(pages, None) is not None
 
     def _captures(self, checksum: Checksum) -> Iterator[Memento]:
         """Yield the visible captures of a payload, except those that a rule kept from reading."""

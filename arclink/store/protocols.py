@@ -32,6 +32,7 @@ from arclink.model import (
     Memento,
     Outlink,
     Payload,
+    ShownInlink,
     Sighting,
     Source,
     Span,
@@ -218,6 +219,10 @@ class Cluster(NamedTuple):
     checksum: Callable[[Path], bytes | None]
 
 
+WantsLink = Callable[[Kind, str, str | None], bool]
+"""Returns whether links with this kind, text and rel are wanted."""
+
+
 class OpenStore(Protocol):
     """An open store: facts about its loaded data, and when to close it.
 
@@ -334,6 +339,9 @@ class Answers(OpenStore, Captures, Protocol):
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         """Yield the links of one content, in page order."""
 
+    def outlink_kinds(self, content: ContentId) -> Iterator[tuple[Kind, int]]:
+        """Yield the number of distinct links of one content by kind; cheaper than the links."""
+
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         """Yield the links to ``target`` in store order, each once.
 
@@ -343,6 +351,19 @@ class Answers(OpenStore, Captures, Protocol):
 
         Raises:
             UsageError: The store does not have the content of ``after``.
+        """
+
+    def shown_inlinks(
+        self, target: Surt, span: Span = ALL_TIME, wants: WantsLink = lambda *_: True
+    ) -> Iterator[ShownInlink | None]:
+        """Yield each link to ``target`` with the pages that show it within ``span``.
+
+        This is `inlinks` with `sources`, in the same order, but a store need not look up the names
+        of contents. Read the pages of each link before you take the next one.
+
+        Yields:
+            The link, perhaps without a page; None for a link that is not wanted, whose pages are
+            not looked up.
         """
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:

@@ -71,7 +71,7 @@ def test_what_is_read_is_bounded() -> None:
         )
         for day in range(1, 8)
     ]
-    found = chronicle(pages, Budget(members=5, rows=10, look_ups=5))
+    found = chronicle(pages, Budget(members=5, rows=10, look_ups=5, counted=5))
     assert (found.total, found.extent.links, found.extent.is_complete) == (5, 5, False)
     assert [one.links for one in found.captures] == [4, 4, None, None, None, None, None]
     assert {one.state for one in found.captures} == {State.READ}

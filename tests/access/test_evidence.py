@@ -159,6 +159,7 @@ def test_evidence_beyond_the_budget_is_left_out_and_not_empty() -> None:
 @pytest.mark.parametrize("form", ["rdfxml", "turtle", "table"])
 def test_a_format_without_a_place_for_evidence_refuses_it(form: str) -> None:
     with pytest.raises(
-        BadParameterError, match="only json, jsonl, csv, and RDF with profile=links, show it"
+        BadParameterError,
+        match="only json, jsonl, csv, spreadsheet, parquet, and RDF with profile=links, show it",
     ):
         FORMATS[form].check(LinkQuery.from_parameters([("uri", A), ("evidence", "true")]))

@@ -124,7 +124,9 @@ def test_fields_choose_columns() -> None:
         b"".join(FORMATS["csv"].with_fields(["timestamps", "uri"]).write(answer)).decode()
         == f"uri,timestamp\r\n{B},{T1}\r\n"
     )
-    with pytest.raises(BadParameterError, match="only jsonl and csv have columns to choose"):
+    with pytest.raises(
+        BadParameterError, match="only jsonl, csv, spreadsheet, parquet have columns"
+    ):
         FORMATS["json"].with_fields(["uri"])
 
 

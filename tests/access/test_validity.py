@@ -150,7 +150,9 @@ def test_every_format_with_validity_has_the_same_one() -> None:
         in b"".join(FORMATS["table"].write(answer)).decode()
     )
     with pytest.raises(
-        BadParameterError, match="only table, json, jsonl, csv, and RDF with profile=links, show it"
+        BadParameterError,
+        match="only table, json, jsonl, csv, spreadsheet, parquet, and RDF with "
+        "profile=links, show it",
     ):
         FORMATS["turtle"].check(answer.query)
 

@@ -1,25 +1,22 @@
-"""Decay, churn and spread of links, compared with a plain count over all captures."""
+"""Decay of links, compared with a plain count over all captures."""
 
 from collections import Counter, defaultdict
 from datetime import datetime
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.members import Validity
-from arclink.access.queries import BadParameterError, LinkQuery
-from arclink.analysis.churn import Churn, churn_of_links
+from arclink.access.queries import BadParameterError
 from arclink.analysis.decay import Ending, Lives, lives_of_links
-from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.link_scope import LinkScope, site_asked
 from arclink.analysis.slices import Level
-from arclink.analysis.spread import adoption, first_links
-from arclink.analysis.targets import Target, site_asked
 from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
+from arclink.questions.asking import ask
+from arclink.questions.queries import AskQuery
 from arclink.relations.database import RelationsDatabase
-from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.relations.rows import database_of, lives_in
 from tests.store.memory_store import MemoryStore, Page, link
@@ -180,9 +177,9 @@ def test_a_link_is_not_gone_until_a_capture_without_it(after: list[Page]) -> Non
     scope = LinkScope(Level.URI)
     with read([Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after]) as database:
         lived = lives_of_links(database, scope, ALL)["all"]
-        churn = churn_of_links(database, scope, ALL)
+        churn = ask(database, AskQuery.from_parameters([], name="churn")).table
     assert (lived.gone, lived.censored) == (0, {30: 1})
-    assert sum(one.removed for one in churn) == 0
+    assert sum(churn.column("removed").to_pylist()) == 0
 
 
 def test_an_error_page_ends_links() -> None:
@@ -192,33 +189,6 @@ def test_an_error_page_ends_links() -> None:
 
 def test_no_lives_have_an_empty_curve() -> None:
     assert Lives().curve(Ending.MIDDLE).share.tolist() == []
-
-
-@settings(max_examples=80, deadline=None)
-@given(archive=archives, scope=scopes)
-def test_churn_is_the_difference_between_consecutive_captures(
-    archive: list[Page], scope: LinkScope
-) -> None:
-    expected: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    seen: set[tuple[str, str]] = set()
-    for original, captures in telling(archive, scope).items():
-        for (earlier, before), (later, after) in pairwise(captures):
-            window = f"{later[:4]}-{later[4:6]}"
-            expected[window, host_of(surt_of(original))].update(
-                pages=(window, original) not in seen,
-                comparisons=1,
-                seconds=seconds_of(Timestamp(later)) - seconds_of(Timestamp(earlier)),
-                before=len(before),
-                added=len(after - before),
-                removed=len(before - after),
-            )
-            seen.add((window, original))
-    with read(archive) as database:
-        found = churn_of_links(database, scope, MONTH)
-    names = Churn._fields[2:]
-    assert [(one[:2], one[2:]) for one in found] == [
-        (key, tuple(counts[name] for name in names)) for key, counts in sorted(expected.items())
-    ]
 
 
 def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
@@ -235,53 +205,3 @@ def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
     assert [{row["page"] for row in rows} for rows in sites] == [{*names[:3]}, {*names}]
     with pytest.raises(BadParameterError, match="--site"):
         site_asked("\x00")
-
-
-# Spread
-
-
-@settings(max_examples=80, deadline=None)
-@given(archive=archives, level=st.sampled_from(Level), is_external=st.booleans())
-def test_first_links_are_the_beginnings_of_validities(
-    archive: list[Page], level: Level, is_external: bool
-) -> None:
-    scope = LinkScope(level, is_external=is_external)
-    target = Target.asked(B, level)
-    expected = {
-        original: (validity.first_with, validity.last_without)
-        for (original, name), validity in plain_validities(archive, scope).items()
-        if name == target.name
-    }
-    with read(archive) as database:
-        found = first_links(database, target, scope)
-    assert {one.page: (one.first_with, one.last_without) for one in found} == expected
-    assert found == sorted(found, key=lambda one: (one.first_with, one.page))
-
-
-def test_adoption_adds_up_by_window() -> None:
-    archive = [
-        Page(B, T1, [link(A, "first")]),
-        Page(C, T1, []),
-        Page(C, T3, [link(A, "dated")]),
-        Page("http://b.example/other", T3, [link(A)]),
-        Page("http://d.example/", T4, [link(A)]),
-    ]
-    with read(archive) as database:
-        found = first_links(database, Target.asked(A, Level.URI), LinkScope(Level.URI))
-    assert [(one.page, one.last_without, one.text) for one in found[:1]] == [(B, None, "first")]
-    assert [(one.last_without, one.text) for one in found if one.page == C] == [(T1, "dated")]
-    windows = Windows.parse("month").between(found[0].first_with, found[-1].first_with)
-    assert [tuple(one) for one in adoption(found, windows)] == [
-        ("2010-01", 1, 0, 1, 1, 1),
-        ("2010-02", 2, 1, 1, 3, 2),
-        ("2010-03", 0, 0, 0, 3, 2),
-        ("2010-04", 0, 0, 0, 3, 2),
-        ("2010-05", 1, 0, 1, 4, 3),
-    ]
-
-
-def test_only_the_kinds_of_the_query_are_counted() -> None:
-    query = LinkQuery.from_parameters([("uri", A), ("kind", "a@href")])
-    with read([Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])]) as database:
-        found = first_links(database, Target.asked(A, Level.URI), LinkScope(Level.URI, query.wants))
-    assert [one.page for one in found] == [C]

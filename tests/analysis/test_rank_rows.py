@@ -105,7 +105,7 @@ def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
             id="empty windows",
         ),
         pytest.param(
-            ["--by", "week"], "Allowed: month, year, day, all, or times and ranges", id="no windows"
+            ["--by", "week"], "expected day, month, year, all, or times and ranges", id="no windows"
         ),
         pytest.param(
             ["--by", "2010-02/2010-01"], "ends before it begins", id="range the wrong way round"

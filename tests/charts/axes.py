@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from arclink.access.chronicles import Chronicle, unit_for
 from arclink.access.reader import MementoSummary
-from arclink.access.tallies import Extent
+from arclink.access.seen_links import SeenLinks
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp
 
@@ -18,8 +18,7 @@ def axis_of(first: str, last: str, months: Iterable[str] | None = None) -> Axis:
             captures=(),
             inlinks={},
             outlinks={},
-            total=0,
-            extent=Extent(),
+            seen=SeenLinks(),
             first=begins,
             last=ends,
             unit=unit_for(begins, ends),

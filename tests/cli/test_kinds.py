@@ -107,35 +107,34 @@ def test_exports_have_the_kinds_of_their_format_by_default(site: str, tmp_path: 
 
 
 ANALYSES = [
+    *(("ask", name, "http://site.example/p0") for name in ("first-linkers", "typical-words")),
     ("pagerank",),
     ("properties",),
-    ("anchors", "http://site.example/p0"),
     ("decay",),
-    ("churn",),
-    ("spread", "http://site.example/p0"),
     ("path", "http://site.example/p1", "http://site.example/p0"),
 ]
 
 
-@pytest.mark.parametrize("words", ANALYSES, ids=[words[0] for words in ANALYSES])
+@pytest.mark.parametrize("words", ANALYSES, ids=[" ".join(words[:2]) for words in ANALYSES])
 def test_an_analysis_names_its_kinds_and_says_if_all_links_are_of_others(
     words: tuple[str, ...], pictures: str, site: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "properties.html"
     further = ("--output", str(page)) if words[0] == "properties" else ()
-    nothing = run("analyze", *words, "--store", pictures, *further)
+    command = [*words] if words[0] == "ask" else ["analyze", *words]
+    nothing = run(*command, "--store", pictures, *further)
     line = "Links of these kinds count: navigation (what a reader can follow)."
     assert line in nothing
     assert "--kinds all" in nothing
     if further:
         assert line in page.read_text()
         assert "--kinds all" in page.read_text()
-    everything = run("analyze", *words, "--store", pictures, "--kinds", "all", *further)
+    everything = run(*command, "--store", pictures, "--kinds", "all", *further)
     assert "Links of all kinds count." in everything
     assert "--kinds all" not in everything
     assert nothing != everything
-    if words[0] in ("pagerank", "properties", "decay", "churn"):
-        assert "--kinds all" not in run("analyze", *words, "--store", site, *further)
+    if words[0] in ("pagerank", "properties", "decay"):
+        assert "--kinds all" not in run(*command, "--store", site, *further)
 
 
 def test_an_export_without_any_link_to_follow_says_so(pictures: str, tmp_path: Path) -> None:

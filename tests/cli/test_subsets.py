@@ -64,8 +64,8 @@ def test_every_command_that_reads_a_store_takes_a_subset() -> None:
     }
     assert takes >= {
         *("links", "anchors", "diff", "timemap", "explain", "get", "export", "stats"),
-        *(f"analyze {one}" for one in ("pagerank", "properties", "decay", "churn", "spread")),
-        *("analyze anchors", "analyze path"),
+        *(f"analyze {one}" for one in ("pagerank", "properties", "decay", "path")),
+        "ask",
     }
     assert SUBSET.name == "subset"
 
@@ -91,8 +91,8 @@ def test_links_of_a_subset_are_from_its_captures(store: Path) -> None:
     "command",
     [
         ("analyze", "pagerank", "--by", "all", "--level", "host"),
-        ("analyze", "churn", "--by", "all"),
-        ("analyze", "anchors", "kalvik2010.example", "--level", "host"),
+        ("ask", "churn"),
+        ("ask", "typical-words", "*.kalvik2010.example"),
         ("stats",),
         ("anchors", PAGE),
     ],

@@ -1,4 +1,4 @@
-"""Words, histories, spread and paths of the demo archive, compared with its true links."""
+"""Words, histories, first links and paths of the demo archive, compared with its true links."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import arclink
 from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
-from arclink.analysis.anchor_texts import AnchorTextQuery, Term, anchor_texts
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
-from arclink.analysis.spread import first_links
-from arclink.analysis.targets import Target
-from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
 from arclink.relations.database import ShownRelations
 from arclink.store.location import open_store
@@ -28,7 +25,6 @@ Captures = dict[str, dict[str, list[Link]]]
 """Of each page its captures that tell something: time → links."""
 
 OPENING = "http://www.kalvik2010.example/ceremony/opening.html"
-HOME = "http://www.kalvik2010.example/"
 
 
 @pytest.fixture
@@ -80,31 +76,37 @@ def test_links_came_and_went_as_they_truly_did(
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("uri", "level"), [(OPENING, Level.URI), (HOME, Level.HOST), (HOME, Level.DOMAIN)]
-)
+ASKED = {
+    Level.URI: (OPENING, "page"),
+    Level.HOST: ("http://www.kalvik2010.example/", "host"),
+    Level.DOMAIN: ("*.kalvik2010.example", "domain"),
+}
+"""What is asked about at each level, and the scope."""
+
+
+@pytest.mark.parametrize("level", Level)
 def test_the_first_who_linked_are_the_true_ones(
-    store: Path, graph: GraphStore, captures: Captures, uri: str, level: Level
+    store: Path, captures: Captures, level: Level
 ) -> None:
-    target = Target.asked(uri, level)
+    uri, scope = ASKED[level]
     expected = sorted(
         (one.first_with, page, one.last_without)
         for (page, name), one in true_validities(captures, level).items()
-        if name == target.name
+        if name == level.name_of(surt_of(OPENING))
     )
     assert len(expected) > 5
-    with ShownRelations(str(store), graph) as relations:
-        found = first_links(relations, target, LinkScope(level))
-    assert [(one.first_with, one.page, one.last_without) for one in found] == expected
+    answer = arclink.open(store).ask("first-linkers", uri, scope=scope, kinds="all")
+    rows = answer.table.select(["first", "page", "last_without"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == expected
 
 
 @pytest.mark.parametrize("level", Level)
 def test_texts_are_weighed_as_all_true_links_say(
-    graph: GraphStore, truth: list[TrueMemento], level: Level
+    store: Path, truth: list[TrueMemento], level: Level
 ) -> None:
+    asked, scope = ASKED[level]
     documents: dict[str, set[str]] = defaultdict(set)
     links: Counter[tuple[str, str]] = Counter()
-    target = Target.asked(OPENING, level)
     distinct = {
         (one["timestamp"][:6], one["original"], *link)
         for one in truth
@@ -114,17 +116,15 @@ def test_texts_are_weighed_as_all_true_links_say(
         name = level.name_of(surt_of(uri))
         if name and text:
             documents[name].add(text)
-        if name == target.name and text:
+        if name == level.name_of(surt_of(OPENING)) and text:
             links[f"{month[:4]}-{month[4:]}", text] += 1
-    query = AnchorTextQuery(
-        target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")
-    )
-    with ShownRelations("", graph) as database:
-        found, _ = anchor_texts(database, query)
-    assert {(one.window, one.term): one.occurrences for one in found} == links
+    answer = arclink.open(store).ask("typical-words", asked, scope=scope, kinds="all", by="month")
+    found = answer.table.to_pylist()
+    assert {(one["period"], one["term"]): one["tf"] for one in found} == links
     for one in found:
-        df = sum(one.term in texts for texts in documents.values())
-        assert one.tf_idf == pytest.approx(one.occurrences * log10(len(documents) / df)), one.term
+        df = sum(one["term"] in texts for texts in documents.values())
+        weight = one["tf"] * log10(len(documents) / df)
+        assert one["tf_idf"] == pytest.approx(weight, abs=1e-4), one["term"]
 
 
 def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:

@@ -8,10 +8,11 @@ from collections import defaultdict
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from arclink.analysis.churn import churn_of_links
+import arclink
 from arclink.analysis.decay import Ending, lives_of_links
 from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.slices import Level
@@ -77,12 +78,14 @@ def test_churn_is_that_of_the_links_another_program_found(
                 (1, len(before), len(after - before), len(before - after))
             ):
                 row[index] += count
-    with open_store(str(store)) as graph, ShownRelations(str(store), graph) as relations:
-        found = churn_of_links(relations, SCOPE, Windows.parse("month"))
+    asked: Any = {"kind": "a@href", "external": True, "by": "month"}
+    found = arclink.open(store).ask("churn", **asked).table.to_pylist()
     assert sum(row[2] for row in expected.values()) > 50
     assert sum(row[3] for row in expected.values()) > 500
     assert {
-        (one.window, one.part): [one.comparisons, one.before, one.added, one.removed]
+        (one["period"], one["name"]): [
+            one[column] for column in ("comparisons", "links_before", "added", "removed")
+        ]
         for one in found
     } == expected
 

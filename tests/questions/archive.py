@@ -18,6 +18,7 @@ GONE, NEVER, WRONG, MISSING = (
     "http://sub.example.org/wrong",
     f"{NEWS}missing",
 )
+DIARY = "http://diary.example/"
 MAIL, URN, UNICODE = "mailto:x@example.org", "urn:x:y", "http://münchen.example/straße"
 
 HUB = (
@@ -63,6 +64,11 @@ PAGES = [
     Page("http://c.example.co.uk/", "20110302000000", HUB[:4], is_shared=False),
     Page(V4_PORT, "20100401000000", FEW),
     Page(V6, "20100401000001", (link(ORG, "Six"), link(V6_LONG, "Six"))),
+    # Other words in each of the last months and years, also of a span.
+    Page(DIARY, "20101201000000", (link(NEWS, "Old"), link(ORG, "Old")), title="Diary"),
+    Page(DIARY, "20110101000000", (link(NEWS, "New"), link(ORG, "Old")), title="My diary"),
+    Page(DIARY, "20110404000001", (link(NEWS, "Newer"), link(ORG, "Newer")), title="My diary"),
+    Page(DIARY, "20110505000001", (link(NEWS, "Newest"), link(ORG, "Newest")), title=""),
     Page("http://[::1]:82/", "20110401000001", (link(ORG, "Six"), link(V6, "Six"))),
     Page(UNICODE, "20100501000000", (link(ODD, "Odd"), link(UNICODE, ""), link(UNICODE, "me"))),
     # The site that is asked about.

@@ -3,23 +3,28 @@
 An answer looks at each capture and each link of a store, one by one.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
+from math import log10
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.analysis.words import words_of
+from arclink.checksums import is_reference
+from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
 from arclink.questions.table import QUESTIONS, Basis
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
-from arclink.uris.resolution import serialised
+from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 
 Row = tuple[Any, ...]
 
-_TIMELESS = ("vanished", "find", "begin")
+_TIMELESS = ("vanished", "find", "begin", "changed", "near")
 """Questions whose rows have no period."""
 
 _DIGITS = {"year": 4, "month": 6, "day": 8}
@@ -52,6 +57,7 @@ class Capture(NamedTuple):
     record_type: str
     content: str | None
     title: str | None
+    payload: str | None
 
     @property
     def is_known(self) -> bool:
@@ -102,7 +108,14 @@ def _capture(store: Additions, one: Memento) -> Capture:
         one.record_type,
         content,
         title and printable(title),
+        _payload(one.checksum, content),
     )
+
+
+def _payload(checksum: Checksum, content: ContentId | None) -> str | None:
+    if is_reference(checksum):
+        return content and checksum_of(content)
+    return None if checksum == NO_CHECKSUM else checksum
 
 
 def _link(link: Outlink) -> tuple[End, tuple[str, str, str | None]]:
@@ -124,6 +137,7 @@ class Plain:
     begin: str = ""
     end: str = "9"
     words: str = ""
+    of: str = "text"
 
     def rows(self) -> list[Row]:
         """Return the rows of the answer, as a caller gets them."""
@@ -141,10 +155,11 @@ class Plain:
         links.
         """
         is_whole = QUESTIONS[self.name].basis is Basis.ARCHIVE
+        begin = "" if QUESTIONS[self.name].compares else self.begin
         found = [
             one
             for one in self.archive.captures
-            if self.is_asked(one.time) and (is_whole or [*self.parts_of(one.page)])
+            if begin <= one.time <= self.end and (is_whole or [*self.parts_of(one.page)])
         ]
         return len(found), sum(one.is_known for one in found)
 
@@ -525,29 +540,198 @@ def _new_lost(asked: Plain) -> Rows:
     return [(*row[:2], row[2][:4]) for row in _ordered(rows, 4)]
 
 
-def _rising(asked: Plain) -> Rows:
+def _changed(asked: Plain) -> Rows:
+    pages: dict[tuple[int, str], dict[str, list[Capture]]] = defaultdict(lambda: defaultdict(list))
+    for one in asked.archive.captures:
+        if one.is_known and one.time <= asked.end:
+            for number in asked.parts_of(one.page):
+                pages[number, one.page.surt][one.time].append(one)
+
+    def targets(number: int, captures: Iterable[Capture]) -> set[str]:
+        return {
+            target.surt
+            for one, target, _ in asked.seen(captures)
+            if asked.is_outside(number, one.page, target, target)
+        }
+
+    def of(captures: Iterable[Capture], attribute: str) -> Any:
+        values = {getattr(one, attribute) for one in captures} - {None}
+        return max(values) if values else None
+
+    rows = []
+    for (number, _), times in pages.items():
+        earlier = [time for time in times if time <= asked.begin]
+        first = max(earlier, default=None) if asked.begin else min(times)
+        last = max(times)
+        if first == last:
+            continue
+        name = min(one.page.uri for some in times.values() for one in some)
+        before, after = times[first] if first else [], times[last]
+        old, new = targets(number, before), targets(number, after)
+        values = [of(side, of_it) for of_it in ("status", "title") for side in (after, before)]
+        sums = [{one.payload for one in side} - {None} for side in (before, after)]
+        differs = {
+            "content": all(sums) and sums[0] != sums[1] and _are_comparable(*sums),
+            "links": old != new,
+            "status": None not in values[:2] and values[0] != values[1],
+            "title": None not in values[2:] and values[2] != values[3],
+        }
+        state = ", ".join(what for what, is_other in differs.items() if is_other)
+        links = len(old ^ new), len(new - old), len(old - new)
+        if first is None:
+            state, links = "not known before", (None, None, None)  # type: ignore[assignment]
+        if state:
+            rows.append((number, "", (name, state, *links, *values, first, last)))
+    rows.sort(key=lambda row: (row[0], row[2][2] is None, -(row[2][2] or 0), row[2][0]))
+    return rows
+
+
+def _are_comparable(one: Collection[str | None], other: Collection[str | None]) -> bool:
+    of_one, of_other = (
+        {payload.rpartition(":")[0] for payload in some if payload} for some in (one, other)
+    )
+    return of_one == of_other or "redirect" in of_one | of_other
+
+
+def _twice(asked: Plain) -> tuple[str, list[tuple[Seen, bool]]]:
+    """Return the last period, and the links in it (True) and the one before, of pages in both."""
     times = [one.time for one in asked.archive.captures if asked.is_asked(one.time)]
     periods = sorted({asked.period(time) for time in times})[-2:]
     if len(periods) < 2:
-        return []
+        return "", []
     before, after = periods
     known = {
         (one.page.surt, asked.period(one.time))
         for one in asked.archive.captures
         if one.is_known and asked.is_asked(one.time)
     }
+    return after, [
+        (one, asked.period(one.time) == after)
+        for one in asked.inlinks
+        if known >= {(one.page.surt, before), (one.page.surt, after)}
+        and asked.period(one.time) in periods
+    ]
+
+
+def _new_words(asked: Plain) -> Rows:
+    after, found = _twice(asked)
+    groups: dict[tuple[int, str], list[tuple[Seen, bool]]] = defaultdict(list)
+    for one, is_after in found:
+        groups[one.number, one.label[1]].append((one, is_after))
     rows = []
-    groups: dict[tuple[int, str | None], list[Seen]] = defaultdict(list)
-    for one in asked.inlinks:
-        if one.target.host and known >= {(one.page.surt, before), (one.page.surt, after)}:
-            groups[one.number, one.target.at(asked.at)].append(one)
+    for (number, text), some in groups.items():
+        seen = [one for one, _ in some]
+        if len({is_after for _, is_after in some}) == 1:
+            state = "came" if some[0][1] else "went"
+            rows.append((number, after, (text, state, _pages(seen), _hosts(seen))))
+    return _ordered(rows, 2)
+
+
+def _rising(asked: Plain) -> Rows:
+    after, found = _twice(asked)
+    rows = []
+    groups: dict[tuple[int, str | None], list[tuple[Seen, bool]]] = defaultdict(list)
+    for one, is_after in found:
+        if one.target.host:
+            groups[one.number, one.target.at(asked.at)].append((one, is_after))
     for (number, _), some in groups.items():
-        old, new = ([one for one in some if asked.period(one.time) == period] for period in periods)
+        old, new = ([one for one, is_new in some if is_new is wanted] for wanted in (False, True))
         counts = _pages(new), _pages(old), _hosts(new), _hosts(old)
         if counts[0] > counts[1]:
             name = _name((one.target for one in (*old, *new)), asked.at)
             rows.append((number, after, (name, *counts, counts[0] - counts[1])))
     return [(*row[:2], row[2][:5]) for row in _ordered(rows, 5)]
+
+
+def _churn(asked: Plain) -> Rows:
+    pages: dict[tuple[int, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    ends = {one.page.written: one.page for one in asked.archive.captures}
+    for one in asked.archive.captures:
+        for number in asked.parts_of(one.page) if one.is_known else ():
+            pages[number, one.page.written][one.time] |= {
+                target.surt
+                for _, target, _ in asked.seen([one])
+                if target.host and asked.is_outside(number, one.page, target, target)
+            }
+    pairs = [
+        (number, ends[page], earlier, later, times[earlier], times[later])
+        for (number, page), times in pages.items()
+        for earlier, later in pairwise(sorted(times))
+        if asked.is_asked(later)
+    ]
+    groups = asked.grouped(
+        pairs, lambda one: one[1].at(asked.at), lambda one: one[3], lambda one: one[0]
+    )
+    rows = [
+        (
+            *key[:2],
+            (
+                _name((one[1] for one in some), asked.at),
+                len({one[1].written for one in some}),
+                len(some),
+                sum(_seconds(one[3]) - _seconds(one[2]) for one in some) / 86_400 / len(some),
+                sum(len(one[4]) for one in some),
+                sum(len(one[5] - one[4]) for one in some),
+                sum(len(one[4] - one[5]) for one in some),
+                sum(len(one[4] ^ one[5]) for one in some),
+            ),
+        )
+        for key, some in groups.items()
+    ]
+    return [(*row[:2], row[2][:7]) for row in _ordered(rows, 7)]
+
+
+def _seconds(time: str) -> int:
+    return int(datetime.strptime(f"{time}+0000", "%Y%m%d%H%M%S%z").timestamp())
+
+
+def _first_linkers(asked: Plain) -> Rows:
+    groups: dict[tuple[int, str | None], list[Seen]] = defaultdict(list)
+    for one in asked.inlinks_ever:
+        key = one.page.written if asked.at == "uri" else one.page.at(asked.at)
+        groups[one.number, key].append(one)
+    rows = []
+    for (number, name), seen in groups.items():
+        time, page, target, _, text = min(
+            (one.time, one.page.written, one.target.uri, *one.label[:2]) for one in seen
+        )
+        before = [
+            one.time
+            for one in asked.archive.captures
+            if one.page.written == page and one.time < time and one.is_known
+        ]
+        if asked.is_asked(time):
+            row = (name, time, max(before, default=None), page, text, target)
+            rows.append((number, asked.period(time), row))
+    rows.sort(key=lambda row: (row[2][0] is None, row[2][0] or ""))
+    return sorted(rows, key=lambda row: (*row[:2], row[2][1]))
+
+
+def _typical_words(asked: Plain) -> Rows:
+    def terms_of(text: str) -> list[str]:
+        return [*words_of(text)] if asked.of == "word" else [text] if text else []
+
+    level = {"page": "uri", "prefix": "uri", "domain": "domain"}.get(asked.scope, "host")
+    documents: dict[str | None, set[str]] = defaultdict(set)
+    for of_content in asked.archive.links.values():
+        for target, (_, text, _) in of_content:
+            if target.host and terms_of(text):
+                documents[target.at(level)].update(terms_of(text))
+    inlinks = [one for one in asked.inlinks if one.target.host]
+    found = [(term, one) for one in inlinks for term in {*terms_of(one.label[1])}]
+    groups = asked.grouped(
+        found, lambda one: one[0], lambda one: one[1].time, lambda one: one[1].number
+    )
+    rows = []
+    for (number, period, term), some in groups.items():
+        seen = [one for _, one in some]
+        links = {(one.page.written, one.target.uri, one.label) for one in seen}
+        tf = sum(Counter(terms_of(label[1]))[term] for _, _, label in links)
+        df = sum(term in terms for terms in documents.values())
+        weight = round(tf * log10(len(documents) / df), 4)
+        counts = _pages(seen), _mementos(seen), _hosts(seen), *_ends(seen)
+        rows.append((number, period, (term, weight, tf, df, *counts)))
+    return _ordered(rows, 1, 2)
 
 
 def _captures_of(asked: Plain, key: Callable[[Capture], Any]) -> Any:
@@ -726,10 +910,66 @@ def _begin(asked: Plain) -> Rows:
     return [(number, "", row) for number, _, _, row in placed]
 
 
+def _letters(one: str, other: str) -> int:
+    """Return the number of letters that are added, missing or other (Levenshtein)."""
+    row: list[int] = [*range(len(other) + 1)]
+    for number, letter in enumerate(one, 1):
+        before = row
+        row = [number]
+        for place, against in enumerate(other):
+            row.append(min(before[place] + (letter != against), before[place + 1] + 1, row[-1] + 1))
+    return row[-1]
+
+
+def _near(asked: Plain) -> Rows:
+    def most(text: str) -> int:
+        return min(3, max(1, len(text) // 3))
+
+    def is_near(one: str | None, other: str | None) -> int:
+        """Return the number of letters if they are few; 0 if they are many, or none."""
+        letters = _letters(one, other) if one and other else 0
+        return letters if letters <= most(one or "") else 0
+
+    known: dict[str | None, list[tuple[End, bool]]] = defaultdict(list)
+    for one in asked.archive.captures:
+        known[one.page.at(asked.at)].append((one.page, True))
+    for _, target, _label in asked.seen(asked.archive.captures):
+        known[target.at(asked.at)].append((target, False))
+    rows = []
+    for number, uri in enumerate(asked.uris):
+        surt = surt_of(UriR(uri))
+        own = host_of(surt)
+        if asked.scope in ("host", "domain"):
+            surt = surt_of(UriR(f"http://{own if ':' not in own else f'[{own}]'}/"))
+        site, _, path = surt.partition(")")
+        for ends in known.values():
+            end = ends[0][0]
+            if end.host is None or not own:
+                continue
+            if asked.at == "domain":
+                letters = is_near(domain_of(own), end.domain)
+            elif asked.at == "host":
+                letters = is_near(own, end.host)
+            else:
+                place, _, rest = end.surt.partition(")")
+                letters = is_near(f"){path}", f"){rest}") if place == site else 0
+                if rest == path and ":" not in end.host and ":" not in place:
+                    letters = letters or is_near(own, end.host)
+            if letters:
+                name = _name((end for end, _ in ends), asked.at)
+                rows.append((number, "", (name, letters, sum(is_it for _, is_it in ends))))
+    rows.sort(key=lambda row: (row[0], row[2][1], -row[2][2], row[2][0]))
+    return rows
+
+
 _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "linkers": _linkers,
     "new-lost": _new_lost,
+    "first-linkers": _first_linkers,
+    "changed": _changed,
     "words": _words,
+    "typical-words": _typical_words,
+    "new-words": _new_words,
     "most-linked": _most_linked,
     "rising": _rising,
     "broken": _broken,
@@ -738,9 +978,11 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "common": _common,
     "linked-with": _linked_with,
     "captures": _captures,
+    "churn": _churn,
     "hosts": _hosts_of,
     "begin": _begin,
     "pages": _pages_of,
     "find": _find,
+    "near": _near,
     "vanished": _vanished,
 }

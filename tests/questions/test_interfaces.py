@@ -5,12 +5,14 @@ import io
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
+from pyarrow.parquet import read_table
 
 import arclink
 from arclink.access.formats.rows import ROW_FORMATS
@@ -75,10 +77,18 @@ def client(path: Path, graph: LinkGraph) -> FlaskClient:
     return client_of(str(path))
 
 
-def command(path: Path, *arguments: str) -> str:
+def command_bytes(path: Path, *arguments: str) -> bytes:
     done = CliRunner().invoke(group, [*arguments, "--store", str(path)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return done.stdout
+    return done.stdout_bytes
+
+
+def command(path: Path, *arguments: str) -> str:
+    return command_bytes(path, *arguments).decode()
+
+
+def _digits(value: object) -> object:
+    return value.strftime("%Y%m%d%H%M%S") if isinstance(value, datetime) else value
 
 
 def _times(row: Row) -> Row:
@@ -113,22 +123,29 @@ def test_all_formats_have_the_same_rows(
 ) -> None:
     expected = plain(archive, name, "domain")
     query = [*given_of("domain"), ("limit", "0")]
-    read: dict[str, Callable[[str], Sequence[Row]]] = {
-        "json": lambda text: [tuple(row.values()) for row in json.loads(text)["rows"]],
-        "jsonl": lambda text: [tuple(json.loads(line).values()) for line in text.splitlines()],
-        "csv": lambda text: [*map(tuple, csv.reader(io.StringIO(text)))][1:],
+    read: dict[str, Callable[[bytes], Sequence[Row]]] = {
+        "json": lambda data: [tuple(row.values()) for row in json.loads(data)["rows"]],
+        "jsonl": lambda data: [tuple(json.loads(line).values()) for line in data.splitlines()],
+        "csv": lambda data: [*map(tuple, csv.reader(io.StringIO(data.decode())))][1:],
+        "spreadsheet": lambda data: [
+            *map(tuple, csv.reader(io.StringIO(data.decode("utf-8-sig"))))
+        ][1:],
+        "parquet": lambda data: [
+            tuple(map(_digits, row.values())) for row in read_table(io.BytesIO(data)).to_pylist()
+        ],
     }
     for form in ROW_FORMATS:
-        written = command(path, "ask", name, "*.example.org", "--limit", "0", "--format", form)
+        arguments = ("ask", name, "*.example.org", "--limit", "0", "--format", form)
+        written = command_bytes(path, *arguments)
         if form == "table":
-            head, *rows = written.rpartition("\n\n")[2].splitlines()
+            head, *rows = written.decode().rpartition("\n\n")[2].splitlines()
             assert QUESTIONS[name].columns[0].replace("_", " ") in head.lower()
             assert len(rows) == len(expected)
             continue
         answer = client.get(f"/ask/{name}", query_string=[*query, ("format", form)])
-        for text in (written, answer.get_data(as_text=True)):
-            rows_found = read[form](text)
-            if form == "csv":
+        for data in (written, answer.get_data()):
+            rows_found = read[form](data)
+            if form in ("csv", "spreadsheet"):
                 assert rows_found == [*map(_times, expected)]
             else:
                 assert rows_found == expected

@@ -84,7 +84,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         check=True,
     )
     commands = ("links", "anchors", "diff", "ask", "aggregate", "export", "gaps", "stale")
-    analyses = ("properties", "pagerank", "anchors", "decay", "churn", "spread", "path")
+    analyses = ("properties", "pagerank", "decay", "path")
     expected = {f"{name} True True" for name in commands}
     expected |= {f"analyze {name} True True" for name in analyses}
     paths = (

@@ -48,6 +48,13 @@ def client_of(
     return app.test_client()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages wait for all answers, also on a busy machine."""
+    monkeypatch.setattr("arclink.service.together._SECONDS", 60.0)
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
+
+
 @pytest.fixture
 def client() -> FlaskClient:
     return client_of({"olympics": lambda: OLYMPICS, "iraq": lambda: IRAQ})

@@ -112,6 +112,8 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         "json",
         "jsonl",
         "csv",
+        "spreadsheet",
+        "parquet",
     ]
 
 
@@ -122,7 +124,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         pytest.param(
             f"uri={A}&format=table",
             "format",
-            "rdfxml, turtle, ntriples, nquads, jsonld, json, jsonl or csv",
+            "rdfxml, turtle, ntriples, nquads, jsonld, json, jsonl, csv, spreadsheet or parquet",
             id="format for terminals",
         ),
         pytest.param(f"uri={A}&format=json&format=csv", "format", "once", id="format twice"),
@@ -131,7 +133,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         pytest.param(
             f"uri={A}&limit=0&format=json",
             "limit",
-            "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv",
+            "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv, spreadsheet, parquet",
             id="unlimited JSON",
         ),
         pytest.param(f"uri={A}&profile=other", "profile", "listing or links", id="profile"),

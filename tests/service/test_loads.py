@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from arclink.model import Batch, Forgotten, Surt
 from arclink.reasons import Reason
-from arclink.service.description import without_marks
+from arclink.service.pages.html_output import without_marks
 from arclink.service.pages.loads import ABSENCES
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo

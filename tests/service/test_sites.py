@@ -45,10 +45,12 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
     rows = shown.css("table.question tbody tr")
     assert len(rows) == found["total"]
     for row, answered in zip(rows, found["rows"], strict=True):
-        numbers = [value for value in answered.values() if isinstance(value, int)]
-        assert [int(words(cell).split()[0]) for cell in row.css("td.number")] == [
-            number for number in numbers if number != answered.get("status")
+        numbers = [
+            round(value, 3)
+            for column, value in answered.items()
+            if isinstance(value, int | float) and column not in ("status", "status_before")
         ]
+        assert [float(words(cell).split()[0]) for cell in row.css("td.number")] == numbers
     assert f"ask/{name}?" in hrefs(shown, ".downloads a")[0]
 
 
@@ -73,7 +75,14 @@ def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
             if heads := panel.css("thead th"):
                 last = words(heads[-1])
                 assert last in (
-                    *("Linking hosts", "Linking pages", "Links", "Captures", "Last seen"),
+                    *(
+                        "Linking hosts",
+                        "Linking pages",
+                        "Links",
+                        "Captures",
+                        "Changes",
+                        "Last seen",
+                    ),
                 ), words(panel)
                 assert not heads[-1].css(".hidden")
 
@@ -116,6 +125,16 @@ def test_several_addresses_in_the_field_are_asked_about_together(
     assert [words(row.css_first("th")) for row in shown.css("tbody tr")] == linkers
 
 
+def test_a_changed_page_leads_to_its_changes_between_these_times(client: FlaskClient) -> None:
+    shown = page(client, "?ask=changed&from=2009&to=2011")
+    rows = client.get("/ask/changed?from=2009&to=2011").get_json()["rows"]
+    assert rows
+    for href, row in zip(hrefs(shown, "table.question th a"), rows, strict=True):
+        times = [f"from={row['first']}"] if row["first"] else []
+        assert {"view=changes", *times, f"to={row['last']}"} <= {*href[1:].split("&")}
+        assert client.get(f"/{href}").status_code == 200, href
+
+
 def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -> None:
     seen = {}
     deep = "?uri=http://sub.a.example/one/two"
@@ -145,6 +164,31 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
+    """Other pages of the host, the same page at another host, and hosts; only with tables."""
+    known = "http://www.example.org/news/index"
+    linked = Page("http://example.org/a/longer/path", "20100101000000", [link(known, "")])
+    pages = [linked, Page("http://example.com/news/inde", "20100101000000", ())]
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [pages])
+    client = client_of(str(path))
+    typed = "?uri=http://example.org/news/inde"
+    assert "Almost the same" not in words(page(client, typed))
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    shown = page(client, typed)
+    found = [words(one) for one in shown.css("[aria-labelledby=similar] li")]
+    assert found == [
+        f"{known} only linked",
+        "http://example.com/news/inde 1 capture",
+        "example.com 1 capture",
+    ]
+    for href in hrefs(shown, "[aria-labelledby=similar] a"):
+        answer = client.get(f"/{href}")
+        assert answer.status_code == 200
+        assert "This page is unknown" not in answer.text
+
+
 def test_hostile_words_are_words(client: FlaskClient) -> None:
     response = client.get("/?ask=words")
     assert b"<script>alert" not in response.data
@@ -169,7 +213,8 @@ def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
         ("?ask=nothing", "one of linkers"),
         ("?uri=mailto:a@b.example&scope=host", "an address with a host"),
         ("?scope=host", "needs an address"),
-        ("?ask=words&by=week", "day, month or year"),
+        ("?ask=words&by=week", "day, month, year, all, or times"),
+        ("?ask=rising&by=2009,2010", "day, month or year in this question"),
         ("?ask=words&view=links", "one of the parameters"),
     ],
 )

@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -26,13 +26,14 @@ from arclink.model import (
     Inlink,
     Outlink,
     Payload,
+    Source,
     Span,
     Surt,
     Timestamp,
 )
 from arclink.relations.folder import tables_folder
 from arclink.relations.forgetting import forgetting
-from arclink.store.protocols import Builds, GraphStore, Removed, Scans, Takedown
+from arclink.store.protocols import Answers, Builds, GraphStore, Removed, Scans, Takedown
 from tests.relations.cases import CASES, TRUTHS
 from tests.relations.rows import kept_rows, rows_by_tasks, rows_in, rows_of
 from tests.store.graphs import Graph, graphs, write_next
@@ -67,6 +68,22 @@ def all_links(store: Scans) -> Iterator[tuple[ContentId, list[Outlink]]]:
     for block in store.scan_contents():
         for content, numbers in zip(block.contents, block.lists, strict=True):
             yield content, [block.links[index] for index in numbers]
+
+
+@dataclass(frozen=True)
+class WantsText:
+    """Wants links with some texts."""
+
+    texts: frozenset[str]
+
+    def __call__(self, kind: str, text: str, rel: str | None) -> bool:
+        return text in self.texts
+
+
+def pages_of(store: Answers, content: ContentId, span: Span) -> Iterator[Source]:
+    """Yield the pages that show a content, by its sightings."""
+    for original, seen in groupby(store.sightings(content, span), attrgetter("original")):
+        yield original, [sighting.timestamp for sighting in seen]
 
 
 def canonical(store: Scans) -> dict[str, object]:
@@ -212,14 +229,58 @@ class AnswersContract(Contract):
                 inlink.content for surt in store.surts(Surt("")) for inlink in store.inlinks(surt)
             ]
             contents += [*reversed(contents), ContentId("none")]
-            expected = [
-                [
-                    (original, [sighting.timestamp for sighting in seen])
-                    for original, seen in groupby(sightings, attrgetter("original"))
-                ]
-                for sightings in (dictionary.sightings(content, span) for content in contents)
-            ]
+            expected = [list(pages_of(dictionary, content, span)) for content in contents]
             assert [list(pages) for pages in store.sources(iter(contents), span)] == expected
+
+    @slowly
+    @given(
+        graph=graphs(),
+        span=st.sampled_from(
+            [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
+        ),
+        wants_all=st.booleans(),
+    )
+    def test_inlinks_come_with_the_pages_that_show_them(
+        self, graph: Graph, span: Span, wants_all: bool
+    ) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            for surt in store.surts(Surt("")):
+                inlinks = list(store.inlinks(surt))
+                texts = {inlink.text for inlink in inlinks}
+                wanted = texts if wants_all else {*sorted(texts)[1:]}
+                expected = [
+                    (*inlink[:4], [*map(tuple, pages_of(dictionary, inlink.content, span))])
+                    if inlink.text in wanted
+                    else None
+                    for inlink in inlinks
+                ]
+                wants = WantsText(frozenset(wanted))
+                found = [
+                    link and (*link[:4], [*map(tuple, link.pages)])
+                    for link in store.shown_inlinks(surt, span, wants)
+                ]
+                assert found == expected
+                shown = [link.content for link in store.shown_inlinks(surt) if link is not None]
+                assert [shown.index(content) for content in shown] == [
+                    [inlink.content for inlink in inlinks].index(inlink.content)
+                    for inlink in inlinks
+                ]
+
+    @slowly
+    @given(graph=graphs())
+    def test_outlinks_are_counted_by_kind_once_each(self, graph: Graph) -> None:
+        with self.empty() as (store, _, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+            for content, links in all_links(store):
+                counted: Counter[str] = Counter()
+                for kind, count in store.outlink_kinds(content):
+                    counted[kind] += count
+                assert counted == Counter(link.kind for link in {*links})
+            assert list(store.outlink_kinds(ContentId("none"))) == []
 
     @slowly
     @given(graph=graphs())

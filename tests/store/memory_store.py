@@ -34,6 +34,7 @@ from arclink.model import (
     Outlink,
     Payload,
     Scope,
+    ShownInlink,
     Sighting,
     Source,
     Span,
@@ -55,8 +56,10 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    WantsLink,
     WholeStore,
 )
+from arclink.store.shown_inlinks import shown_inlinks
 from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
@@ -321,6 +324,16 @@ class MemoryStore(WholeStore):
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         inlinks = [inlink for inlink, surt in self._inlinks.items() if surt == target]
         return iter(inlinks if after is None else inlinks[inlinks.index(after) + 1 :])
+
+    def shown_inlinks(
+        self, target: Surt, span: Span = ALL_TIME, wants: WantsLink = lambda *_: True
+    ) -> Iterator[ShownInlink | None]:
+        return shown_inlinks(
+            self.inlinks(target), lambda contents: self.sources(contents, span), wants
+        )
+
+    def outlink_kinds(self, content: ContentId) -> Iterator[tuple[Kind, int]]:
+        return iter(Counter(link.kind for link in {*self.outlinks(content)}).items())
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         return ((inlink.kind, 1) for inlink in self.inlinks(target))

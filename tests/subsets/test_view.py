@@ -14,6 +14,7 @@ from arclink.model import Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import GraphStore, Scans
+from arclink.store.shown_inlinks import with_pages
 from arclink.subsets.catalog import Definition, subset_of
 from arclink.subsets.language import parse_selection
 from arclink.subsets.view import SubsetStore
@@ -74,6 +75,10 @@ def test_all_answers_are_of_the_selected_captures(demo_store: GraphStore, text: 
     for surt in demo_store.surts(Surt("")):
         assert list(subset.inlinks(surt)) == [
             inlink for inlink in demo_store.inlinks(surt) if inlink.content in contents
+        ]
+        assert [link and (*link[:5], list(link.pages)) for link in subset.shown_inlinks(surt)] == [
+            (*inlink, list(pages))
+            for inlink, pages in with_pages(subset.inlinks(surt), subset.sources)
         ]
     everything = list(FilteredStore.surts(subset, Surt("")))
     assert list(subset.surts(Surt(""))) == everything

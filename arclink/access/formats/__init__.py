@@ -12,9 +12,10 @@ from typing import Protocol, Self
 
 from arclink.access.answers import LinkAnswer
 from arclink.access.declarations import AnyParameter, Given, Parameter, named
-from arclink.access.formats.csv_rows import write_csv
+from arclink.access.formats.csv_rows import write_csv, write_parquet, write_spreadsheet
 from arclink.access.formats.json_document import write_json
 from arclink.access.formats.json_lines import write_json_lines
+from arclink.access.formats.parquet import PARQUET
 from arclink.access.formats.rdf_lines import write_jsonld, write_ntriples, write_turtle
 from arclink.access.formats.rdf_xml import write_rdf_xml
 from arclink.access.formats.statements import Profile
@@ -119,7 +120,7 @@ class Format:
         if not names:
             return self
         if self.write_fields is None:
-            having = " and ".join(
+            having = ", ".join(
                 other.name for other in FORMATS.values() if other.write_fields is not None
             )
             raise ConflictError(
@@ -150,7 +151,7 @@ _FIELD_NAMES = (
     "evidence",
     "validity",
 )
-"""Fields of a link that JSON lines and CSV can contain."""
+"""Fields of a link that formats with columns can contain."""
 
 
 PROFILES = tuple(profile.value for profile in Profile)
@@ -174,7 +175,14 @@ FORMATS: Mapping[str, Format] = {
             write_fields=write_json_lines,
             details=_DETAILS,
         ),
-        Format("csv", ("text/csv",), True, write_csv, write_fields=write_csv, details=_DETAILS),
+        *(
+            Format(name, (media_type,), True, write, write_fields=write, details=_DETAILS)
+            for name, media_type, write in (
+                ("csv", "text/csv", write_csv),
+                ("spreadsheet", "text/csv", write_spreadsheet),
+                ("parquet", PARQUET, write_parquet),
+            )
+        ),
     )
 }
 """Formats by name; the first with a media type is the default of the service."""
@@ -182,7 +190,7 @@ FORMATS: Mapping[str, Format] = {
 FORMAT = Parameter("format", "Format of the answer.", named(FORMATS), default="table")
 FIELDS = Parameter(
     "fields",
-    "With jsonl and csv: only these fields of each link.",
+    "With jsonl, csv, spreadsheet and parquet: only these fields of each link.",
     named({name: name for name in _FIELD_NAMES}),
     is_list=True,
     has_commas=True,

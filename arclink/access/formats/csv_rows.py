@@ -1,19 +1,20 @@
-"""CSV (RFC 4180) with a header: the fields of JSON lines as columns, one row per timestamp.
+"""Links as CSV and Parquet: the fields of JSON lines as columns, one row per timestamp.
 
 A list of URIs is one column, separated by spaces; a space in a URI is written as ``%20``. The same
-holds for archives in merged answers. Texts are written unchanged: a spreadsheet may read a text
-that starts with ``=`` as a formula, so import the file as text.
+holds for archives in merged answers. In CSV (RFC 4180), texts are written unchanged: a spreadsheet
+may read a text that starts with ``=`` as a formula. CSV for spreadsheets avoids this.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.fields import member_fields, uri_ms_of
+from arclink.access.formats.parquet import parquet_of_rows
+from arclink.access.formats.rows import csv_of_parts, spreadsheet_of_parts
 from arclink.access.members import Evidence
 from arclink.access.queries import Direction
-from arclink.access.texts import printable
+from arclink.access.texts import printable, printable_uri
+from arclink.extras import analysis_extra
 from arclink.model import Timestamp
 
 EVIDENCE = ("file", "offset", "checksum")
@@ -22,18 +23,41 @@ VALIDITY = ("last_without", "first_with", "last_with", "first_without")
 COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
 
 
+_Row = Sequence[object]
+
 FIELDS = {"timestamps": ("timestamp",), "evidence": EVIDENCE, "validity": VALIDITY}
 """Columns of the fields that have other names in JSON lines."""
 
 
 def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
-    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF.
+    """Yield CSV; if ``only`` is not empty, only the columns of its fields."""
+    return csv_of_parts(*_table(answer, only))
 
-    A missing ``rel`` is an empty column. If ``only`` is not empty, only the columns of its fields
-    are written.
+
+def write_spreadsheet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield CSV for spreadsheets; ``only`` is that of `write_csv`."""
+    return spreadsheet_of_parts(*_table(answer, only))
+
+
+def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield one Parquet file; ``only`` is that of `write_csv`.
+
+    Raises:
+        UsageError: Arrow is not installed.
     """
-    buffer = io.StringIO(newline="")
-    rows = csv.writer(buffer)
+    with analysis_extra():
+        import pyarrow as arrow
+
+    columns, parts = _table(answer, only)
+    types = dict.fromkeys(columns, arrow.string())
+    values = ([None if value == "" else value for value in row] for part in parts for row in part)
+    return parquet_of_rows(columns, values, {"uri": printable_uri(answer.query.uri)}, types)
+
+
+def _table(
+    answer: LinkAnswer, only: frozenset[str]
+) -> tuple[Sequence[str], Iterator[Sequence[_Row]]]:
+    """Return the names of the columns, and the rows of each link."""
     more = [*(["archives"] if answer.archives else []), *(["uri_ms"] if answer.replay else [])]
     head = (
         *COLUMNS,
@@ -41,9 +65,15 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
         *(EVIDENCE if answer.query.with_evidence else ()),
         *(VALIDITY if answer.query.with_validity else ()),
     )
+    if not only:
+        return head, _rows(answer)
     asked = {column for name in only for column in FIELDS.get(name, (name,))}
-    columns = [index for index, column in enumerate(head) if not only or column in asked]
-    rows.writerow(head[index] for index in columns)
+    columns = [index for index, column in enumerate(head) if column in asked]
+    parts = ([[row[index] for index in columns] for row in part] for part in _rows(answer))
+    return [head[index] for index in columns], parts
+
+
+def _rows(answer: LinkAnswer) -> Iterator[Sequence[_Row]]:
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
@@ -59,8 +89,8 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
                 fields["rel"],
             )
             last_columns_at = _last_columns(member, direction, answer)
-            for timestamp in member.timestamps:
-                row = (
+            yield [
+                (
                     *first_columns,
                     timestamp,
                     sources,
@@ -68,10 +98,8 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
                     *_archives(member, timestamp),
                     *last_columns_at(timestamp),
                 )
-                rows.writerow(row[index] for index in columns)
-            yield _taken(buffer)
-    if buffer.tell():
-        yield _taken(buffer)
+                for timestamp in member.timestamps
+            ]
 
 
 def _joined(uris: Sequence[str]) -> str:
@@ -113,11 +141,3 @@ def _last_columns(
         )
 
     return columns
-
-
-def _taken(buffer: io.StringIO) -> bytes:
-    """Return the text in ``buffer`` as UTF-8, and empty the buffer."""
-    text = buffer.getvalue()
-    buffer.seek(0)
-    buffer.truncate()
-    return text.encode()

@@ -1,18 +1,21 @@
-"""Answers made of rows, in four formats: JSON, JSON lines, CSV, and columns for a terminal.
+"""Answers made of rows: as JSON, JSON lines, CSV, Parquet, and columns for a terminal.
 
 `arclink.access.formats.anchors` and its sibling modules convert each kind of answer into a
-`RowAnswer`, which all four formats can write.
+`RowAnswer`, which all formats can write.
 """
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import orjson
 
 from arclink.access.declarations import Parameter, named
+from arclink.access.formats.parquet import PARQUET, TIMES, parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
 
@@ -22,24 +25,11 @@ Row = Mapping[str, object]
 A value is a text, a number, None, a list of texts, or a list of nested rows (`RowAnswer.nested`).
 """
 
-_TIMES = frozenset(
-    {
-        "first",
-        "last",
-        "before",
-        "after",
-        "last_without",
-        "time",
-        "seen",
-        "since",
-        "host_last",
-    }
-)
-"""Columns of timestamps."""
-
-
 _ROWS_AT_ONCE = 5_000
 """Number of rows that are written together."""
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of texts that spreadsheets compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +50,7 @@ class RowAnswer:
         decimals: Number of decimal places in a terminal.
         nested: Column that contains nested rows; CSV and the terminal write them after their row.
             Empty without nested rows.
+        types: Arrow types of columns that are known also without rows.
     """
 
     about: Mapping[str, object]
@@ -72,6 +63,7 @@ class RowAnswer:
     shown: Sequence[str] = ()
     next: str | None = None
     decimals: int = 6
+    types: Mapping[str, Any] = field(default_factory=dict)
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the label of its list."""
@@ -86,6 +78,10 @@ class RowAnswer:
             inner = row.get(self.nested)
             if isinstance(inner, list):
                 yield from ({**row, **one} for one in inner)
+
+    def values(self) -> Iterator[Sequence[object]]:
+        """Yield the values of `flat`, in the order of the columns."""
+        return ([row.get(column) for column in self.columns] for row in self.flat())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +104,20 @@ def _write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180): a header, and the rows as they come; UTF-8, lines end with CR LF."""
+    rest = iter(rows)
+    return csv_of_parts(columns, iter(lambda: list(islice(rest, _ROWS_AT_ONCE)), []))
+
+
+def csv_of_parts(
+    columns: Sequence[str], parts: Iterable[Iterable[Sequence[object]]]
+) -> Iterator[bytes]:
+    """Yield CSV of rows that come in parts, each part before the next one is read."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    rest = iter(rows)
-    while some := list(islice(rest, _ROWS_AT_ONCE)):
+    for some in parts:
         writer.writerows(some)
         yield buffer.getvalue().encode()
         buffer.seek(0)
@@ -123,10 +126,37 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iter
         yield buffer.getvalue().encode()
 
 
+def spreadsheet_of_parts(
+    columns: Sequence[str], parts: Iterable[Iterable[Sequence[object]]]
+) -> Iterator[bytes]:
+    """Yield CSV for spreadsheets: with a byte order mark, and no text that is a formula.
+
+    Without the mark, Excel reads UTF-8 as another charset. A text that a spreadsheet would compute
+    has an apostrophe in front, as a user would write it.
+
+    Source: OWASP, CSV Injection.
+    """
+    yield codecs.BOM_UTF8
+    yield from csv_of_parts(columns, ([[*map(_no_formula, row)] for row in part] for part in parts))
+
+
+def _no_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
+
+
 def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
     """Yield CSV. The texts of a list are separated by spaces."""
-    rows = ([_cell(row.get(column)) for column in answer.columns] for row in answer.flat())
-    return csv_pieces(answer.columns, rows)
+    return csv_pieces(answer.columns, ([*map(_cell, row)] for row in answer.values()))
+
+
+def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield CSV for spreadsheets."""
+    return spreadsheet_of_parts(answer.columns, [[[*map(_cell, row)] for row in answer.values()]])
+
+
+def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield one Parquet file; without nested rows in the column that has them."""
+    return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types)
 
 
 def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
@@ -156,6 +186,8 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
             _write_rows_json_lines,
         ),
         RowFormat("csv", ("text/csv",), _write_rows_csv),
+        RowFormat("spreadsheet", ("text/csv",), _write_rows_spreadsheet),
+        RowFormat("parquet", (PARQUET,), _write_rows_parquet),
     )
 }
 """Formats by name; the first with a media type is the default of the service."""
@@ -176,6 +208,6 @@ def _shown(column: str, value: object, decimals: int) -> str:
         return f"{value:>6,}"
     if isinstance(value, float):
         return f"{value:>8,.{decimals}f}"
-    if column in _TIMES and isinstance(value, str):
+    if column in TIMES and isinstance(value, str):
         return date_and_time(Timestamp(value))
     return str(_cell(value))

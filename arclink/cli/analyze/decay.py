@@ -7,34 +7,35 @@ from math import isnan
 import click
 
 from arclink.access.common import COMMON_TO_FOLLOW
-from arclink.access.declarations import Given, switch
+from arclink.access.declarations import TEXT, Given, Parameter, choice, switch
 from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.decay import DAY, DAYS_PER_MONTH, Ending, Lives, lives_of_links
-from arclink.analysis.link_scope import LinkScope, other_kinds
-from arclink.analysis.targets import site_asked
-from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import (
-    EXTERNAL,
-    LEVEL,
-    SITE,
-    requested_links,
-    requested_relations,
-)
+from arclink.analysis.link_scope import LinkScope, other_kinds, site_asked
+from arclink.analysis.slices import Level
 from arclink.cli.analyze.options import BY as WINDOWS
+from arclink.cli.analyze.options import requested_links
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH
+from arclink.cli.options import GRAPH, open_requested_graph, requested_tables
 from arclink.cli.output import write_answer
-from arclink.relations.parts import ARCHIVE
+from arclink.model import Timestamp
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
 
 BY = replace(
     WINDOWS,
-    about="One curve per window, for the links first seen in it: day, month, year, all, or times "
-    "and ranges: 2009-11,2010-01/2010-03.",
+    about="One curve per window of time, for the links first seen in it.",
     default="all",
+)
+LEVEL = Parameter("level", "How targets of links are grouped.", choice(Level), default="uri")
+_EXTERNAL = switch("external", "Leave out links from the same host or domain.")
+SITE = Parameter(
+    "site",
+    "Only pages of this host and its subdomains.",
+    TEXT,
+    metavar="HOST",
+    otherwise="all pages",
 )
 _ONLY_NEW = switch("new", "Only links whose page has an earlier capture without them.")
 
@@ -42,7 +43,7 @@ EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
 @click.command()
-@takes(*GRAPH, SITE, LEVEL, BY, _ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+@takes(*GRAPH, SITE, LEVEL, BY, _ONLY_NEW, *COMMON_TO_FOLLOW, _EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
@@ -50,17 +51,20 @@ def command(given: Given) -> None:
     have it, or is an error or a redirect. If the page was not captured again, nothing is known
     about its links (docs/reference/analysis.md).
     """
-    by, only_new = BY.required(given), _ONLY_NEW.required(given)
-    windows = Windows.parse(by)
+    windows, only_new = BY.required(given), _ONLY_NEW.required(given)
     links = requested_links(given)
-    scope = LinkScope(LEVEL.required(given), links.wants, EXTERNAL.required(given))
+    scope = LinkScope(LEVEL.required(given), links.wants, _EXTERNAL.required(given))
     site = site_asked(SITE.optional(given) or "")
-    with requested_relations(given, windows) as relations:
-        lives = lives_of_links(relations, scope, windows, site, only_new=only_new)
-        others = [] if lives else other_kinds(relations, links, ARCHIVE, repeated=True)
+    with open_requested_graph(given) as graph:
+        sums = graph.whole.sums()  # those of a subset would take a scan
+        if sums.first:
+            windows.refuse_outside(Timestamp(sums.first), Timestamp(sums.last))
+        with requested_tables(given, graph) as relations:
+            lives = lives_of_links(relations, scope, windows, site, only_new=only_new)
+            others = [] if lives else other_kinds(relations, links)
     about = {
         "level": scope.level.value,
-        "by": by,
+        "by": windows.written,
         "kinds": links.kinds.words,
         "new": only_new,
     }

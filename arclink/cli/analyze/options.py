@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT, SUBSET
-from arclink.access.declarations import FOLDER, TEXT, AnyParameter, Given, Parameter, choice, switch
+from arclink.access.declarations import FOLDER, AnyParameter, Given, Parameter, choice, switch
+from arclink.access.kinds import NAVIGATION
+from arclink.access.queries import ANY_PAGE, LinkQuery
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
-from arclink.analysis.windows import Windows
+from arclink.analysis.windows import WINDOWS
 from arclink.cli.options import STORE
 
 STORE_OR_FILES = replace(
@@ -17,8 +19,8 @@ STORE_OR_FILES = replace(
 )
 BY = Parameter(
     "by",
-    "Windows of time: month, year, day, all, or times and ranges: 2009-11,2010-01/2010-03.",
-    TEXT,
+    "Windows of time.",
+    WINDOWS,
     default="month",
     metavar="WINDOWS",
 )
@@ -54,6 +56,15 @@ WEIGHT = Parameter(
 )
 
 
+def requested_links(given: Given, **otherwise: object) -> LinkQuery:
+    """Return the link query for the options; without a URI, for the links of any page.
+
+    Raises:
+        BadParameterError: A value is not allowed.
+    """
+    return LinkQuery.of(given, **{"uri": ANY_PAGE, "kinds": NAVIGATION, **otherwise})
+
+
 def _requested_slices(given: Given) -> SliceOptions:
     """Return the slices that the options select.
 
@@ -62,7 +73,7 @@ def _requested_slices(given: Given) -> SliceOptions:
     """
     is_in_force = IN_FORCE.required(given)
     return SliceOptions(
-        Windows.parse(BY.required(given)),
+        BY.required(given),
         LEVEL.required(given),
         WEIGHT.optional(given) or (Weight.LINKS if is_in_force else Weight.MEMENTOS),
         is_in_force,

@@ -2,27 +2,27 @@
 -- (64 bits) takes half the time; of 10 million links, two have one hash in one case of 300,000.
 -- Further variables:
 --
--- since, until         the span of captures that count
+-- since, until         the span of captures that count, or two times that are compared
+-- is_from              whether `since` is given
 -- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
 --
+-- period_of            (from periods.sql or listed.sql) the window of a time, in a row for each window
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
+-- asked_part           the parts themselves, each with its host (at the level of domains, its
+--                      domain), which is empty if it has none
 
 CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
     timestamp BETWEEN getvariable('since') AND getvariable('until');
+
+-- What is compared is the newest of all captures by then.
+CREATE OR REPLACE TEMP MACRO is_read_time(timestamp) AS timestamp <= getvariable('until');
 
 CREATE OR REPLACE TEMP MACRO has_words(text) AS
     text IS NOT NULL AND coalesce(list_bool_and(list_transform(
         getvariable('words'), lambda word: contains(lower(text), word)
     )), true);
-
-CREATE OR REPLACE TEMP MACRO period_of(timestamp) AS
-    CASE getvariable('digits')
-        WHEN 4 THEN left(timestamp, 4)
-        WHEN 7 THEN left(timestamp, 4) || '-' || timestamp[5:6]
-        WHEN 10 THEN left(timestamp, 4) || '-' || timestamp[5:6] || '-' || timestamp[7:8]
-    END;
 
 -- What a row is about at the level: unlike `name_of`, also URIs without host have a row each, if
 -- rows are URIs. With a URI in place of the SURT: its name for people.
@@ -55,14 +55,42 @@ CREATE OR REPLACE TEMP MACRO is_to_outside(
 CREATE OR REPLACE TEMP VIEW inlinks_ever AS
 SELECT
     number, content, target, target_surt, target_host, target_domain, kind, text, rel,
-    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
-    period_of(timestamp) AS period
+    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp
 FROM to_part JOIN captures USING (content)
 WHERE is_from_outside(
     captures.surt, host, domain, target_host, target_domain, part_first, part_last
 );
 
-CREATE OR REPLACE TEMP VIEW inlinks AS FROM inlinks_ever WHERE is_asked_time(timestamp);
+CREATE OR REPLACE TEMP VIEW inlinks AS
+SELECT *, period_of(timestamp) AS period FROM inlinks_ever WHERE is_asked_time(timestamp);
+
+CREATE OR REPLACE TEMP VIEW asked_captures AS
+SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp);
+
+-- The same links in the last two periods with captures (`is_after`: in the later one). Only pages
+-- count that were captured in both, so that a larger crawl is not taken for more links.
+CREATE OR REPLACE TEMP VIEW inlinks_twice AS
+WITH compared AS MATERIALIZED (
+    SELECT min(period) AS before, max(period) AS after
+    FROM (
+        SELECT DISTINCT period_of(timestamp) AS period
+        FROM captures
+        WHERE is_asked_time(timestamp)
+        ORDER BY period DESC
+        LIMIT 2
+    )
+    HAVING count(*) = 2
+),
+twice AS MATERIALIZED (
+    SELECT surt
+    FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
+    WHERE is_asked_time(timestamp) AND is_known(content, status)
+    GROUP BY surt
+    HAVING count(DISTINCT period_of(timestamp)) = 2
+)
+SELECT * REPLACE (after AS period), period = after AS is_after
+FROM inlinks SEMI JOIN twice USING (surt) CROSS JOIN compared
+WHERE period IN (before, after);
 
 -- The captures that link to the part, each at least once: what counts pages and times, but not links,
 -- reads a capture once and not for each of its links.

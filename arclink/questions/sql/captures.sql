@@ -6,6 +6,6 @@ SELECT
     count(*) FILTER (status >= 400) AS errors,
     count(*) FILTER (is_known(content, status)) AS known,
     min(timestamp) AS first, max(timestamp) AS last
-FROM (SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp))
+FROM asked_captures
 GROUP BY ALL
 ORDER BY ALL

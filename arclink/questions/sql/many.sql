@@ -6,6 +6,8 @@ CREATE OR REPLACE TEMP MACRO key_of(surt, host) AS CASE getvariable('part')
     ELSE ''
 END;
 
+CREATE OR REPLACE TEMP VIEW asked_part AS SELECT number, part_first, place FROM parts;
+
 CREATE OR REPLACE TEMP VIEW to_part AS
 SELECT number, part_first, part_last, wanted.*
 FROM wanted JOIN parts

@@ -29,11 +29,14 @@ event AS (
     GROUP BY number, page, last
 )
 SELECT
-    number, period_of(timestamp) AS period, min(shown_of(uri, host, domain)) AS name,
+    number, period, min(shown_of(uri, host, domain)) AS name,
     coalesce(sum(links) FILTER (is_first AND of_page > 1), 0) AS added,
     coalesce(sum(links) FILTER (is_first AND of_page = 1), 0) AS first_capture,
     coalesce(sum(links) FILTER (NOT is_first), 0) AS removed
-FROM event JOIN known ON event.moment = known.moment AND page = known.moment - of_page
-WHERE is_asked_time(timestamp)
-GROUP BY number, period_of(timestamp), shown_of(surt, host, domain)
+FROM (
+    SELECT number, is_first, links, known.*, period_of(timestamp) AS period
+    FROM event JOIN known ON event.moment = known.moment AND page = known.moment - of_page
+    WHERE is_asked_time(timestamp)
+)
+GROUP BY number, period, shown_of(surt, host, domain)
 ORDER BY number, period, added + first_capture + removed DESC, name

@@ -1,4 +1,7 @@
 -- One part of the web.
+CREATE OR REPLACE TEMP VIEW asked_part AS
+SELECT 0 AS number, getvariable('first') AS part_first, getvariable('place') AS place;
+
 CREATE OR REPLACE TEMP VIEW to_part AS
 SELECT
     0 AS number, getvariable('first') AS part_first, getvariable('last') AS part_last, *

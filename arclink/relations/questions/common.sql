@@ -50,6 +50,16 @@ END;
 CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
     content IS NOT NULL OR (left(status::VARCHAR, 1) IN ('3', '4', '5') AND status <> 304);
 
+-- The payload of a capture: its checksum, or if the server said "not modified", that of the capture
+-- which it meant; null if that was not read.
+CREATE OR REPLACE TEMP MACRO payload_of(checksum, content) AS CASE
+    WHEN starts_with(checksum, 'not-modified:') THEN regexp_replace(content, '-[0-9a-f]{16}$', '')
+    ELSE checksum
+END;
+
+-- Digests of two algorithms say nothing about each other. A redirect is a payload of its own.
+CREATE OR REPLACE TEMP MACRO algorithm_of(payload) AS regexp_extract(payload, '^(?:(.*?):)?', 1);
+
 CREATE OR REPLACE TEMP MACRO seconds(timestamp) AS
     epoch(strptime(timestamp, '%Y%m%d%H%M%S'))::BIGINT;
 

@@ -1,20 +1,17 @@
 -- Which payloads came again, and the bytes that one copy of each would save: a row for each month
 -- (for each year, if the captures span two years or more), and one without period for all captures.
 --
--- The payload of a capture is its checksum. For "not modified" it is that of the capture which the
--- server meant; it is unknown if that was not read, or if a record has no checksum. Digests of two
+-- The payload of a capture (`payload_of`) is unknown also if a record has no checksum. Digests of two
 -- algorithms say nothing about each other. A redirect is a payload of its own: status and target.
 WITH captured AS (
     SELECT
         surt, uri, timestamp, file, record_offset,
         record_type = 'revisit' AS is_revisit,
         CASE
-            WHEN starts_with(checksum, 'not-modified:')
-                THEN regexp_replace(content, '-[0-9a-f]{16}$', '')
             WHEN record_type <> 'revisit' OR NOT list_contains(getvariable('empty'), checksum)
-                THEN checksum
+                THEN payload_of(checksum, content)
         END AS payload,  -- the revisit of an empty digest was not compared
-        regexp_extract(payload, '^(?:(.*?):)?', 1) AS algorithm,
+        algorithm_of(payload) AS algorithm,
         -- the record of a WAT is no record of the capture
         CASE
             WHEN NOT list_bool_or(list_transform(

@@ -22,7 +22,9 @@ from arclink.access.texts import printable, printable_uri
 from arclink.captures.read import CapturedPage
 from arclink.captures.text import TextRun, read_text
 from arclink.charts.time_axis import Axis
+from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp, UriR
+from arclink.reasons import Reason
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path
@@ -360,3 +362,10 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
 
     blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
     return Text(blocks[:_MOST_BLOCKS], read.is_cut or len(blocks) > _MOST_BLOCKS)
+
+
+def why_no_text(error: CaptureError) -> str:
+    """Return why a capture has no text, without the paths that only an operator needs."""
+    if error.reason is Reason.MEMENTO_MIME:
+        return "This capture is no text."
+    return "This capture cannot be read: its archive file is missing or damaged."

@@ -34,6 +34,8 @@ class CaptureRow:
         with_repeats: Number of links written on the page, if some are repeated; else None.
         read_from: Archive file and offset of the record that was read, if it is another record.
         changes: Address of the changes since the capture before; None for the first.
+        texts: Address of its text next to that of the capture before; None likewise, or if the
+            service shows no captures.
         title: Title of the page, empty if it has none; None if it is not known.
         facts: The fields of the capture as in its explanation.
     """
@@ -46,6 +48,7 @@ class CaptureRow:
     read_from: tuple[str, int] | None
     href: str
     changes: str | None
+    texts: str | None
     title: str | None
     facts: Mapping[str, str | int]
 
@@ -107,6 +110,7 @@ def _row(
         and payload is not None
         and (payload.file, payload.offset) != (memento.file, memento.offset)
     )
+    has_earlier = earlier not in (None, memento.timestamp)
     method = method_of_key(memento.surt)
     replayed = None if method else uri_m(settings.replay, memento.timestamp, memento.original)
     return CaptureRow(
@@ -120,7 +124,10 @@ def _row(
         else None,
         href=about(uri, view=View.LINKS, at=memento.timestamp),
         changes=about(uri, view=View.CHANGES, from_=earlier, to=memento.timestamp)
-        if earlier not in (None, memento.timestamp)
+        if has_earlier
+        else None,
+        texts=about(uri, view=View.TEXT, from_=earlier, to=memento.timestamp)
+        if has_earlier and settings.has_pages
         else None,
         title=explanation.title,
         facts=EXPLANATION.of(memento),

@@ -30,7 +30,7 @@ _MOST_PAGES = 3
 """Number of pages of each collection that are shown of those with the words."""
 
 LATER = "The answer takes longer than this page waits. Reload it in a moment."
-NO_TABLES = "Its tables are not made yet. They are made when you open it."
+_NO_TABLES = "Its tables are not made yet. They are made when you open it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,10 @@ def card_of(stores: Stores) -> Card:
         return replace(card, captures=0, hosts=0)
     captures = hosts = None
     try:
-        note = "" if stores.tables.are_made(store) else NO_TABLES
+        note = "" if stores.tables.are_made(store) else _NO_TABLES
         if not note:
-            queries = [short_query(AskQuery("captures"), name) for name in ("captures", "hosts")]
+            everything = sort_out((), ASK_PARAMETERS)
+            queries = [short_query(everything, name) for name in ("captures", "hosts")]
             captures, hosts = stores.tables.answers(store, queries)
             note = "" if captures and hosts else LATER
     except (NotReadyError, UsageError) as error:
@@ -156,7 +157,7 @@ class Search:
             self.href, self.column = words, "Pages"
             self._questions = [replace(find, limit=_MOST_PAGES)]
         elif is_about_site(given):
-            site = AskQuery.of(sort_out(given, ASK_PARAMETERS), name="captures")
+            site = sort_out(given, ASK_PARAMETERS)
             self.href, self.column = about(text), "Hosts that link to it"
             self._questions = [short_query(site, name) for name in ("captures", "linkers")]
         else:
@@ -181,7 +182,7 @@ class Search:
             return _page_in(stores, self._page)
         try:
             if not stores.tables.are_made(store):
-                return Found(note=NO_TABLES)
+                return Found(note=_NO_TABLES)
             answers = stores.tables.answers(store, self._questions)
         except (NotReadyError, UsageError) as error:
             return Found(note=f"{error}.")

@@ -59,9 +59,9 @@ def show_changes(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    first, last = _ends(chronicle)
+    first, last = ends_of(chronicle)
     chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
-    steps = _steps(asked, chronicle)
+    steps = steps_between(asked, chronicle)
     if not all(chosen.values()):
         return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
     given = [pair for pair in asked.given if pair[0] not in chosen]
@@ -74,6 +74,9 @@ def show_changes(
     }
     return {
         "answer": answer,
+        "texts": address(View.TEXT, [*asked.only("uri", "url"), *chosen.items()])
+        if settings.has_pages
+        else None,
         "chosen": chosen,
         "steps": steps,
         "sides": [_side(asked, chosen, name, ends, answer, chronicle) for name in ("from", "to")],
@@ -152,7 +155,7 @@ def _side(
     )
 
 
-def _ends(chronicle: Chronicle) -> tuple[str, str]:
+def ends_of(chronicle: Chronicle) -> tuple[str, str]:
     """Return the times of the first and last capture.
 
     For a page with fewer than two captures, return when anything was seen first and last.
@@ -163,14 +166,14 @@ def _ends(chronicle: Chronicle) -> tuple[str, str]:
     )
 
 
-def _steps(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
-    """Return (words, address) of comparisons of adjacent captures, the newest first."""
+def steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
+    """Return (words, address) of comparisons of adjacent captures in this view, newest first."""
     times = sorted({captured.memento.timestamp for captured in chronicle.captures})
     parameters = [pair for pair in asked.given if pair[0] not in ("from", "to")]
     return [
         (
             f"{moment_in_words(before)} → {moment_in_words(after)}",
-            address(View.CHANGES, [*parameters, ("from", before), ("to", after)]),
+            address(asked.view, [*parameters, ("from", before), ("to", after)]),
         )
         for before, after in reversed(list(pairwise(times)))
     ][:200]

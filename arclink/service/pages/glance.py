@@ -1,14 +1,12 @@
 """A page's link history at a glance: captures, linking hosts, words and targets on one axis."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
-from arclink.access.queries import Direction, LinkQuery
+from arclink.access.reader import Reading
+from arclink.access.seen_links import LinkCounts, host_at_end, seen_outlinks, text_of_link
 from arclink.access.texts import printable
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
@@ -50,27 +48,26 @@ def show_glance(
     """
     refuse_others(asked, "uri", "url")
     query = plain_query(asked)
-    hosts = LevelQuery(query, level=GroupLevel.HOST, period=chronicle.unit, limit=0)
-    levels = answer_level(store, hosts, settings.budget)
-    words = _words(query, store, settings, axis)
-    hosts_in, hosts_out = (
-        found[: shown_of(len(found), _MOST_LANES)]
-        for found in (levels.counted[Direction.IN], levels.counted[Direction.OUT])
-    )
-    shown_words = words[: shown_of(len(words), _MOST_LANES)]
+    reading = Reading(store, query)
+    outlinks = seen_outlinks(reading, settings.budget)
+    hosts_in = chronicle.seen.by_name(axis.unit, host_at_end)
+    hosts_out = outlinks.by_name(axis.unit, host_at_end)
+    words = chronicle.seen.by_name(axis.unit, text_of_link)
+    shown_in, shown_out = _foremost(hosts_in, _by_links), _foremost(hosts_out, _by_links)
+    shown_words = _foremost(words, _by_importance)
     # Linking hosts and their words are two charts of the same links, with one scale.
-    full_in = most_of([*map(links_over_time, hosts_in), *(one.over_time for one in shown_words)])
-    full_out = most_of(map(links_over_time, hosts_out))
+    full_in = most_of(one.over_time for one in (*shown_in, *shown_words))
+    full_out = most_of(one.over_time for one in shown_out)
     return {
-        "hosts_in": [host_lane(one, axis, full_in) for one in hosts_in],
-        "hosts_out": [host_lane(one, axis, full_out) for one in hosts_out],
+        "hosts_in": [host_lane(one, axis, full_in) for one in shown_in],
+        "hosts_out": [host_lane(one, axis, full_out) for one in shown_out],
         "full_in": full_in,
         "full_out": full_out,
-        "total_in": levels.totals[Direction.IN],
-        "total_out": levels.totals[Direction.OUT],
-        "words": [_word_lane(one, axis, full_in) for one in shown_words],
+        "total_in": len(hosts_in),
+        "total_out": len(hosts_out),
+        "words": [_lane(one, None, axis, full_in) for one in shown_words],
         "total_words": len(words),
-        "is_complete": all(extent.is_complete for extent in levels.extents.values()),
+        "is_complete": outlinks.extent.is_complete,
         "inlinks": axis.bars(chronicle.inlinks, "link seen", "links seen"),
         "outlinks": axis.bars(chronicle.outlinks, "link on it", "links on it"),
         "most_in": max(chronicle.inlinks.values(), default=0),
@@ -87,66 +84,27 @@ def show_glance(
     }
 
 
-def links_over_time(counted: Counted) -> dict[str, int]:
-    """Return the number of links of a host or domain by unit of time."""
-    return {period: counts.links for period, counts in counted.over_time}
+def _foremost(
+    counts: Sequence[LinkCounts], order: Callable[[LinkCounts], tuple[object, ...]]
+) -> list[LinkCounts]:
+    return nsmallest(shown_of(len(counts), _MOST_LANES), counts, key=order)
 
 
-def host_lane(counted: Counted, axis: Axis, full: int) -> Lane:
+def _by_links(hosts: LinkCounts) -> tuple[int, str]:
+    return -hosts.links, hosts.name
+
+
+def _by_importance(words: LinkCounts) -> tuple[int, int, Timestamp, str]:
+    """Order texts: those with most links first, then those of most units, then the oldest."""
+    return -words.links, -len(words.over_time), words.first, words.name
+
+
+def host_lane(counts: LinkCounts, axis: Axis, full: int) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
-    bars = axis.bars(links_over_time(counted), "link", "links", full) if axis.units else []
-    href = about(f"http://{counted.name}/") if counted.name else None
-    return Lane(
-        printable(counted.name),
-        href,
-        bars,
-        counted.counts.links,
-        counted.counts.first.timestamp,
-        counted.counts.last.timestamp,
-    )
+    href = about(f"http://{counts.name}/") if counts.name else None
+    return _lane(counts, href, axis, full)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """One text that led to the page.
-
-    Attributes:
-        links: Number of distinct links with this text, over all kinds.
-        over_time: The same by unit of time.
-    """
-
-    text: str
-    links: int
-    over_time: dict[str, int]
-    first: Timestamp
-    last: Timestamp
-
-
-def _word_lane(word: _Words, axis: Axis, full: int) -> Lane:
-    bars = axis.bars(word.over_time, "link", "links", full)
-    return Lane(printable(word.text), None, bars, word.links, word.first, word.last)
-
-
-def _words(query: LinkQuery, store: Answers, settings: Settings, axis: Axis) -> list[_Words]:
-    """Return the texts that led to a page, ordered by importance.
-
-    Texts with most links come first, then those seen in most units of time, then the oldest.
-    """
-    links: Counter[str] = Counter()
-    together = AnchorsQuery(query, limit=0)
-    for anchor in answer_anchors(store, together, settings.budget).anchors:
-        links[anchor.text] += anchor.counts.links
-    by_unit = replace(together, period=axis.unit)
-    answer = answer_anchors(store, by_unit, settings.budget)
-    by_text = sorted(answer.anchors, key=lambda anchor: (anchor.text, anchor.period))
-    words = []
-    for text, same in groupby(by_text, lambda anchor: anchor.text):
-        anchors = list(same)
-        over_time: dict[str, int] = {}
-        for anchor in anchors:
-            over_time[anchor.period] = over_time.get(anchor.period, 0) + anchor.counts.links
-        first = min(anchor.counts.first.timestamp for anchor in anchors)
-        last = max(anchor.counts.last.timestamp for anchor in anchors)
-        words.append(_Words(text, links[text], over_time, first, last))
-    words.sort(key=lambda one: (-one.links, -len(one.over_time), one.first, one.text))
-    return words
+def _lane(counts: LinkCounts, href: str | None, axis: Axis, full: int) -> Lane:
+    bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
+    return Lane(printable(counts.name), href, bars, counts.links, counts.first, counts.last)

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 from types import CodeType
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Flask, Response, current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
@@ -19,6 +19,8 @@ site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
 
 _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
+_LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
+"""A link to another document, in brackets."""
 _POLICY = (
     "default-src 'none'; style-src {static}; script-src {static}; img-src {static}; "
     "connect-src {fetched}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -68,6 +70,12 @@ def _share_compiled_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.bytecode_cache = _COMPILED
 
 
+def compile_templates(app: Flask) -> None:
+    """Compile all templates, so that the first reader of a page does not wait for it."""
+    for name in app.jinja_env.list_templates():
+        app.jinja_env.get_template(name)
+
+
 @site.app_template_filter("pieces")
 def pieces(uri: str) -> list[str]:
     """Return the parts of ``uri`` between which a line may break.
@@ -78,8 +86,18 @@ def pieces(uri: str) -> list[str]:
     return [piece for piece in _PIECES.findall(uri) if piece]
 
 
+@site.app_template_filter("without_marks")
+def without_marks(text: str) -> str:
+    """Return a sentence of Markdown as plain text.
+
+    >>> without_marks("The path ends in `.jpg` ([filter rules](reference/filter.md#rules)).")
+    'The path ends in .jpg.'
+    """
+    return _LINK.sub("", text).replace("`", "")
+
+
 @site.app_template_filter("number")
-def number(count: int) -> str:
+def number(count: float) -> str:
     """Return ``count`` with separators for thousands."""
     return f"{count:,}"
 

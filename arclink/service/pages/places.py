@@ -1,10 +1,11 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
+from arclink.access.seen_links import LinkCounts
 from arclink.charts.time_axis import Axis, most_of
-from arclink.service.pages.glance import host_lane, links_over_time
+from arclink.service.pages.glance import host_lane
 from arclink.service.pages.requests import Asked, download
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
@@ -27,14 +28,16 @@ def show_places(
     )
     level = query.level.value
     answer = answer_level(store, query, settings.budget)
+    lanes = {
+        direction: [(_counts_of(row), row.counts) for row in rows]
+        for direction, rows in answer.counted.items()
+    }
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
-    full = most_of(links_over_time(row) for rows in answer.counted.values() for row in rows)
+    full = most_of(row.over_time for rows in lanes.values() for row, _ in rows)
     sides = {
-        direction.value: [
-            (host_lane(row, axis, full), row.counts) for row in answer.counted[direction]
-        ]
+        direction.value: [(host_lane(row, axis, full), counts) for row, counts in lanes[direction]]
         for direction in (Direction.IN, Direction.OUT)
-        if direction in answer.counted
+        if direction in lanes
     }
     given = [*(pair for pair in asked.given if pair[0] not in ("limit", "level")), ("level", level)]
     return {
@@ -52,3 +55,9 @@ def show_places(
             for form in ("json", "jsonl", "csv")
         ],
     }
+
+
+def _counts_of(row: Counted) -> LinkCounts:
+    over_time = {period: counts.links for period, counts in row.over_time}
+    first, last = row.counts.first.timestamp, row.counts.last.timestamp
+    return LinkCounts(row.name, row.counts.links, over_time, first, last)

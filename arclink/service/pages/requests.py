@@ -17,6 +17,7 @@ class View(Enum):
     LINKS = "links"
     WORDS = "words"
     CHANGES = "changes"
+    TEXT = "text"
     GRAPH = "graph"
     PLACES = "places"
     CAPTURES = "captures"
@@ -31,6 +32,7 @@ _TITLES = {
     View.LINKS: "Links",
     View.WORDS: "Words",
     View.CHANGES: "What changed",
+    View.TEXT: "Text",
     View.GRAPH: "Graph",
     View.PLACES: "Hosts",
     View.CAPTURES: "Captures",

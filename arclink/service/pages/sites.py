@@ -13,8 +13,10 @@ from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
+from arclink.analysis.windows import Windows
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, Bar, most_of
+from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
     ASK_PARAMETERS,
@@ -30,8 +32,8 @@ from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.glance import Lane
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import about, download
-from arclink.service.tables import ServiceTables
+from arclink.service.pages.requests import View, about, download
+from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
 
@@ -45,9 +47,11 @@ _AT_A_GLANCE = (
     "most-linked",
     "linkers",
     "words",
+    "new-words",
     "led-to",
     "broken",
     "rising",
+    "changed",
     "vanished",
     "hosts",
 )
@@ -58,6 +62,10 @@ _FROM_OUTSIDE = {
     "words": (
         "With which words did other sites link to it?",
         "With which words did sites link to each other?",
+    ),
+    "new-words": (
+        "Which words of links from other sites came and went?",
+        "Which words of links between sites came and went?",
     ),
     "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
 }
@@ -71,7 +79,10 @@ _SUBJECTS = {
 }
 """What the heading means, by scope."""
 
-_COLUMNS = {"most-linked": "linking hosts", "broken": "linking hosts", "rising": "linking pages"}
+_COLUMNS = {
+    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
+    **dict.fromkeys(("new-words", "rising"), "linking pages"),
+}
 """Names of the numbers of some of them, if the name of the column does not say it."""
 
 _MOST_LANES = 12
@@ -80,10 +91,14 @@ _MOST_LANES = 12
 _MOST_ROWS = 8
 """Number of rows of each at a glance."""
 
+_MOST_SIMILAR = 5
+"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
+
 _OF_ADDRESSES = frozenset(".:/")
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
 
-_TIMES = frozenset({"first", "last", "since", "host_last"})
+_TIMES = frozenset({"first", "last", "last_without", "since", "host_last"})
+_WORDS = frozenset({"text", "term", "title", "title_before"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +126,8 @@ class Panel:
         asks: The question.
         href: Where the whole answer is.
         column: What the numbers of its rows are.
-        rows: The first rows: what, and its number or time. None if the answer is not made yet.
+        rows: The first rows: what, why it is in the list (None if the question has no states), and
+            its number or time. None if the answer is not made yet.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
@@ -120,7 +136,7 @@ class Panel:
     asks: str
     href: str
     column: str
-    rows: Sequence[tuple[Cell, Cell]] | None
+    rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
     total: int
     inside: str
     by_year: str
@@ -239,6 +255,32 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
+def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
+    """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
+
+    None if the relations cannot be asked now, or the answer is being made.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
+    queries = [
+        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
+        for level in (Level.URI, Level.HOST)
+    ]
+    try:
+        answers = tables.answers(store, queries)
+    except (NotReadyError, UsageError):
+        return None
+    if None in answers:
+        return None
+    return [
+        (row["name"], _about(row["name"], query.level), row["captures"])
+        for query, answer in zip(queries, answers, strict=True)
+        for row in (answer.table.to_pylist() if answer else ())
+    ]
+
+
 def _heading(query: AskQuery) -> str:
     if query.scope is QuestionScope.ARCHIVE:
         return ""
@@ -291,7 +333,7 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [short_query(query, name) for name in ("captures", "begin", *names)]
+    queries = [short_query(given, name) for name in ("captures", "begin", *names)]
     captures, begin, *answers = tables.answers(store, queries)
     return {
         "known": captures and captures.known,
@@ -309,14 +351,13 @@ def is_complete(words: Mapping[str, Any]) -> bool:
     return bool(rows) and None not in (words["known"], words["beginnings"], *rows)
 
 
-def short_query(query: AskQuery, name: str) -> AskQuery:
-    """Return another question about the same part, as it is asked at a glance."""
+def short_query(given: Given, name: str) -> AskQuery:
+    """Return a question about the part that parameters name, as it is asked at a glance."""
     question = QUESTIONS[name]
     return replace(
-        query,
-        name=name,
+        AskQuery.of(given, name=name),
         level=question.level,
-        period=question.period,
+        windows=Windows(question.period),
         is_external=name in _FROM_OUTSIDE,
         limit=_MOST_ROWS,
     )
@@ -345,9 +386,10 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     rows = None
     if answer is not None:
         column = question.ranks or "last"
-        rows = [(row[question.columns[0]], row[column]) for row in _cells(query, answer)]
+        what = question.columns[0]
+        rows = [(row[what], row.get("state"), row[column]) for row in _cells(query, answer)]
     column = _COLUMNS.get(query.name, question.ranks or "last seen")
-    has_times = question.period is not None or not question.ranks
+    has_times = question.period is not None or question.compares or not question.ranks
     by_year = "" if has_times else f"{href}&{BY.name}=year"
     return Panel(asks, href, column, rows, answer.total if answer else 0, inside, by_year)
 
@@ -378,7 +420,8 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
             *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
-        "period": query.period,
+        "period": query.windows.period,
+        "by": "" if query.windows == Windows(query.question.period) else query.windows.written,
         "is_external": query.is_external,
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
@@ -397,7 +440,8 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
-    if not (ranks and "period" in answer.table.column_names and known.first and known.last):
+    has_periods = query.windows.period and "period" in answer.table.column_names
+    if not (ranks and has_periods and known.first and known.last):
         return [], 0
     if len(query.asked) > 1:
         return [], 0
@@ -423,26 +467,33 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
 
 
 def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
-    assert query.period is not None
-    return Axis(query.period, known.first, known.last, known.by(query.period))
+    period = query.windows.period
+    assert period is not None
+    return Axis(period, known.first, known.last, known.by(period))
 
 
 def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
     rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
-    def cell(name: str, value: object) -> Cell:
-        if name == "name":
-            return Cell("name", value, _about(str(value), query.level) if value else "")
+    def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
+        if name == "name" and query.question.compares:
+            times = {"from_": row["first"], "to": row["last"]}
+            return Cell("name", value, about(str(value), View.CHANGES, **times))
+        if name in ("name", "page", "target"):
+            level = query.level if name == "name" else Level.URI
+            return Cell("name", value, _about(str(value), level) if value else "")
         if name in _TIMES:
             return Cell("time", value)
-        if isinstance(value, int) and name != "status":
+        if isinstance(value, float):
+            return Cell("number", round(value, 3))
+        if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
             return Cell("number", value, share=share)
-        return Cell("words" if name in ("text", "title") else "text", value)
+        return Cell("words" if name in _WORDS else "text", value)
 
-    return [{name: cell(name, value) for name, value in row.items()} for row in rows]
+    return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 
 
 def _about(name: str, level: Level | None) -> str:

@@ -23,6 +23,7 @@ from arclink.model import (
     Outlink,
     Payload,
     Scope,
+    ShownInlink,
     Sighting,
     Source,
     Span,
@@ -51,12 +52,16 @@ from arclink.store.blocks.relations import (
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WholeStore
+from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsLink, WholeStore
+from arclink.store.shown_inlinks import few_pages
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
+
+_LINKS_AT_ONCE = 512
+"""Number of inlinks whose pages are looked up together, without names of contents."""
 
 FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
@@ -67,6 +72,7 @@ _BEGIN = LoadMark(0, 0)
 """The mark before the first batch."""
 
 _inlink = maker(Inlink)
+_shown_inlink = maker(ShownInlink)
 
 
 Captures = tuple[Sequence[Scope], Iterable[Row]]
@@ -322,6 +328,12 @@ class BlockAnswers(WholeStore):
     def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
         return _contents_in(self._blocks(_BEGIN, share))
 
+    def outlink_kinds(self, content: ContentId) -> Iterator[tuple[Kind, int]]:
+        with self._reading():
+            found = self._block_with(content)
+            if found is not None:
+                yield from found[0].kinds(found[1])
+
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with self._reading():
             begin = (0, None) if after is None else self._posting(target, after)
@@ -338,6 +350,48 @@ class BlockAnswers(WholeStore):
                     for (form, _, head), content in zip(portion, contents, strict=True):
                         if content is not None:
                             yield _inlink((uris[form], *heads[head], content))
+
+    def shown_inlinks(
+        self, target: Surt, span: Span = ALL_TIME, wants: WantsLink = lambda *_: True
+    ) -> Iterator[ShownInlink | None]:
+        with self._reading():
+            for load, postings in self._postings(target, 0, None):
+                while portion := list(islice(postings, _LINKS_AT_ONCE)):
+                    uris = {
+                        form: uri_of_form(target, form)
+                        for form in {posting.form for posting in portion}
+                    }
+                    heads = {
+                        packed: head if wants(*head) else None
+                        for packed in {posting.head for posting in portion}
+                        for head in (unpack_head(packed),)
+                    }
+                    numbers = [
+                        *dict.fromkeys(
+                            [number for _, number, head in portion if heads[head] is not None]
+                        )
+                    ]
+                    of_each = map(few_pages, self._pages_by_number(load, numbers, span))
+                    pages: dict[int, Iterable[Source] | None] = dict(
+                        zip(numbers, of_each, strict=True)
+                    )
+                    for form, number, packed in portion:
+                        head = heads[packed]
+                        if head is None:
+                            yield None
+                            continue
+                        shown = pages[number]
+                        if shown is None:
+                            shown = next(self._pages_by_number(load, [number], span))
+                        yield _shown_inlink((uris[form], *head, (load, number), shown))
+
+    def _pages_by_number(
+        self, load: int, numbers: Sequence[int], span: Span
+    ) -> Iterator[Iterable[Source]]:
+        """Yield the pages that show each content within ``span``, as `sources` does by name."""
+        contents = self.contents(load, numbers)
+        of_each = self.sources([content for content in contents if content is not None], span)
+        return (() if content is None else next(of_each) for content in contents)
 
     def _posting(self, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
         """Return the load of an inlink, and its stored form."""
@@ -375,8 +429,8 @@ class BlockAnswers(WholeStore):
                 for content, checksum, (scopes, rows) in zip(
                     portion, checksums, captures, strict=True
                 ):
-                    if isinstance(rows, list) and _lines(rows) < FEW_CAPTURES:  # the usual case
-                        pages = _pages_of_content(content, checksum, scopes, rows)
+                    if isinstance(rows, list) and lines_in(rows) < FEW_CAPTURES:  # the usual case
+                        pages = pages_of_content(content, checksum, scopes, rows)
                         yield iter([*self._within(pages, span, refers)])
                     else:
                         pages = self._pages_with(content, checksum, scopes, rows)
@@ -419,10 +473,10 @@ class BlockAnswers(WholeStore):
         lines = 0
         while lines < FEW_CAPTURES and (row := next(rest, None)) is not None:
             first.append(row)
-            lines += _lines([row])
+            lines += lines_in([row])
         captures: Iterable[Row] = first if lines < FEW_CAPTURES else chain(first, rest)
         if captures is first or len(scopes) != 1 or scopes[0] is Scope.NONE:
-            yield from _pages_of_content(content, checksum, scopes, captures)
+            yield from pages_of_content(content, checksum, scopes, captures)
             return
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
@@ -504,12 +558,12 @@ def _contents_in(
             )
 
 
-def _lines(rows: Iterable[Row]) -> int:
+def lines_in(rows: Iterable[Row]) -> int:
     """Return the number of originals in rows of sightings."""
     return sum(row.values[0].count(b"\n") + 1 for row in rows)
 
 
-def _pages_of_content(
+def pages_of_content(
     content: ContentId, checksum: Checksum, scopes: Sequence[Scope], rows: Iterable[Row]
 ) -> Iterator[Source]:
     """Yield the pages that show a content, from all rows of its payload."""

@@ -102,6 +102,14 @@ class OutlinkBlock:
         """Return the links of a content, in page order."""
         return self._links(self.numbers(content))
 
+    def kinds(self, content: int) -> list[tuple[Kind, int]]:
+        """Return the number of distinct links of a content by kind; a kind may occur again."""
+        labels, counts = np.unique(
+            self._label_of[np.unique(self.numbers(content))], return_counts=True
+        )
+        kinds = [self._kinds[label] for label in labels.tolist()]
+        return list(zip(kinds, counts.tolist(), strict=True))
+
     def _links(self, numbers: Numbers) -> list[Outlink]:
         targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
         labels = self._label_of[numbers].tolist()

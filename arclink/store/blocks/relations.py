@@ -598,6 +598,19 @@ def pages_of(rows: Iterable[Row]) -> Iterable[Source]:
     return _merged_pages(rows)
 
 
+def page_in(sightings: bytes | None) -> list[Source] | None:
+    """Return the page of a payload that has one page, from its only row; None for any other row.
+
+    Each content of the payload is then on this page.
+    """
+    if sightings is None:
+        return None
+    original, _, timestamps = sightings.decode().partition("\t")
+    if "\n" in timestamps:
+        return None
+    return [(UriR(original), cast("list[Timestamp]", timestamps.split(" ")))]
+
+
 _FEW_BYTES = 16 << 10
 """Greatest size in bytes of sightings that are sorted in memory at once."""
 

@@ -93,10 +93,41 @@ class RunBlock:
             self._columns = list(zip(ends, self._sections[2::2], strict=True))
         return self._columns
 
+    def add_lone_values(
+        self,
+        lows: Sequence[bytes],
+        highs: Sequence[bytes],
+        begin: int,
+        end: int,
+        values: list[bytes | None],
+        rows: list[int],
+    ) -> None:
+        """Count the rows of ranges in this block, and note the first value of each.
+
+        Args:
+            lows: First keys of the ranges, sorted.
+            highs: Their ends, exclusive.
+            begin: Number of the first range to look at.
+            end: Number after the last.
+            values: Of each range, the value that was found last.
+            rows: Of each range, the number of rows that were found.
+        """
+        keys, last, at = self.keys, len(self.keys), 0
+        ends, joined = self._opened()[0]
+        for number in range(begin, end):
+            at = bisect_left(keys, lows[number], at)
+            while at < last and keys[at] < highs[number]:
+                values[number] = joined[ends[at] : ends[at + 1]]
+                rows[number] += 1
+                at += 1
+
     def rows(self, low: bytes, high: bytes | None) -> list[Row]:
         """Return the rows with ``low <= key < high``."""
         found = self._range(low, high)
         begin, end = found.start, found.stop
+        if end - begin == 1:  # the usual case of a payload
+            values = tuple([joined[ends[begin] : ends[end]] for ends, joined in self._opened()])
+            return [_row((self.keys[begin], values))]
         columns = [
             [values[at:to] for at, to in pairwise(ends[begin : end + 1])]
             for ends, values in (self._opened() if found else ())
@@ -324,8 +355,45 @@ class Runs:
             if high > end:
                 yield self.scan(relation, low, high)
             else:
-                rows = [row for block in blocks for row in block.rows(low, high)]
-                yield rows if len(blocks) == 1 else sorted(rows)
+                if len(blocks) == 1:
+                    yield blocks[0].rows(low, high)
+                else:
+                    yield sorted([row for block in blocks for row in block.rows(low, high)])
+
+    def lone_values(
+        self, relation: Relation, ranges: Sequence[tuple[bytes, bytes]]
+    ) -> list[bytes | None]:
+        """Return the first value of each range that has one row; None for any other range.
+
+        This reads each block once, without objects for its rows. None is also returned for all
+        ranges if their rows are in too many blocks, or if a run is merged meanwhile.
+
+        Args:
+            relation: The relation to read.
+            ranges: Sorted, without overlap.
+        """
+        none: list[bytes | None] = [None] * len(ranges)
+        if not ranges:
+            return none
+        low, high, most = ranges[0][0], ranges[-1][1], 2 * len(ranges)
+        fences = self._connection.execute(
+            _FENCES_BETWEEN, {"relation": relation, "low": low, "high": high, "most": most}
+        ).fetchall()
+        if len(fences) == most:
+            return none
+        values, rows = none, [0] * len(ranges)
+        lows, highs = [low for low, _ in ranges], [high for _, high in ranges]
+        for (run, first, number), following in zip(fences, [*fences, None][1:], strict=True):
+            begin = bisect_right(highs, first)
+            end = len(ranges)
+            if following is not None and following[0] == run:
+                end = bisect_left(lows, following[1], begin)
+            if begin < end:
+                block = self._block(run, number)
+                if block is None:
+                    return [None] * len(ranges)
+                block.add_lone_values(lows, highs, begin, end, values, rows)
+        return [value if count == 1 else None for value, count in zip(values, rows, strict=True)]
 
     def scan_keys(
         self, relations: Sequence[Relation], low: bytes = b"", high: bytes | None = None
@@ -573,6 +641,13 @@ SELECT runs.number,
     (SELECT block FROM fences WHERE run = runs.number AND first <= ? ORDER BY first DESC LIMIT 1),
     (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
 FROM runs WHERE relation = ?
+"""
+# The blocks of all runs of a relation that may hold keys of a range, in key order.
+_FENCES_BETWEEN = """
+SELECT number, first, block FROM runs CROSS JOIN fences ON fences.run = runs.number
+WHERE relation = :relation AND first < :high AND first >= coalesce(
+    (SELECT max(first) FROM fences WHERE run = runs.number AND first <= :low), :low)
+ORDER BY number, first LIMIT :most
 """
 _BLOCKS_OF_RUN = (
     "SELECT run, block, data FROM fences LEFT JOIN blocks ON blocks.number = fences.block "

@@ -16,7 +16,7 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby
 from pathlib import Path
@@ -28,14 +28,23 @@ import apsw
 from arclink.errors import SealError, StoreError
 from arclink.model import (
     ALL_SURTS,
+    ALL_TIME,
     Batch,
     Checksum,
     ContentId,
     Memento,
     Scope,
+    Source,
+    Span,
     Surt,
 )
-from arclink.store.blocks.answers import BlockAnswers, Captures
+from arclink.store.blocks.answers import (
+    FEW_CAPTURES,
+    BlockAnswers,
+    Captures,
+    lines_in,
+    pages_of_content,
+)
 from arclink.store.blocks.byte_layouts import (
     join_content,
     pack_checksum,
@@ -49,6 +58,7 @@ from arclink.store.blocks.relations import (
     batch_of_row,
     end_of_prefix,
     number_field,
+    page_in,
     postings_of,
     rows_of,
     scope_of_outcome,
@@ -281,6 +291,48 @@ class SqliteStore(BlockAnswers):
         for checksum in checksums:
             payload = read.get(checksum)
             yield ((), []) if payload is None else ((payload.scope,), next(rows))
+
+    def _pages_by_number(
+        self, load: int, numbers: Sequence[int], span: Span
+    ) -> Iterator[Iterable[Source]]:
+        query = _PAYLOADS_OF_CONTENTS.format(",".join(map(str, numbers)))
+        read = {
+            number: (payload, cut, scope)
+            for number, payload, cut, outcome in self._connection.execute(query)
+            if (scope := scope_of_outcome(outcome)) is not None
+        }
+        payloads = sorted({payload for payload, _, _ in read.values()})
+        ranges = [rows_of(number_field(payload)) for payload in payloads]
+        found = self._runs.lone_values(Relation.SIGHTINGS, ranges)
+        lone = dict(zip(payloads, map(page_in, found), strict=True))
+        others = {
+            payload: bounds
+            for payload, bounds in zip(payloads, ranges, strict=True)
+            if lone[payload] is None
+        }
+        rows_of_others = {
+            payload: rows
+            for payload, rows in zip(
+                others, self._runs.scan_each(Relation.SIGHTINGS, others.values()), strict=True
+            )
+            if isinstance(rows, list) and lines_in(rows) < FEW_CAPTURES
+        }
+        refers = self._refers()
+        is_whole = span == ALL_TIME and not refers
+        for number in numbers:
+            if number not in read:
+                yield ()
+                continue
+            payload, cut, scope = read[number]
+            pages: Iterable[Source] | None = lone[payload]  # the usual case
+            if pages is None and payload in rows_of_others:
+                pages = pages_of_content(
+                    join_content(_NAMELESS, cut), _NAMELESS, (scope,), rows_of_others[payload]
+                )
+            if pages is None:
+                yield next(super()._pages_by_number(load, [number], span))
+            else:
+                yield pages if is_whole else self._within(pages, span, refers)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         return self._surts_in((Relation.MEMENTOS, Relation.INLINKS), prefix, after)
@@ -747,6 +799,13 @@ SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number
 FROM payloads WHERE checksum IN ({})
 """
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
+_NAMELESS = Checksum("")
+"""Instead of a checksum that need not be known."""
+
+_PAYLOADS_OF_CONTENTS = """
+SELECT contents.number, payload, cut, substr(fate, 1, 1)
+FROM contents JOIN payloads ON payloads.number = contents.payload WHERE contents.number IN ({})
+"""
 _CONTENTS = """
 SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload
 WHERE contents.number IN ({})

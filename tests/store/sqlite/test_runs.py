@@ -95,6 +95,31 @@ class TestTinyBlocks:
         assert together == [list(reader.scan(Relation.INLINKS, low, high)) for low, high in ranges]
         connection.close()
 
+    @settings(deadline=None)
+    @given(
+        st.lists(st.dictionaries(keys, values, max_size=20), max_size=9),
+        st.lists(keys, max_size=18, unique=True).map(sorted),
+    )
+    def test_the_rows_of_ranges_with_one_row_are_read_together(
+        self, batches: list[dict[bytes, tuple[bytes, bytes]]], borders: list[bytes]
+    ) -> None:
+        connection = new_connection()
+        known: set[bytes] = set()
+        for batch in batches:
+            write_run(
+                connection, [Row(key, batch[key]) for key in sorted(batch) if key not in known]
+            )
+            known.update(batch)
+        reader = Runs(connection)
+        ranges = list(zip(borders[::2], borders[1::2], strict=False))
+        together = reader.lone_values(Relation.INLINKS, ranges)
+        alone = [list(reader.scan(Relation.INLINKS, low, high)) for low, high in ranges]
+        expected = [rows[0].values[0] if len(rows) == 1 else None for rows in alone]
+        assert together in (expected, [None] * len(ranges))
+        blocks = connection.execute("SELECT count(*) FROM fences").fetchone()[0]
+        assert together == expected or blocks >= 2 * len(ranges)
+        connection.close()
+
     @given(st.dictionaries(keys, values, max_size=60), st.lists(st.integers(0, 60), max_size=4))
     def test_blocks_of_rows_that_were_added_together_are_those_of_rows_that_came_one_by_one(
         self, rows: dict[bytes, tuple[bytes, bytes]], borders: list[int]

@@ -1,0 +1,170 @@
+"""The texts of two captures next to each other, with what differs.
+
+Lines are compared first, then the words of lines that took each other's place. `difflib` takes time
+that grows with the square of the length, so both are bounded; the result says when it is of the
+first part of the texts only.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import Enum
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+MOST_LINES: Final = 2_000
+"""Largest number of lines of each text that are compared, after those that are equal at the start.
+"""
+MOST_CHARACTERS: Final = 200_000
+"""Largest number of characters of each text that are compared."""
+_MOST_WORDS: Final = 200
+"""Largest number of words of a line that are compared one by one."""
+_ALL_WORDS: Final = 10_000
+"""Largest number of words of all lines that are compared one by one."""
+_ALIKE: Final = 0.3
+"""Smallest share of equal words of two lines that are shown as versions of one line."""
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class LineChange(Enum):
+    """What happened to a line between two texts."""
+
+    EQUAL = "equal"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+class ComparedPiece(NamedTuple):
+    """A part of a line, and whether the other text lacks it there."""
+
+    text: str
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLine:
+    """A line of one text or of both.
+
+    Attributes:
+        before: Its pieces in the first text; None if it is not there.
+        after: Its pieces in the second text; None if it is not there.
+    """
+
+    change: LineChange
+    before: Sequence[ComparedPiece] | None
+    after: Sequence[ComparedPiece] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTexts:
+    """Two texts, line by line.
+
+    Attributes:
+        lines: In the order of both texts.
+        is_cut: Whether only the first parts of the texts were compared.
+    """
+
+    lines: Sequence[ComparedLine]
+    is_cut: bool
+
+    def runs(self) -> Iterator[tuple[LineChange, Sequence[ComparedLine]]]:
+        """Yield neighbouring lines with the same change together."""
+        run: list[ComparedLine] = []
+        for line in self.lines:
+            if run and run[0].change is not line.change:
+                yield run[0].change, run
+                run = []
+            run.append(line)
+        if run:
+            yield run[0].change, run
+
+
+def compare_texts(before: Iterable[str], after: Iterable[str]) -> ComparedTexts:
+    """Return the lines of two texts with their differences.
+
+    >>> compared = compare_texts(["News", "of today"], ["News", "of yesterday"])
+    >>> [line.change.value for line in compared.lines]
+    ['equal', 'changed']
+    >>> compared.lines[1].after
+    [ComparedPiece(text='of ', differs=False), ComparedPiece(text='yesterday', differs=True)]
+    """
+    first, is_first_cut = _beginning(before)
+    second, is_second_cut = _beginning(after)
+    equal = 0
+    while equal < min(len(first), len(second)) and first[equal] == second[equal]:
+        equal += 1
+    rest, other_rest = first[equal:], second[equal:]
+    is_cut = is_first_cut or is_second_cut or max(len(rest), len(other_rest)) > MOST_LINES
+    lines = [_equal(line) for line in first[:equal]]
+    lines += _compared(rest[:MOST_LINES], other_rest[:MOST_LINES])
+    return ComparedTexts(lines, is_cut)
+
+
+def _beginning(lines: Iterable[str]) -> tuple[list[str], bool]:
+    """Return the first lines of a text, and whether there are more."""
+    found: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines:
+        if len(line) > room:
+            return [*found, line[:room]] if room else found, True
+        found.append(line)
+        room -= len(line)
+    return found, False
+
+
+def _compared(before: Sequence[str], after: Sequence[str]) -> Iterator[ComparedLine]:
+    words = _ALL_WORDS
+    for tag, begin, end, other_begin, other_end in SequenceMatcher(
+        None, before, after
+    ).get_opcodes():
+        if tag == "equal":
+            yield from map(_equal, before[begin:end])
+            continue
+        for old, new in zip_longest(before[begin:end], after[other_begin:other_end]):
+            if old is None:
+                yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
+            elif new is None:
+                yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
+            else:
+                old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+                most = max(len(old_words), len(new_words))
+                sides = None
+                if most <= min(_MOST_WORDS, words):
+                    words -= most
+                    sides = _pieces(old_words, new_words)
+                if sides is None:
+                    yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
+                    yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
+                else:
+                    yield ComparedLine(LineChange.CHANGED, *sides)
+
+
+def _equal(line: str) -> ComparedLine:
+    pieces = [ComparedPiece(line, False)]
+    return ComparedLine(LineChange.EQUAL, pieces, pieces)
+
+
+def _pieces(
+    before: Sequence[str], after: Sequence[str]
+) -> tuple[Sequence[ComparedPiece], Sequence[ComparedPiece]] | None:
+    """Return two lines in pieces; None if they have little in common."""
+    steps = SequenceMatcher(None, before, after).get_opcodes()
+    equal = sum(_words_in(before[begin:end]) for tag, begin, end, *_ in steps if tag == "equal")
+    if 2 * equal < _ALIKE * (_words_in(before) + _words_in(after)):
+        return None
+    sides: tuple[list[ComparedPiece], list[ComparedPiece]] = ([], [])
+    for tag, begin, end, other_begin, other_end in steps:
+        for side, words in zip(
+            sides, (before[begin:end], after[other_begin:other_end]), strict=True
+        ):
+            if words:
+                side.append(ComparedPiece("".join(words), tag != "equal"))
+    return sides
+
+
+def _words_in(pieces: Sequence[str]) -> int:
+    """Return the number of words, without the blanks between them."""
+    return sum(not piece.isspace() for piece in pieces)

@@ -1,0 +1,39 @@
+-- Terms weighed by tf-idf. A document is all texts of links to one page, host or domain, at any time
+-- and of any kind; so the weights of one term in several windows differ by its use only. `terms` is a
+-- table of the terms of each text, and how often they are in it.
+WITH used AS (FROM inlinks WHERE target_host IS NOT NULL),
+occurring AS (
+    SELECT number, period, term, sum(times)::BIGINT AS tf
+    FROM (SELECT DISTINCT number, period, page, target, kind, text, rel FROM used)
+        JOIN terms USING (text)
+    GROUP BY ALL
+),
+counted AS (
+    SELECT
+        number, period, term,
+        count(DISTINCT surt) AS pages,
+        count(DISTINCT hash(page, timestamp)) AS mementos,
+        count(DISTINCT host) AS hosts,
+        min(timestamp) AS first, max(timestamp) AS last
+    FROM used JOIN terms USING (text)
+    GROUP BY ALL
+),
+document AS MATERIALIZED (
+    SELECT DISTINCT name_of(target_surt, target_host, target_domain) AS document, text
+    FROM links SEMI JOIN terms USING (text)
+    WHERE document IS NOT NULL
+),
+frequency AS (
+    SELECT term, count(DISTINCT document) AS df
+    FROM document JOIN terms USING (text) SEMI JOIN occurring USING (term)
+    GROUP BY term
+)
+SELECT
+    occurring.number, occurring.period, occurring.term,
+    round(tf * log10((SELECT count(DISTINCT document) FROM document) / df), 4) AS tf_idf,
+    tf, df, pages, mementos, hosts, first, last
+FROM occurring
+    JOIN counted ON occurring.number = counted.number AND occurring.term = counted.term
+        AND occurring.period IS NOT DISTINCT FROM counted.period
+    JOIN frequency ON occurring.term = frequency.term
+ORDER BY occurring.number, occurring.period, tf_idf DESC, tf DESC, occurring.term

@@ -1,0 +1,96 @@
+"""Links through time, compared with the counts by host and by text, which count them otherwise."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.groups import Budget
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
+from arclink.access.queries import Direction, LinkQuery
+from arclink.access.reader import Reading
+from arclink.access.seen_links import (
+    LinkCounts,
+    host_at_end,
+    seen_inlinks,
+    seen_outlinks,
+    text_of_link,
+)
+from arclink.access.tallies import Period
+from tests.store.memory_store import MemoryStore, Page, link
+
+A, WWW, B, C = (
+    "http://a.example/",
+    "http://www.a.example/",
+    "http://b.example/",
+    "http://c.example/x",
+)
+TIMES = ("20091231235959", "20100101000000", "20100201000000", "20100201120000")
+
+targets = st.sampled_from((A, WWW, B, C, "mailto:x@a.example"))
+links = st.lists(st.builds(link, targets, st.sampled_from(("", "x", "y"))), max_size=4)
+pages = st.lists(
+    st.builds(Page, st.sampled_from((A, WWW, B, C)), st.sampled_from(TIMES), links), max_size=9
+)
+
+
+def counted(found: list[LinkCounts]) -> dict[str, tuple[int, dict[str, int], str, str]]:
+    return {one.name: (one.links, one.over_time, one.first, one.last) for one in found}
+
+
+@given(pages, st.sampled_from(Period))
+def test_counts_by_host_and_text_are_those_of_levels_and_anchors(
+    some: list[Page], unit: Period
+) -> None:
+    store, query = MemoryStore(some), LinkQuery.from_parameters([("uri", A)])
+    answer = answer_level(store, LevelQuery(query, level=GroupLevel.HOST, period=unit, limit=0))
+    sides = {
+        Direction.IN: seen_inlinks(Reading(store, query), Budget()),
+        Direction.OUT: seen_outlinks(Reading(store, query), Budget()),
+    }
+    for direction, seen in sides.items():
+        assert seen.extent.is_complete
+        assert counted(seen.by_name(unit, host_at_end)) == {
+            row.name: (
+                row.counts.links,
+                {period: counts.links for period, counts in row.over_time},
+                row.counts.first.timestamp,
+                row.counts.last.timestamp,
+            )
+            for row in answer.counted[direction]
+        }
+    words: dict[str, Counter[str]] = {}
+    for anchor in answer_anchors(store, AnchorsQuery(query, period=unit, limit=0)).anchors:
+        words.setdefault(anchor.text, Counter())[anchor.period] += anchor.counts.links
+    by_text = sides[Direction.IN].by_name(unit, text_of_link)
+    assert {one.name: Counter(one.over_time) for one in by_text} == words
+    in_all = Counter(period for periods in words.values() for period in periods.elements())
+    assert Counter(sides[Direction.IN].by_unit(unit)) == in_all
+
+
+def test_a_link_in_two_contents_of_a_page_has_the_times_of_both() -> None:
+    store = MemoryStore(
+        [
+            Page(B, TIMES[0], [link(A, "x")]),
+            Page(B, TIMES[2], [link(WWW, "x"), link(C, "new")]),
+            Page(B, TIMES[1], [link(A, "x")]),
+        ]
+    )
+    seen = seen_inlinks(Reading(store, LinkQuery.from_parameters([("uri", A)])), Budget())
+    assert list(map(list, seen.times.values())) == [[*TIMES[:3]]]
+    assert seen.span() == (TIMES[0], TIMES[2])
+    assert seen.by_unit(Period.YEAR) == {"2009": 1, "2010": 1}
+
+
+@pytest.mark.parametrize("budget", [Budget(counted=5), Budget(rows=5)], ids=["counted", "rows"])
+def test_what_is_counted_is_bounded(budget: Budget) -> None:
+    store = MemoryStore(
+        [
+            Page(f"http://p{number}.example/", TIMES[0], [link(A, str(number))])
+            for number in range(20)
+        ]
+    )
+    seen = seen_inlinks(Reading(store, LinkQuery.from_parameters([("uri", A)])), budget)
+    assert (len(seen.times), seen.extent.links, seen.extent.is_complete) == (5, 5, False)

@@ -1,0 +1,177 @@
+"""Answers to questions about words and links through time, worked out by hand."""
+
+from math import log10
+from typing import Any
+
+import pytest
+
+from arclink.questions.asking import ask
+from arclink.questions.queries import AskQuery
+from tests.relations.rows import database_of
+from tests.store.memory_store import MemoryStore, Page, link
+
+A, B, C, WWW = (
+    "http://a.example/",
+    "http://b.example/",
+    "http://sub.b.example/x",
+    "http://www.a.example/",
+)
+T1, T2, T3, T4, T5 = (
+    "20100101000000",
+    "20100131120000",
+    "20100201000000",
+    "20100515000000",
+    "20110101000000",
+)
+
+
+def rows(pages: list[Page], name: str, *uris: str, **given: str) -> list[dict[str, Any]]:
+    asked = [*(("uri", uri) for uri in uris), *given.items(), ("limit", "0")]
+    with database_of(MemoryStore(pages)) as database:
+        found: list[dict[str, Any]] = ask(
+            database, AskQuery.from_parameters(asked, name=name)
+        ).table.to_pylist()
+    return found
+
+
+# Churn
+
+
+def test_a_page_gains_and_loses_links_between_captures_with_known_links() -> None:
+    pages = [
+        Page(A, T1, [link(B), link(C), link("mailto:x@b.example")]),
+        Page(A, T2, None),  # not read: in no comparison
+        Page(A, T3, [link(B), link(B, "again"), link(f"{B}new")]),
+        Page(A, T4, None, status="404"),
+    ]
+    first, second = rows(pages, "churn", by="month")
+    assert tuple(first.values()) == ("2010-02", "a.example", 1, 1, 31.0, 2, 1, 1)
+    assert tuple(second.values()) == ("2010-05", "a.example", 1, 1, 103.0, 2, 0, 2)
+
+
+def test_churn_adds_up_over_pages_and_times() -> None:
+    pages = [
+        *(Page(name, T1, [link(C)]) for name in (A, WWW, f"{A}x")),
+        *(Page(name, T3, []) for name in (A, f"{A}x")),
+        Page(A, T5, [link(B), link(C), link(A)]),
+    ]
+    (whole,) = rows(pages, "churn", level="domain")
+    assert tuple(whole.values()) == ("a.example", 2, 3, (31 + 31 + 334) / 3, 2, 3, 2)
+    assert [tuple(row.values())[:3] for row in rows(pages, "churn", A, level="uri")] == [(A, 1, 2)]
+    (external,) = rows(pages, "churn", external="true")
+    assert (external["added"], external["removed"]) == (2, 2)
+
+
+# First linkers
+
+SPREAD = [
+    Page(B, T1, [link(A, "first")]),
+    Page(C, T1, []),
+    Page(C, T3, [link(A, "dated")]),
+    Page("http://b.example/other", T3, [link(A)]),
+    Page("http://d.example/", T4, [link(A)]),
+    Page(B, T5, [link(A, "again")]),
+]
+
+
+def test_first_linkers_are_in_the_period_of_their_first_link() -> None:
+    found = rows(SPREAD, "first-linkers", A, by="month")
+    assert [
+        (row["period"], row["name"], row["last_without"], row["text"]) for row in found[:3]
+    ] == [
+        ("2010-01", B, None, "first"),
+        ("2010-02", "http://b.example/other", None, ""),
+        ("2010-02", C, T1, "dated"),
+    ]
+    assert [(row["period"], row["name"]) for row in found[3:]] == [("2010-05", "http://d.example/")]
+    hosts = rows(SPREAD, "first-linkers", A, by="month", level="host")
+    assert [(row["period"], row["name"], row["page"]) for row in hosts] == [
+        ("2010-01", "b.example", B),
+        ("2010-02", "sub.b.example", C),
+        ("2010-05", "d.example", "http://d.example/"),
+    ]
+
+
+def test_what_linked_before_the_span_is_not_first_in_it() -> None:
+    (only,) = rows(SPREAD, "first-linkers", A, **{"from": "201003"})
+    assert only["name"] == "http://d.example/"
+
+
+def test_only_the_kinds_of_the_question_are_counted() -> None:
+    pages = [Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])]
+    assert [row["name"] for row in rows(pages, "first-linkers", A, kind="a@href")] == [C]
+
+
+# Typical words
+
+WORDS = [
+    Page(
+        "http://p.example/",
+        "20100101000000",
+        [link("http://a.example/", "Home"), link("http://b.example/", "Winter games")],
+    ),
+    Page(
+        "http://q.example/",
+        "20100201000000",
+        [link("http://b.example/", "home"), link("http://c.example/x", "Winter")],
+    ),
+    Page(
+        "http://q.example/",
+        "20100301000000",
+        [link("http://www.c.example/y", "Winter"), link("http://d.example/", "")],
+    ),
+]
+
+
+def terms(pages: list[Page], *uris: str, **given: str) -> dict[str, dict[str, Any]]:
+    return {row["term"]: row for row in rows(pages, "typical-words", *uris, **given)}
+
+
+def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> None:
+    words = terms(WORDS, B, scope="host", of="word")
+    assert {word: row["df"] for word, row in words.items()} == {"home": 2, "winter": 2, "games": 1}
+    assert words["home"]["tf_idf"] == pytest.approx(log10(3 / 2), abs=1e-4)
+    often = [
+        *WORDS,
+        Page("http://p.example/", "20110101000000", [link("http://b.example/", "Home, home")]),
+    ]
+    assert terms(often, B, scope="host", of="word")["home"]["tf_idf"] == (
+        pytest.approx(3 * log10(3 / 2), abs=1e-4)
+    )
+    whole = terms(WORDS, B)
+    assert {text: row["df"] for text, row in whole.items()} == {"Winter games": 1, "home": 1}
+    assert whole["home"]["tf_idf"] == pytest.approx(log10(4), abs=1e-4)
+    assert {text: row["df"] for text, row in terms(WORDS, "http://c.example/x").items()} == {
+        "Winter": 2
+    }
+
+
+def test_a_term_that_every_target_has_weighs_nothing() -> None:
+    links = [link(f"http://{host}.example/", "Home") for host in "abc"]
+    pages = [Page("http://p.example/", "20100101000000", links)]
+    assert terms(pages, A, scope="host")["Home"]["tf_idf"] == 0
+
+
+def test_words_of_a_page_that_was_not_captured_begin_with_the_most_specific() -> None:
+    everywhere = [link(f"http://{name}.example/", "Home") for name in "abcdef"]
+    found = [*everywhere, link(A, "Winter games 2010")]
+    pages = [
+        Page("http://n.example/", "20100116000000", found),
+        Page("http://m.example/", "20100216000000", [found[-1], link(A, "Home")]),
+    ]
+    assert [
+        (row["term"], row["tf"], row["df"], row["tf_idf"], row["first"], row["last"])
+        for row in terms(pages, A).values()
+    ] == [
+        ("Winter games 2010", 2, 1, 1.5563, "20100116000000", "20100216000000"),
+        ("Home", 2, 6, 0, "20100116000000", "20100216000000"),
+    ]
+
+
+def test_times_and_kinds_narrow_what_is_counted() -> None:
+    pages = [
+        Page(C, "20090101000000", [link(A, "old")]),
+        Page(C, "20100101000000", [link(A, "new"), link(A, "logo", kind="img@src")]),
+    ]
+    assert [*terms(pages, A, to="2009")] == ["old"]
+    assert [*terms(pages, A, kind="img@src")] == ["logo"]
