@@ -64,8 +64,8 @@ _FROM_OUTSIDE = {
         "With which words did sites link to each other?",
     ),
     "new-words": (
-        "Which words of links from other sites came and went?",
-        "Which words of links between sites came and went?",
+        "Which words of other sites appeared and disappeared?",
+        "Which words of links appeared and disappeared?",
     ),
     "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
 }
