@@ -38,6 +38,7 @@ _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _OURS = frozenset(
     {
         "ask",
+        "complete",
         "static",
         "health",
         "explain",

@@ -4,6 +4,7 @@ Memory does not grow with the store, except for some bytes per node. Nodes get t
 order of names. So the URIs of a site are adjacent, which WebGraph compresses well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ class Graph:
     """
 
     level: Level
-    names: SortedNames
+    names: Sequence[str]
     captures: Links
     links: Links
     left_out: int

@@ -1,8 +1,12 @@
 """Answers of questions: SQL over the relations of a store."""
 
+import base64
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
@@ -19,6 +23,7 @@ from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
 from arclink.relations.parts import WebPart
 from arclink.uris.hosts import Host, domain_of, host_of
+from arclink.version import VERSION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,6 +141,41 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     known = _known(_days(database, query, ready))
     counts = _captures(database, query, ready, known)
     return AskAnswer(query, _with_extra(table, query), total, known, counts)
+
+
+def key_of(query: AskQuery) -> str:
+    """Return a text that identifies a question, and the texts of SQL that answer it."""
+    texts = text_of(COMMON, "common") + text_of(_FOLDER, "one", "many", "asked", query.name)
+    asked = json.dumps(asdict(query), default=_plain)
+    return hashlib.sha256(f"{VERSION} {texts} {asked}".encode()).hexdigest()[:32]
+
+
+def _plain(value: object) -> object:
+    """Return a value of a question in a form that JSON has, the same in each process."""
+    return value.name if isinstance(value, Enum) else sorted(value)  # type: ignore[call-overload]
+
+
+def answer_as_row(answer: AskAnswer) -> bytes:
+    """Return an answer as a text on one line, for `answer_of_row`."""
+    sink = arrow.BufferOutputStream()
+    with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
+        writer.write_table(answer.table)
+    table = base64.b64encode(sink.getvalue()).decode()
+    facts = key_of(answer.query), answer.total, astuple(answer.known), answer.captures, table
+    return json.dumps(facts).encode()
+
+
+def key_of_row(row: bytes) -> str:
+    """Return the key of the question whose answer a text is."""
+    key: str = json.loads(row)[0]
+    return key
+
+
+def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
+    """Return the answer to a question that `answer_as_row` has written."""
+    _, total, known, captures, table = json.loads(row)
+    rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
+    return AskAnswer(query, rows, total, KnownCaptures(*known), captures)
 
 
 def rows_of(

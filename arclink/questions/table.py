@@ -82,6 +82,8 @@ EXTRA = {
 
 COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "source": "Page, host or domain that links; named like `name`.",
+    "target": "Where the link leads; `host-links`: named like `name`.",
     "text": (
         "Text of the links, or alternate text of images; may be empty. `begin`: the one that most "
         "pages have."
@@ -131,7 +133,6 @@ COLUMNS: Mapping[str, str] = {
         "known: the link appeared between the two. Without one, it may be older."
     ),
     "page": "Page with the link.",
-    "target": "Where the link leads.",
     "captures": (
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
     ),
@@ -219,7 +220,7 @@ QUESTIONS: Mapping[str, Question] = {
         has_terms=True,
     ),
     "new-words": Question(
-        "Which words came and went?",
+        "Which words appeared and disappeared?",
         "New and lost words",
         "A row for each text of links to it that is in one of the last two periods and not in the "
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
@@ -276,6 +277,15 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
+    ),
+    "host-links": Question(
+        "What links to what around it?",
+        "Graph",
+        "A row for each two hosts, domains or pages of which one links to the other, and at least "
+        "one is the part, those with most links first. Links of a host to itself are left out. All "
+        "variants of a page are one page.",
+        "links",
+        ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
     "common": Question(
         "Who links to all of these?",
@@ -358,10 +368,10 @@ QUESTIONS: Mapping[str, Question] = {
     "near": Question(
         "Which addresses are almost the same?",
         "Almost the same",
-        "A row for each page, host or domain that differs by few letters, captured or only linked: "
-        "a third of the letters, at most three; a swap counts as two. Pages differ in the path, or "
-        "in the host. For a host or domain, its first page is compared. Those with fewest other "
-        "letters come first.",
+        "A row for each page, host or domain, captured or only linked at any time, that differs by "
+        "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
+        "the path, or in the host. For a host or domain, its first page is compared. Those with "
+        "fewest other letters come first.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,

@@ -7,19 +7,21 @@ next process removes.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
-from arclink.errors import WriteError
+from arclink.errors import SealError, WriteError
 from arclink.files.atomic import is_utf8
+from arclink.files.sealed import read_rows, write_sealed
 from arclink.model import Forgotten, Memento
 from arclink.relations.by_tasks import fetch_relations
 from arclink.relations.folder import only_writer, tables_folder
 from arclink.relations.state import (
+    ANSWERS,
     CAPTURES,
     LINKS,
     STATE,
@@ -135,6 +137,39 @@ def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
         opened.callback(os.close, file)
         held.append(Path(f"/dev/fd/{file}"))
     return held
+
+
+def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> None:
+    """Keep answers next to the relations that they were read from, in place of earlier ones.
+
+    Nothing is kept if these relations have been replaced: what was forgotten since is in no file.
+
+    Args:
+        where: The path or URL of the store.
+        version: Of the state of the store that the relations show.
+        view: What of it the answers show: the version of the view.
+        rows: The answers, texts without line feeds.
+
+    Raises:
+        OperatorError: They cannot be written.
+    """
+    folder = tables_folder(where)
+    if read_state(folder) is None:
+        return
+    with only_writer(folder):  # a takedown waits, or was before this
+        state = read_state(folder)
+        if state is not None and state.version == version:
+            about = f"{version} {view}".encode()
+            write_sealed(folder / ANSWERS, ANSWERS, [about, *rows])
+
+
+def kept_answers(where: str, version: str, view: str) -> Sequence[bytes]:
+    """Return the answers that were kept for a state of a store and a view; see `keep_answers`."""
+    with suppress(SealError):
+        about, *rows = read_rows(tables_folder(where) / ANSWERS, ANSWERS)
+        if about == f"{version} {view}".encode():
+            return rows
+    return []
 
 
 def rows_in(paths: Iterable[Path]) -> int:

@@ -5,6 +5,7 @@
     FOLDER/
         state       sealed: which state of the store they show, and the parts in their order
         PART/       sealed folder with one or both of captures.parquet and links.parquet
+        answers     sealed, if there are any: answers that were read from them, which take long
 """
 
 import hashlib
@@ -31,6 +32,7 @@ _BYTES = 260
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 STATE = "state"
+ANSWERS = "answers"
 _KIND = "tables"
 
 
@@ -107,13 +109,13 @@ def replace_state(folder: Path, state: RelationsState) -> RelationsState:
 
 
 def other_files(folder: Path, parts: set[str]) -> Iterator[Path]:
-    """Yield the files and folders of a folder except for the state and these parts."""
-    return (path for path in folder.iterdir() if path.name not in {STATE, *parts})
+    """Yield the files and folders of a folder except for state, these parts, and answers."""
+    return (path for path in folder.iterdir() if path.name not in {STATE, ANSWERS, *parts})
 
 
 def remove_others(folder: Path, parts: set[str]) -> None:
-    """Remove all but the state and these parts from a folder."""
-    for path in other_files(folder, parts):
+    """Remove all but the state and these parts from a folder; answers are those of other parts."""
+    for path in (*other_files(folder, parts), folder / ANSWERS):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:

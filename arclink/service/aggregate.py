@@ -17,6 +17,7 @@ from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, an
 from arclink.federation.requests import Asked, Asking, ask_store
 from arclink.service.negotiation import FORMAT, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
+from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
 from arclink.service.query_resources import HOW
 from arclink.service.responses import asked as asked_parameters
@@ -72,14 +73,13 @@ def aggregate() -> Response:
 def _page(answer: LinkAnswer) -> Response:
     """Return the page for people."""
     shown = dict(request.args)
+    turtle = {**shown, "format": "turtle"}
     return rendered(
         "aggregate.html",
         answer=answer,
         uri=printable_uri(answer.query.uri),
         next_address=f"?{urlencode({**shown, 'cursor': answer.next})}" if answer.next else "",
-        downloads=[
-            (name, f"?{urlencode({**shown, 'format': name})}") for name in ("json", "csv", "turtle")
-        ],
+        downloads=[*table_formats("", shown.items()), ("turtle", f"?{urlencode(turtle)}")],
     )
 
 

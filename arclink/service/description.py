@@ -87,6 +87,7 @@ _VALUES = {
     "name": "gov",
     "file": "crawl.warc.gz",
     "offset": "0",
+    "begins": "example",
 }
 
 

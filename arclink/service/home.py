@@ -27,10 +27,10 @@ from arclink.service.pages.links import show_links
 from arclink.service.pages.loads import loads_of
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
+from arclink.service.pages.saving import given
 from arclink.service.pages.sites import (
     Beginning,
     is_about_site,
-    is_complete,
     scopes_of,
     several_typed,
     show_site,
@@ -43,7 +43,7 @@ from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
-from arclink.service.validators import provisional
+from arclink.service.validators import will_change
 from arclink.store.protocols import Answers, Scans
 from arclink.uris.surts import surt_of
 
@@ -74,25 +74,25 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
 def page() -> Response:
     """Show the form; with a URI, also one view of it, or the error in the query."""
     asked = Asked(View.GLANCE, ())
-    given = list(request.args.items(multi=True))
+    parameters = given()
     try:
-        if words := several_typed(given) or words_typed(given):
+        if words := several_typed(parameters) or words_typed(parameters):
             found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
             assert isinstance(found, Response)
             return found
-        if is_about_site(given):
-            return _site(given)
-        asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
+        if is_about_site(parameters):
+            return _site(parameters)
+        asked = Asked.from_parameters(parameters) if parameters else asked
         store = current_store()
-        if not request.args:
+        if not parameters:
             return _start(store)
         with store.snapshot():  # a page combines several answers
             template, shown = _view(asked, store)
         if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
             shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
-        response = _shown(template, asked, **shown)
-        is_whole = shown.get("similar", ()) is not None
-        return response if is_whole else provisional(response)
+            if shown["similar"] is None:
+                will_change()
+        return _shown(template, asked, **shown)
     except BadParameterError as error:
         return _shown(
             "wrong.html",
@@ -118,16 +118,16 @@ def _start(store: Scans) -> Response:
     if not store.last_batch():
         return _shown("start.html", asked, sums=None)
     stores = stores_of_app()
-    words: dict[str, object] = {"panels": [], "axis": None, "known": None, "beginnings": None}
+    words: dict[str, object] = {"panels": [], "axis": None, "known": None, "is_whole": False}
     try:
         words.update(show_site((), store, stores.tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
-    is_whole = is_complete(words)
-    if words["beginnings"] is None:
+    if not words["is_whole"]:
+        will_change()
+    if words.get("beginnings") is None:
         words["beginnings"] = stores.once(_beginnings)
-    response = _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
-    return response if is_whole else provisional(response)
+    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
 
 
 def _beginnings(store: Answers) -> list[Beginning]:
@@ -138,7 +138,7 @@ def _beginnings(store: Answers) -> list[Beginning]:
     return [Beginning(printable_uri(uri), browse_address(newest, uri)) for uri in pages]
 
 
-def _site(given: Sequence[tuple[str, str]]) -> Response:
+def _site(parameters: Sequence[tuple[str, str]]) -> Response:
     """Show a site or the whole archive, at a glance or one question.
 
     Raises:
@@ -147,15 +147,16 @@ def _site(given: Sequence[tuple[str, str]]) -> Response:
     """
     asked = Asked(View.GLANCE, ())
     try:
-        words = show_site(given, current_store(), stores_of_app().tables)
+        words = show_site(parameters, current_store(), stores_of_app().tables)
     except NotReadyError as error:
         response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
         return response
-    if "question" in words:
-        return _shown("site_question.html", asked, **words)
-    response = _shown("site_glance.html", asked, **words)
-    return response if is_complete(words) else provisional(response)
+    if not words.get("is_whole", True):
+        will_change()
+    return _shown(
+        "site_question.html" if "question" in words else "site_glance.html", asked, **words
+    )
 
 
 def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
@@ -201,12 +202,12 @@ def _shown(
     template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object
 ) -> Response:
     settings = stores_of_app().settings
-    given = {name: printable(value) for name, value in reversed(asked.given)}
+    written = {name: printable(value) for name, value in reversed(asked.given)}
     typed = printable(request.args.get("uri") or request.args.get("url") or "").strip()
     return rendered(
         template,
         code,
-        asked=given,
+        asked=written,
         typed=typed,
         view=asked.view,
         collection=settings.collection,

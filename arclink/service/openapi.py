@@ -35,7 +35,7 @@ from arclink.service.query_resources import (
     LINK_QUERY,
     STALE,
 )
-from arclink.service.questions import ASK, LIST
+from arclink.service.questions import ASK, COMPLETE, LIST
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
@@ -196,6 +196,15 @@ RESOURCES: Sequence[Resource] = (
         _rows("Answer"),
         parameters=ASK,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
+    ),
+    Resource(
+        "/complete",
+        "complete",
+        "Known hosts or pages whose addresses begin in this way, at most ten.",
+        {"application/json": ref("Addresses")},
+        (400, 414, 503),
+        COMPLETE,
+        further={"204": "The tables are not ready, or this takes longer than a reader types."},
     ),
     Resource(
         "/explain",

@@ -1,20 +1,31 @@
 """The questions about pages, sites and the whole archive, as resources."""
 
-from flask import Blueprint, Response, request
+from http import HTTPStatus
+
+from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, BadParameterError
+from arclink.access.declarations import TEXT, AnyParameter, BadParameterError, Parameter
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.questions.table import QUESTIONS
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
 from arclink.service.responses import asked, respond
-from arclink.service.stores import requested_store, stores_of_app
+from arclink.service.stores import current_store, requested_store, stores_of_app
+from arclink.service.tables import NotReadyError
 
 questions = Blueprint("questions", __name__)
 
 ASK: tuple[AnyParameter, ...] = (*ASK_PARAMETERS, SUBSET, ROW_FORMAT)
 LIST: tuple[AnyParameter, ...] = (ROW_FORMAT,)
+_BEGINS = Parameter(
+    "begins",
+    "The beginning of an address: of a host, or with a slash, of a page.",
+    TEXT,
+    is_required=True,
+    metavar="TEXT",
+)
+COMPLETE: tuple[AnyParameter, ...] = (_BEGINS,)
 
 
 @questions.get("/ask")
@@ -40,3 +51,21 @@ def ask_question(question: str) -> Response:
     query = AskQuery.of(given.without(SUBSET.name, ROW_FORMAT.name), name=question)
     answer = stores_of_app().tables.answer(requested_store(given), query)
     return respond(ask_as_rows(answer), form)
+
+
+@questions.get("/complete")
+def complete_address() -> Response:
+    """Answer with known addresses that begin in the same way, for the address field of pages.
+
+    Without relations, or if they take too long, there is no content: that is no error of a field.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    typed = _BEGINS.required(asked(COMPLETE))
+    try:
+        found = stores_of_app().tables.addresses_like(current_store(), typed)
+    except NotReadyError:
+        return Response(status=HTTPStatus.NO_CONTENT)
+    return jsonify(addresses=found)

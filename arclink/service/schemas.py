@@ -323,6 +323,9 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         about="the answer to a question",
     ),
+    "Addresses": fields(
+        {"addresses": TEXTS}, about="known addresses that begin as the one that is typed"
+    ),
     "Counts": fields(
         {
             "by": _or_null(TEXT),

@@ -10,10 +10,12 @@ from flask import Blueprint, Response, redirect, request
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.pictures import Drawing, share, strips
 from arclink.charts.svg import height_of
 from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.service.pages.html_output import rendered
+from arclink.service.pages.saving import given, table_formats
 from arclink.service.pages.selection_form import NAMES, PLACES, Mistake, SelectionForm
 from arclink.service.stores import Stores, current_store, stores_of_app
 from arclink.subsets.capture_counts import CaptureCounts, count_captures
@@ -37,7 +39,7 @@ def select() -> Response:
     A mistake is an answer with status 200: while a user types, most texts are unfinished.
     """
     current_store()  # without a store nothing can be counted
-    form = SelectionForm.from_parameters(request.args.items(multi=True))
+    form = SelectionForm.from_parameters(given())
     selection, mistakes = form.selection()
     if mistakes:
         return _shown(form, mistakes=mistakes)
@@ -70,12 +72,20 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
         years=[
             (year, count, round(height_of(count, most, 0.5), 2)) for year, count in years.items()
         ],
+        pictures={"by-year": lambda: _by_year(text, years)},
+        tables=table_formats(f"{request.script_root}/count", [(SUBSET.name, text), ("by", "year")]),
         examples=examples,
         text=printable(text),
         quoted=shlex.quote(printable(text)),
         address=_address(selection),
         downloads=_downloads(text) if stores.settings.has_pages else {},
     )
+
+
+def _by_year(text: str, years: Mapping[str, int]) -> Drawing:
+    most = max(years.values(), default=1)
+    rows = [share(year, count, most) for year, count in years.items()]
+    return strips(f"Captures by year: {printable(text)}", rows)
 
 
 def _count(stores: Stores, text: str, examples: list[str]) -> tuple[CaptureCounts, bool]:

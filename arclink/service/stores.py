@@ -184,6 +184,7 @@ class Stores:
             StoreError: The store cannot be read.
         """
         store = self.current()
+        self.tables.close_earlier(store.whole.state().version)
         which = self._identity() or self._sums(self._local.opened.whole)
         return f"{which} {store.state().version}"
 

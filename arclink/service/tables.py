@@ -4,25 +4,34 @@ Relations that are missing or show an earlier state are made by another process 
 answer says so.
 """
 
+import logging
 import subprocess
 import sys
 import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
+from arclink.analysis.windows import Windows
 from arclink.errors import ArclinkError
 from arclink.extras import analysis_extra
+from arclink.network.retries import doubled
 from arclink.questions.queries import AskQuery
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
     from arclink.relations.database import RelationsDatabase, ShownRelations
+
+_log = logging.getLogger("arclink.service")
+
+_PAUSES: Final = doubled(10, 9)
+"""Seconds before relations that could not be made are tried again: up to 43 minutes."""
 
 _AT_ONCE: Final = 2
 """Number of questions that are answered at the same time: each may need most of `_MEMORY`."""
@@ -38,6 +47,9 @@ _SECONDS: Final = 20.0
 
 _SECONDS_BETWEEN: Final = 300.0
 """Seconds after which a question is stopped that no request waits for."""
+
+_SECONDS_OF_TYPING: Final = 0.5
+"""Seconds after which addresses for a reader who types one are too late."""
 
 _PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
@@ -59,11 +71,28 @@ class NotReadyError(Exception):
 
 @dataclass(slots=True)
 class _Opened:
-    """Relations, the number of questions that use them, and answers."""
+    """Relations, the number of questions that use them, and answers.
+
+    Attributes:
+        state: The state of the store that they show, and what of it, as versions.
+        kept: Answers that an earlier process has kept next to the relations, by key.
+    """
 
     relations: "ShownRelations"
+    state: tuple[str, str]
+    kept: Mapping[str, bytes]
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
+
+    def answer_to(self, query: AskQuery) -> "AskAnswer | None":
+        """Return the answer to a question, if it was kept."""
+        from arclink.questions.asking import answer_of_row, key_of
+
+        found = self.answers.get(query)
+        if found is None and self.kept and (row := self.kept.get(key_of(query))):
+            found = answer_of_row(query, row)
+            self.keep(query, found)
+        return found
 
     def keep(self, query: AskQuery, answer: "AskAnswer") -> None:
         """Keep an answer, unless it is large."""
@@ -87,7 +116,8 @@ class ServiceTables:
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
-        self._making: subprocess.Popen[bytes] | None = None
+        self._making: _Making | None = None
+        self._failures, self._not_before = 0, 0.0
         self._preparing: list[threading.Thread] = []
         self._has_ended = threading.Event()
         weakref.finalize(self, _end_preparing, self._has_ended, self._preparing)
@@ -121,12 +151,33 @@ class ServiceTables:
             from arclink.questions.asking import ask
 
         with self._in_use(store) as opened:
-            found = opened.answers.get(query)
+            found = opened.answer_to(query)
             if found is None:
                 with self._turn(opened, seconds) as database:
                     found = ask(database, query)
                 opened.keep(query, found)
         return found
+
+    def addresses_like(self, store: Scans, typed: str) -> Sequence[str]:
+        """Return addresses for a reader who types one, without a turn: there are others soon.
+
+        Raises:
+            NotReadyError: The relations are being made, or this takes longer than a reader types.
+            UsageError: A package is not installed.
+            StoreError: The store cannot be read.
+        """
+        with analysis_extra():
+            from arclink.questions.completion import addresses_like
+            from arclink.relations.errors import SqlError
+
+        with (
+            self._in_use(store) as opened,
+            opened.relations.apart(seconds=_SECONDS_OF_TYPING) as database,
+        ):
+            try:
+                return addresses_like(database, typed)
+            except SqlError as error:
+                raise NotReadyError("this takes longer than a reader types") from error
 
     @contextmanager
     def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
@@ -147,15 +198,14 @@ class ServiceTables:
         found: list[AskAnswer | None] = []
         with self._in_use(store) as opened:
             for query in queries:
-                answer = opened.answers.get(query)
+                answer = opened.answer_to(query)
                 seconds = end - time.monotonic()
                 if answer is None and seconds > 0:
                     with suppress(SqlError, NotReadyError):
                         answer = self.answer(store, query, seconds)
                 found.append(answer)
-            missing = [query for query in queries if query not in opened.answers]
-            if missing:
-                self._prepare(opened, missing)
+            if None in found:
+                self._prepare(opened, queries)
         return found
 
     @contextmanager
@@ -196,11 +246,14 @@ class ServiceTables:
             thread.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
-        from arclink.questions.asking import ask
+        from arclink.questions.asking import answer_as_row, ask
+        from arclink.relations.kept import keep_answers
 
         limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
         try:
             for query in queries:
+                if query in opened.answers:
+                    continue
                 with (
                     # A page says that the answer is not there.
                     suppress(ArclinkError, NotReadyError),
@@ -209,6 +262,10 @@ class ServiceTables:
                 ):
                     self._end_if_over()
                     opened.keep(query, ask(database, query))
+            if self._where and all(map(_is_of_everything, queries)):
+                answers = [opened.answers[query] for query in queries if query in opened.answers]
+                with suppress(ArclinkError):  # the folder of the store is read-only
+                    keep_answers(self._where, *opened.state, map(answer_as_row, answers))
         finally:
             with self._lock:
                 opened.users -= 1
@@ -224,7 +281,9 @@ class ServiceTables:
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
+            from arclink.questions.asking import key_of_row
             from arclink.relations.database import ShownRelations, SqlLimits
+            from arclink.relations.kept import kept_answers
 
         version = store.whole.state().version
         key = version, store.state().version
@@ -233,14 +292,31 @@ class ServiceTables:
             if not self.are_made(store):
                 self._make(store)
             limits = SqlLimits(_MEMORY, _SECONDS)
-            found = _Opened(ShownRelations(self._where, store, limits))
+            relations = ShownRelations(self._where, store, limits)
+            kept = kept_answers(self._where, *key) if self._where else []
+            found = _Opened(relations, key, {key_of_row(row): row for row in kept})
         self._opened[key] = found
+        self._close_others(version, key)
+        return found
+
+    def close_earlier(self, version: str) -> None:
+        """Close the relations of other states of the store: they may have what was forgotten since.
+
+        Args:
+            version: Of the present state.
+        """
+        if self._lock.acquire(blocking=False):  # else a question closes them now
+            try:
+                self._close_others(version)
+            finally:
+                self._lock.release()
+
+    def _close_others(self, version: str, key: tuple[str, str] | None = None) -> None:
+        """Close relations that no question uses: of other states, and if there are too many."""
         for other in [*self._opened]:
-            # Files of an earlier state may have what was forgotten since.
             is_left = other[0] != version or len(self._opened) > _KEPT
             if is_left and other != key and not self._opened[other].users:
                 self._opened.pop(other).relations.close()
-        return found
 
     def _make(self, store: Scans) -> None:
         """Start to make the relations, unless that has begun.
@@ -254,21 +330,34 @@ class ServiceTables:
                 f"questions need the tables of this store, which has {links:,} links; its owner "
                 "makes them with: arclink tables"
             )
-        code = self._making and self._making.poll()
-        if code:
-            raise NotReadyError(
-                "the tables of this store cannot be made; its owner sees why with: arclink tables"
-            )
-        if self._making is None or code == 0:
-            nothing = subprocess.DEVNULL
-            self._making = subprocess.Popen(
-                [sys.executable, "-m", "arclink", "tables", "--store", self._where],
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-            )
-            weakref.finalize(self, _end, self._making)
+        if self._making is not None and (code := self._making.process.poll()) is not None:
+            self._note_end(self._making, code)
+        if self._making is None:
+            if time.monotonic() < self._not_before:
+                raise NotReadyError(
+                    "the tables of this store could not be made, which is tried again later; the "
+                    "log of this service says why, and so does: arclink tables"
+                )
+            self._making = _Making(self._where)
+            weakref.finalize(self, self._making.end)
         raise NotReadyError("the tables of this store are being made; ask again in a moment")
+
+    def _note_end(self, ended: "_Making", code: int) -> None:
+        """Note that the process has ended; if it failed, in the log, too."""
+        self._making, why = None, ended.last_line()
+        ended.end()
+        if code == 0:
+            self._failures = 0
+            return
+        pause = _PAUSES[min(self._failures, len(_PAUSES) - 1)]
+        self._failures += 1
+        self._not_before = time.monotonic() + pause
+        _log.error(
+            "arclink tables failed with exit code %d, and is tried again in %.0f seconds: %s",
+            code,
+            pause,
+            why,
+        )
 
 
 def _end_preparing(has_ended: threading.Event, threads: Sequence[threading.Thread]) -> None:
@@ -279,7 +368,34 @@ def _end_preparing(has_ended: threading.Event, threads: Sequence[threading.Threa
             thread.join(_SECONDS)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process that makes relations: what it has written is used by the next one."""
-    process.terminate()
-    process.wait()
+def _is_of_everything(query: AskQuery) -> bool:
+    """Return whether a question is about the whole archive and all time: the front page asks it."""
+    plain = replace(query, level=None, windows=Windows(), is_external=False, limit=0)
+    return plain == AskQuery(query.name)
+
+
+class _Making:
+    """A process that makes the relations of a store."""
+
+    def __init__(self, where: str) -> None:
+        with ExitStack() as opened:
+            self._messages = opened.enter_context(TemporaryFile())
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "arclink", "tables", "--store", where],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._messages,
+            )
+            self._opened = opened.pop_all()
+
+    def last_line(self) -> str:
+        """Return the last line of its messages."""
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "no message"
+
+    def end(self) -> None:
+        """End the process: what it has written is used by the next one."""
+        self.process.terminate()
+        self.process.wait()
+        self._opened.close()

@@ -47,6 +47,11 @@ def register_validators(app: Flask) -> None:
     app.after_request(_validated)
 
 
+def will_change() -> None:
+    """Send no validator: the same request may soon have more of an answer from the same store."""
+    g.etag = g.modified = None
+
+
 def _unchanged() -> Response | None:
     g.etag = g.modified = None
     if (
@@ -93,13 +98,6 @@ def _validated(response: Response) -> Response:
             response.headers["Last-Modified"] = http_date(g.modified)
     elif response.status_code >= 400 or request.blueprint == "watching":
         response.headers["Cache-Control"] = "no-store"
-    return response
-
-
-def provisional(response: Response) -> Response:
-    """Return an answer that will soon be another one, although the store does not change."""
-    g.etag = g.modified = None
-    response.headers["Cache-Control"] = "no-store"
     return response
 
 

@@ -111,6 +111,23 @@ def test_a_search_leads_from_the_front_to_a_page_at_a_glance(
         assert max(bars) > 2 * min(bars) > 0
 
 
+def test_the_address_is_completed_while_it_is_typed(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        while page.request.get(f"{service.base_url}/demo/ask/captures").status == 503:
+            page.wait_for_timeout(200)  # the tables are being made
+        page.goto(f"{service.base_url}/demo/")
+        field = page.get_by_label("Address of a page")
+        field.press_sequentially("kalv")
+        page.locator("#addresses option[value='kalvik2010.example']").wait_for(state="attached")
+        field.fill("http://kalvik2010.example/ceremony")
+        opening = "http://kalvik2010.example/ceremony/opening.html"
+        page.locator(f"#addresses option[value='{opening}']").wait_for(state="attached")
+        field.fill("two words")
+        field.fill(opening)
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", level=1, name=opening).wait_for()
+
+
 def test_the_slider_changes_the_lists(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
         page.goto(service.view("links"))
@@ -438,3 +455,27 @@ def test_axe_finds_nothing_wrong(
             page.goto(address)
             found[address] = violations(page, axe)
         assert {address: wrong for address, wrong in found.items() if wrong} == {}
+
+
+def test_a_picture_is_saved_as_png(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("glance"))
+        page.locator("details.save summary").first.click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="PNG").first.click()
+        assert download.value.suggested_filename == "through-time.png"
+        data = download.value.path().read_bytes()
+        assert data.startswith(b"\x89PNG")
+        width, height = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
+        assert width == 2 * 940
+        assert height > 300
+
+
+def test_without_a_script_pictures_are_saved_as_svg_only(
+    browser: "Browser", service: Service
+) -> None:
+    with looking(browser, service, java_script_enabled=False) as page:
+        page.goto(service.view("glance"))
+        page.locator("details.save summary").first.click()
+        assert page.get_by_role("link", name="SVG").first.is_visible()
+        assert not page.locator("[data-png]").first.is_visible()

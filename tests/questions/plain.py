@@ -352,6 +352,30 @@ def _led_to(asked: Plain) -> Rows:
     )
 
 
+def _host_links(asked: Plain) -> Rows:
+    links = [
+        *asked.inlinks,
+        *(one for one in asked.outlinks if one.number not in asked.parts_of(one.target)),
+    ]
+    rows = []
+    groups = asked.grouped(
+        (one for one in links if one.page.host and one.target.host),
+        lambda one: (one.page.at(asked.at), one.target.at(asked.at)),
+    )
+    for (number, period, (source, target)), seen in groups.items():
+        if source is not None and target is not None and source != target:
+            row = (
+                _name((one.page for one in seen), asked.at),
+                _name((one.target for one in seen), asked.at),
+                len({(one.page.surt, one.target.surt, one.label) for one in seen}),
+                _pages(seen),
+                _mementos(seen),
+                *_ends(seen),
+            )
+            rows.append((number, period, row))
+    return sorted(rows, key=lambda row: (row[:2], -row[2][2], row[2][:2]))
+
+
 def _words(asked: Plain) -> Rows:
     return _ordered(
         (
@@ -975,6 +999,7 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "broken": _broken,
     "tlds": _tlds,
     "led-to": _led_to,
+    "host-links": _host_links,
     "common": _common,
     "linked-with": _linked_with,
     "captures": _captures,

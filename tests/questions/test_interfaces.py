@@ -3,8 +3,12 @@
 import csv
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,10 +20,11 @@ from pyarrow.parquet import read_table
 
 import arclink
 from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.kinds import ALL_KINDS
 from arclink.cli.main import group
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
-from arclink.questions.asking import ask
+from arclink.questions.asking import ask, key_of
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.relations.database import ShownRelations
@@ -193,6 +198,30 @@ def test_what_is_hidden_is_in_no_answer(
                 assert (answer.known.captures, answer.known.known) == Plain(
                     never, name, scope, [ORG] if WRITTEN[scope] else []
                 ).known()
+
+
+@pytest.mark.parametrize("given", [(), given_of("domain")], ids=["archive", "domain"])
+def test_a_question_has_the_same_key_in_each_process(given: Sequence[tuple[str, str]]) -> None:
+    """Sets have another order in another process; another question has another key."""
+    code = (
+        "from arclink.questions.asking import key_of\n"
+        "from arclink.questions.queries import AskQuery\n"
+        f"print(key_of(AskQuery.from_parameters({[*given]!r}, name='words')))"
+    )
+    keys = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    query = AskQuery.from_parameters(given, name="words")
+    others = [replace(query, name="tlds"), replace(query, limit=1), replace(query, kinds=ALL_KINDS)]
+    assert keys == {key_of(query)}
+    assert len({key_of(one) for one in (query, *others)}) == 4
 
 
 def test_a_prefix_is_a_part_of_its_host(graph: LinkGraph) -> None:

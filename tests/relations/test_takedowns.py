@@ -13,7 +13,7 @@ from arclink.model import Forgotten, Surt
 from arclink.relations.database import SqlDatabase
 from arclink.relations.folder import tables_folder
 from arclink.relations.forgetting import forgetting
-from arclink.relations.kept import relations_of
+from arclink.relations.kept import keep_answers, kept_answers, relations_of
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.subsets.catalog import SubsetCatalog
@@ -37,11 +37,13 @@ def store_with_kept_answers(tmp_path: Path) -> Path:
         catalog = SubsetCatalog(str(where))
         catalog.put(store, "list", parse_selection("status:200"), keep=True)
         RankTables(cache).current(store)
+        keep_answers(str(where), store.state().version, "view", [SECRET.encode()])
     open_slices(str(where), SliceOptions())
     options = ["--tables-at", f"{where}.at", "--runner", "inline"]
     done = CliRunner().invoke(group, ["tables", "--store", str(where), *options])
     assert done.exit_code == 0, done.output
     assert len(list(tables_folder(str(where)).glob("*/captures.parquet"))) > 1
+    assert "links.db.tables/answers" in files_with_secrets(where)
     kinds = {name.split("/")[0] for name in files_with_secrets(where)}
     assert kinds == {"links.db", "links.db.at", "links.db.slices", "links.db.tables"}
     return where
@@ -57,6 +59,35 @@ def test_arclink_forget_leaves_no_byte_next_to_the_store(store: Path) -> None:
         assert (captures, links) == rows_in(opened)
         assert len(captures) == len(links) == 384
     assert files_with_secrets(store) == []
+
+
+def test_answers_are_kept_for_one_state_and_one_view_only(store: Path) -> None:
+    where = str(store)
+    with open_store(where) as opened:
+        before = opened.state().version
+    assert kept_answers(where, before, "view") == [SECRET.encode()]
+    assert kept_answers(where, before, "another view") == []
+    options = ["--targets", "--reason", "letter", "--store", where]
+    assert CliRunner().invoke(group, ["forget", "example,gone", *options]).exit_code == 0
+    keep_answers(where, before, "view", [SECRET.encode()])  # by a process that had read them
+    assert kept_answers(where, before, "view") == []
+    assert files_with_secrets(store) == []
+    with open_store(where) as opened:
+        after = opened.state().version
+        keep_answers(where, after, "view", [b"answer"])
+        kept_rows(tables_folder(where), opened)
+    assert kept_answers(where, after, "view") == [b"answer"]
+
+
+def test_a_batch_removes_kept_answers(store: Path, tmp_path: Path) -> None:
+    where = str(store)
+    with open_store(where, create=True) as opened:
+        before = opened.state().version
+        load(opened, tmp_path / "more", 5, 4)
+        relations_of(where, opened)
+        assert not (tables_folder(where) / "answers").exists()
+        keep_answers(where, before, "view", [b"answer"])
+        assert not (tables_folder(where) / "answers").exists()
 
 
 def test_a_reader_of_the_relations_does_not_keep_what_is_forgotten(store: Path) -> None:

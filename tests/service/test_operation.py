@@ -114,7 +114,8 @@ def test_the_date_of_a_store_is_a_validator_too(tmp_path: Path) -> None:
 
 STORED = [
     "/",
-    *(f"/?uri={A}&view={view.value}" for view in View),
+    # The texts of captures have no validator: archive files may change while the store does not.
+    *(f"/?uri={A}&view={view.value}" for view in View if view is not View.TEXT),
     f"/linkQuery?uri={A}",
     f"/linkQuery?uri={A}&format=json",
     f"/timemap/json/{A}",

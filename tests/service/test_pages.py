@@ -418,7 +418,7 @@ def test_an_error_page_says_what_is_wrong(
 
 
 def test_the_page_of_an_unknown_uri_leads_to_known_ones(client: FlaskClient) -> None:
-    assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == [
+    assert hrefs(page(client, "?uri=x.example/nothing"), "[aria-labelledby=near] a") == [
         "?uri=http%3A%2F%2Fx.example%2Fa%7Cb"
     ]
     assert not hrefs(page(client, "?uri=x.example/nothing"), "a[href^=aggregate]")
@@ -733,7 +733,7 @@ def test_many_links_that_stayed_are_folded_away() -> None:
     menu = [link(f"http://m.example/{number}", "menu") for number in range(20)]
     store = MemoryStore([Page(A, T1, menu), Page(A, T2, [*menu, link(B, "new")])])
     html = page(client_of(lambda: store), f"?uri={A}&view=changes&limit=15")
-    assert words(html.css_first("#kept summary")) == "Show 15 links"
+    assert words(html.css_first("#kept details:not(.save) summary")) == "Show 15 links"
     assert len(cells(html.css("#kept table")[0])) == 15
     assert "These are the first 15" in words(html.css_first("#kept"))
     assert [row[1] for row in cells(html.css("#added table")[0])] == ["new"]

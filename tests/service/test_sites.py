@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from arclink.model import Forgotten, Surt
+from arclink.questions.completion import addresses_like
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.relations import asking
@@ -20,6 +23,7 @@ from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from tests.access.sqlite_pages import load_pages
+from tests.relations.rows import database_of
 from tests.service.conftest import NASTY, PAGES, A, client_of
 from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
@@ -173,7 +177,9 @@ def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: P
     load_pages(path, tmp_path / "graph", [pages])
     client = client_of(str(path))
     typed = "?uri=http://example.org/news/inde"
-    assert "Almost the same" not in words(page(client, typed))
+    waits = client.get(f"/{typed}")
+    assert "Almost the same" not in words(LexborHTMLParser(waits.data))
+    assert "ETag" not in waits.headers
     with open_store(str(path)) as store:
         relations_of(str(path), store)
     shown = page(client, typed)
@@ -187,6 +193,39 @@ def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: P
         answer = client.get(f"/{href}")
         assert answer.status_code == 200
         assert "This page is unknown" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "addresses"),
+    [
+        pytest.param("A.", ["a.example"], id="host"),
+        pytest.param("http://www.a.", ["http://www.a.example"], id="host as written"),
+        pytest.param("*.b", ["*.b.example"], id="site"),
+        pytest.param("x.example/", ["x.example/a|b"], id="only linked"),
+        pytest.param("https://x.example/a", ["https://x.example/a|b"], id="page as written"),
+        pytest.param("x.example/b", [], id="no such page"),
+        pytest.param("two words", [], id="words"),
+        pytest.param("http://[::", [], id="part of an address"),
+        pytest.param("'; DROP VIEW links; --/", [], id="hostile"),
+    ],
+)
+def test_an_address_is_completed_as_it_is_typed(
+    client: FlaskClient, typed: str, addresses: list[str]
+) -> None:
+    answer = client.get("/complete", query_string={"begins": typed})
+    assert answer.status_code == 200
+    assert answer.get_json() == {"addresses": addresses}
+
+
+def test_whatever_is_typed_has_an_answer() -> None:
+    with database_of(MemoryStore(PAGES[:1])) as database:
+
+        @given(st.text(max_size=20) | st.from_regex(r"(https?://)?[a-z\[:%]{0,9}/[^ ]{0,9}"))
+        def check(typed: str) -> None:
+            begins = typed.split("/")[0]
+            assert all(one.startswith(begins) for one in addresses_like(database, typed))
+
+        check()
 
 
 def test_hostile_words_are_words(client: FlaskClient) -> None:
@@ -241,13 +280,15 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
         assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
         assert "are being made" in first.get_json()["detail"]
         assert first.headers["Retry-After"]
+    completed = client.get("/complete?begins=a.")
+    assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
     waits = client.get("/?ask=words", headers={"Accept": "text/html"})
     front = client.get("/")
     end = time.monotonic() + 60
     while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
         time.sleep(0.2)
     assert waits.status_code in (200, 503)
-    assert front.status_code == 200
+    assert (front.status_code, front.headers.get("ETag")) == (200, None)
     assert answer.get_json()["total"] == 2
 
 
@@ -271,7 +312,6 @@ def test_answers_that_take_long_are_made_meanwhile(
         first = client.get(f"/{query}")
         assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
         assert "ETag" not in first.headers  # else a browser that reloads it gets a 304
-        assert first.headers["Cache-Control"] == "no-store"
     end = time.monotonic() + 60
     while "takes longer" in words(page(client, SITE)) and time.monotonic() < end:
         time.sleep(0.1)
@@ -279,6 +319,36 @@ def test_answers_that_take_long_are_made_meanwhile(
     assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
     known = {"If-None-Match": last.headers["ETag"]}
     assert client.get(f"/{SITE}", headers=known).status_code == 304
+
+
+def test_answers_about_the_archive_are_kept_for_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For this state of the store, and what the service shows of it."""
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
+    client = client_of(str(path))
+    assert "takes longer" in client.get("/").text
+    end = time.monotonic() + 60
+    kept = tmp_path / "links.db.tables" / "answers"
+    while not kept.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    shown = client.get("/").text
+    assert "Official site" in shown
+    next_process = client_of(str(path)).get("/").text
+    assert next_process == shown
+    hides = Settings(embargo=Embargo(prefixes=(Surt("example,b)/"),)))
+    hidden = client_of(str(path), hides).get("/").text
+    assert "takes longer" in hidden
+    assert "Official site" not in hidden
+    with open_store(str(path), create=True) as store:
+        store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
+        relations_of(str(path), store)
+    assert not kept.exists()
+    assert "takes longer" in client.get("/").text
 
 
 def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
@@ -294,6 +364,45 @@ def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
         relations_of(str(path), store)
         assert "late" in tables.answer(store, query).table.column("text").to_pylist()
     assert len(tables._opened) == 1
+
+
+def test_relations_of_an_earlier_state_are_closed_by_any_request(tmp_path: Path) -> None:
+    """Without a question: their files may have what was forgotten since."""
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    client = client_of(str(path))
+    tables = client.application.extensions["arclink"].tables
+    with open_store(str(path), create=True) as store:
+        relations_of(str(path), store)
+        assert client.get("/ask/words").status_code == HTTPStatus.OK
+        assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+        assert len(tables._opened) == 1
+        store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
+    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    assert len(tables._opened) == 0
+
+
+def test_tables_that_could_not_be_made_are_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    (tmp_path / "links.db.tables").write_bytes(b"")  # no folder can be made here
+    client = client_of(str(path))
+
+    def says(text: str) -> None:
+        end = time.monotonic() + 60
+        while text not in (said := client.get("/ask/words").get_json()["detail"]):
+            assert time.monotonic() < end, said
+            time.sleep(0.1)
+
+    monkeypatch.setattr("arclink.service.tables._PAUSES", (0.5, 1.0, 1000.0))
+    for pause in ("0", "1", "1000"):
+        says("are being made")
+        says("could not be made, which is tried again later")
+        assert f"again in {pause} seconds: arclink: " in caplog.messages[-1]
+        assert "links.db.tables" in caplog.messages[-1]
+    assert len(caplog.messages) == 3
 
 
 def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:

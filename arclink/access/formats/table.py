@@ -75,7 +75,7 @@ def columns(
     for row in with_head:
         cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
         last = _DIRECTION_MARKS.sub("", printable(row[-1]))
-        last = last if room is None else _cut_in_the_middle(last, room)
+        last = last if room is None else cut_in_the_middle(last, room)
         yield "  ".join(
             chain(cells, (f"{_ISOLATE}{last}{_POP}" if _has_right_to_left(last) else last,))
         ).rstrip()
@@ -94,10 +94,10 @@ def _make_room(widths: list[int], least: int, width: int) -> int:
     return max(width - sum(widths), _LEAST_CELLS)
 
 
-def _cut_in_the_middle(text: str, width: int) -> str:
+def cut_in_the_middle(text: str, width: int) -> str:
     """Return a text with at most ``width`` cells: a URI shows its host and its end.
 
-    >>> _cut_in_the_middle("http://example.org/a/long/path/page.html", 23)
+    >>> cut_in_the_middle("http://example.org/a/long/path/page.html", 23)
     'http://exam…h/page.html'
     """
     if cell_len(text) <= width:

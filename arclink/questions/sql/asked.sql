@@ -112,8 +112,8 @@ WHERE is_asked_time(timestamp) AND is_from_outside(
 -- Each link of the part, once for each capture that shows it.
 CREATE OR REPLACE TEMP VIEW outlinks AS
 SELECT
-    number, content, target, target_surt, target_host, target_domain, kind, text, rel,
-    surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
+    number, part_first, part_last, content, target, target_surt, target_host, target_domain, kind,
+    text, rel, surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
     period_of(timestamp) AS period
 FROM of_part JOIN wanted USING (content)
 WHERE is_asked_time(timestamp) AND is_to_outside(

@@ -20,7 +20,8 @@ from arclink.access.texts import printable, printable_uri
 from arclink.charts.time_axis import Axis, moment_in_words
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.browse import browse_address
-from arclink.service.pages.requests import Asked, View, about, address, download
+from arclink.service.pages.requests import Asked, View, about, address
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -91,20 +92,9 @@ def show_changes(
         },
         "totals": {change.value: total for change, total in totals.items()},
         "is_complete": all(extent.is_complete for extent in answer.extents.values()),
-        "downloads": [
-            (
-                form,
-                download(
-                    "diff",
-                    [
-                        *(pair for pair in given if pair[0] != "limit"),
-                        *chosen.items(),
-                        ("format", form),
-                    ],
-                ),
-            )
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats(
+            "diff", [*(pair for pair in given if pair[0] != "limit"), *chosen.items()]
+        ),
     }
 
 

@@ -9,6 +9,7 @@ capture showed one. By default, only links that a reader can follow count (`arcl
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
+from urllib.parse import urlencode
 
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import Chronicle
@@ -18,13 +19,19 @@ from arclink.access.members import Member
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
+from arclink.charts import network
+from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import Axis
-from arclink.model import Timestamp
+from arclink.model import Timestamp, UriR
+from arclink.service.pages.drawn import LINKS
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
-from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.requests import Asked, View, about, plain_query, refuse_others
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
+from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.surts import surt_of
 
 _MOST_ENDS = 12
 """Number of neighbours on each side, if there are more than one further."""
@@ -132,11 +139,33 @@ def show_graph(
         "all_links": about(
             plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
         ),
-        "downloads": [
-            (form, download("linkQuery", [*given, *level, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats("linkQuery", [*given, *level]),
+        "pictures": {"graph": lambda: _picture(printable_uri(query.uri), sides)},
+        "grows": _grows(query.uri, by),
     }
+
+
+def _picture(uri: str, sides: Mapping[str, Sequence[Node]]) -> Drawing:
+    """Return the page among its neighbours; one on both sides is one node."""
+    links: dict[tuple[str, str], int] = {}
+    for side, nodes in sides.items():
+        for node in nodes:
+            name = node.end.name or "no host"
+            links[(name, uri) if side == Direction.IN.value else (uri, name)] = node.end.links
+    names = dict.fromkeys([uri, *(name for ends in links for name in ends)])
+    shown = [network.NetworkNode(name, name == uri, "", "") for name in names]
+    return network.network(f"{uri} among its neighbours", shown, links)
+
+
+def _grows(uri: UriR, by: str) -> str:
+    """Return the address of the graph to which a reader can add nodes; empty without a host."""
+    host = host_of(surt_of(uri))
+    about_it = {
+        "page": [("uri", printable_uri(uri)), ("scope", "page"), ("level", "uri")],
+        "host": [("uri", f"http://{host}/"), ("scope", "host")],
+        "domain": [("uri", f"*.{domain_of(host)}"), ("level", "domain")],
+    }
+    return f"?{urlencode([*about_it[by], ('ask', LINKS)])}" if host else ""
 
 
 _Same = Mapping[str, str | None]

@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
+from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import LinkCounts, host_at_end, seen_outlinks, text_of_link
-from arclink.access.texts import printable
+from arclink.access.texts import printable, printable_uri
+from arclink.charts.pictures import Drawing, Strip, scale_of, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -58,14 +62,18 @@ def show_glance(
     # Linking hosts and their words are two charts of the same links, with one scale.
     full_in = most_of(one.over_time for one in (*shown_in, *shown_words))
     full_out = most_of(one.over_time for one in shown_out)
+    lanes_in = [host_lane(one, axis, full_in) for one in shown_in]
+    lanes_out = [host_lane(one, axis, full_out) for one in shown_out]
+    word_lanes = [_lane(one, None, axis, full_in) for one in shown_words]
+    uri = printable_uri(query.uri)
     return {
-        "hosts_in": [host_lane(one, axis, full_in) for one in shown_in],
-        "hosts_out": [host_lane(one, axis, full_out) for one in shown_out],
+        "hosts_in": lanes_in,
+        "hosts_out": lanes_out,
         "full_in": full_in,
         "full_out": full_out,
         "total_in": len(hosts_in),
         "total_out": len(hosts_out),
-        "words": [_lane(one, None, axis, full_in) for one in shown_words],
+        "words": word_lanes,
         "total_words": len(words),
         "is_complete": outlinks.extent.is_complete,
         "inlinks": axis.bars(chronicle.inlinks, "link seen", "links seen"),
@@ -78,10 +86,54 @@ def show_glance(
             for mark in axis.marks(chronicle.captures)
         ],
         "downloads": [
-            (form, download("linkQuery", [*asked.only("uri", "url"), ("format", form)]))
-            for form in ("json", "csv", "rdfxml", "turtle")
+            *table_formats("linkQuery", asked.only("uri", "url")),
+            *(
+                (form, download("linkQuery", [*asked.only("uri", "url"), ("format", form)]))
+                for form in ("rdfxml", "turtle")
+            ),
         ],
+        "tables": {
+            "hosts": table_formats("linkQuery", [*asked.only("uri", "url"), ("level", "host")]),
+            "words": table_formats("anchors", asked.only("uri", "url")),
+        },
+        "pictures": {
+            "through-time": lambda: _through_time(query, chronicle, axis),
+            **{
+                name: partial(lanes_picture, f"{title} {uri}", lanes, axis, side, full)
+                for name, title, lanes, side, full in (
+                    ("hosts-in", "Hosts that linked to", lanes_in, "in", full_in),
+                    ("words", "Words of links to", word_lanes, "in", full_in),
+                    ("hosts-out", "Hosts linked from", lanes_out, "out", full_out),
+                )
+            },
+        },
     }
+
+
+def _through_time(query: LinkQuery, chronicle: Chronicle, axis: Axis) -> Drawing:
+    """Return links to a page, its captures and links on it, on one axis."""
+    inlinks = axis.bars(chronicle.inlinks, "link seen", "links seen")
+    outlinks = axis.bars(chronicle.outlinks, "link on it", "links on it")
+    most_in, most_out = most_of([chronicle.inlinks]), most_of([chronicle.outlinks])
+    rows = [
+        Strip("Links to it", inlinks, "in", f"up to {most_in:,}", 64, axis.unknown()),
+        Strip("Captures of it", marks=axis.marks(chronicle.captures)),
+        Strip(
+            "Links on it", outlinks, "out", f"up to {most_out:,}", 64, axis.gaps(chronicle.outlinks)
+        ),
+    ]
+    return strips(f"{printable_uri(query.uri)} through time", rows, axis)
+
+
+def lanes_picture(
+    title: str, lanes: Sequence[Lane], axis: Axis, side: str, full: int, nouns: str = "links"
+) -> Drawing:
+    """Return hosts, texts or other rows through time."""
+    rows = [
+        Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=axis.unknown())
+        for lane in lanes
+    ]
+    return strips(title, rows, axis, scale_of(axis, full, nouns))
 
 
 def _foremost(

@@ -4,6 +4,7 @@ import re
 from http import HTTPStatus
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
@@ -14,6 +15,7 @@ from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
 from arclink.service.hosts import source_of
 from arclink.service.pages.requests import View, about
+from arclink.service.pages.saving import address_of, picture_file
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
@@ -22,7 +24,7 @@ _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
 _LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
 """A link to another document, in brackets."""
 _POLICY = (
-    "default-src 'none'; style-src {static}; script-src {static}; img-src {static}; "
+    "default-src 'none'; style-src {static}; script-src {static}; img-src {static} blob:; "
     "connect-src {fetched}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
@@ -116,6 +118,7 @@ def shown_of(count: int, most: int) -> int:
 site.add_app_template_filter(counted, "counted")
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")
+site.add_app_template_global(address_of, "picture_address")
 
 
 @site.get("/favicon.ico")
@@ -125,7 +128,15 @@ def icon() -> Response:
 
 
 def rendered(template: str, code: HTTPStatus = HTTPStatus.OK, /, **words: object) -> Response:
-    """Return a response with a rendered page."""
+    """Return a response with a rendered page, or with the one of its ``pictures`` asked for.
+
+    Raises:
+        NotFound: There is no such picture.
+    """
+    pictures: Any = words.get("pictures", {})
+    archive = getattr(words.get("archive"), "title", "")
+    if code is HTTPStatus.OK and (response := picture_file(pictures, archive)):
+        return response
     response = current_app.make_response(render_template(template, **words))
     response.status_code = code.value
     return protected(response, _FETCHED.get(template))

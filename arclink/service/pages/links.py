@@ -16,6 +16,7 @@ from arclink.model import Sighting, Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -25,7 +26,7 @@ _MOST_EVIDENCE = 20
 """Maximum number of mementos of one link that are listed with file and offset."""
 _NARROWEST = 0.7
 """Minimum distance of two marks of one link, in percent of the axis; closer marks are merged."""
-FORMATS = ("json", "jsonl", "csv", "rdfxml", "turtle", "ntriples", "nquads", "jsonld")
+_RDF = ("rdfxml", "turtle", "ntriples", "nquads", "jsonld")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +98,11 @@ def show_links(
         "more": more,
         "moment": moment_of_page(asked, query.at, chronicle, axis),
         "downloads": [
-            (
-                form,
-                download(
-                    "linkQuery",
-                    [
-                        *(for_programs if form in FORMATS[:3] else for_other_formats),
-                        ("format", form),
-                    ],
-                ),
-            )
-            for form in FORMATS
+            *table_formats("linkQuery", for_programs),
+            *(
+                (form, download("linkQuery", [*for_other_formats, ("format", form)]))
+                for form in _RDF
+            ),
         ],
     }
 

@@ -1,12 +1,16 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
+from functools import partial
+
 from arclink.access.chronicles import Chronicle
 from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
+from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
-from arclink.service.pages.glance import host_lane
-from arclink.service.pages.requests import Asked, download
+from arclink.service.pages.glance import host_lane, lanes_picture
+from arclink.service.pages.requests import Asked
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -50,10 +54,19 @@ def show_places(
         "everything": asked.changed({"limit": "0"})
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
-        "downloads": [
-            (form, download("linkQuery", [*given, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats("linkQuery", given),
+        "pictures": {
+            f"hosts-{side}": partial(
+                lanes_picture,
+                f"{title} {printable_uri(query.links.uri)}",
+                [one for one, _ in sides[side]],
+                axis,
+                side,
+                full,
+            )
+            for side, title in (("in", "Links to"), ("out", "Links of"))
+            if side in sides
+        },
     }
 
 

@@ -1,8 +1,9 @@
 """A site or the whole archive, for people: at a glance, and one question at a time."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -13,9 +14,10 @@ from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
-from arclink.analysis.windows import Windows
+from arclink.analysis.windows import EVER, Windows
+from arclink.charts.pictures import Drawing, Strip, share, strips
 from arclink.charts.svg import height_of
-from arclink.charts.time_axis import Axis, Bar, most_of
+from arclink.charts.time_axis import Axis, Bar, day_in_words, most_of
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
@@ -30,9 +32,12 @@ from arclink.questions.queries import (
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address
-from arclink.service.pages.glance import Lane
+from arclink.service.pages.drawn import LINKS, drawn, pairs_query
+from arclink.service.pages.glance import Lane, lanes_picture
+from arclink.service.pages.growing import Growing, grown
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import View, about, download
+from arclink.service.pages.requests import View, about
+from arclink.service.pages.saving import table_formats
 from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of
@@ -123,6 +128,7 @@ class Panel:
     """One question at a glance.
 
     Attributes:
+        name: Its name, also that of its picture.
         asks: The question.
         href: Where the whole answer is.
         column: What the numbers of its rows are.
@@ -131,8 +137,10 @@ class Panel:
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
+        tables: The formats of the whole answer, and their addresses.
     """
 
+    name: str
     asks: str
     href: str
     column: str
@@ -140,6 +148,7 @@ class Panel:
     total: int
     inside: str
     by_year: str
+    tables: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +233,7 @@ def show_site(
         "tabs": _tabs(given, name),
     }
     if name:
-        return {**words, **_whole(given, query, tables.answer(store, query))}
+        return {**words, **_whole(given, query, store, tables)}
     return {**words, **_at_a_glance(given, query, store, tables)}
 
 
@@ -258,7 +267,7 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
 def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
     """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
 
-    None if the relations cannot be asked now, or the answer is being made.
+    None if the relations cannot be asked now.
 
     Raises:
         StoreError: The store cannot be read.
@@ -335,20 +344,41 @@ def _at_a_glance(
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
     queries = [short_query(given, name) for name in ("captures", "begin", *names)]
     captures, begin, *answers = tables.answers(store, queries)
+    answered = [*zip(queries[2:], answers, strict=True)]
     return {
+        "is_whole": None not in (captures, begin, *answers),
         "known": captures and captures.known,
         "beginnings": begin and _beginnings(begin),
         **(_through_time(captures.known) if captures else {}),
-        "panels": [
-            _panel(given, asked, answer) for asked, answer in zip(queries[2:], answers, strict=True)
-        ],
+        "panels": [_panel(given, asked, answer) for asked, answer in answered],
+        "pictures": {
+            **(_captures_picture(queries[0], captures.known) if captures else {}),
+            **{
+                asked.name: partial(_panel_picture, asked, answer, store, tables)
+                for asked, answer in answered
+            },
+        },
     }
 
 
-def is_complete(words: Mapping[str, Any]) -> bool:
-    """Return whether all answers at a glance are there; if not, they are made meanwhile."""
-    rows = [panel.rows for panel in words["panels"]]
-    return bool(rows) and None not in (words["known"], words["beginnings"], *rows)
+def _panel_picture(
+    query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
+) -> Drawing:
+    """Return the first rows of an answer, with their numbers or times."""
+    answer = answer or tables.answer(store, query)
+    what, ranks = query.question.columns[0], query.question.ranks
+    rows = answer.table.to_pylist()
+    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    return strips(
+        _title(query),
+        [
+            share(printable(row[what] or "no name"), row[ranks], most)
+            if ranks
+            else Strip(printable(row[what]), amount=day_in_words(row["last"]), height=16)
+            for row in rows
+        ],
+        scale=f"Numbers are {ranks}." if ranks else "Last seen without error.",
+    )
 
 
 def short_query(given: Given, name: str) -> AskQuery:
@@ -380,8 +410,9 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     question, asks = query.question, query.question.asks
     pairs = [*_pairs(given, EXTERNAL.name), (ASK, query.name)]
     href, inside = _address(pairs), ""
+    external = [(EXTERNAL.name, "true")] if query.is_external else []
     if query.is_external:
-        href, inside = _address([*pairs, (EXTERNAL.name, "true")]), href
+        href, inside = _address([*pairs, *external]), href
         asks = _FROM_OUTSIDE[query.name][query.scope is QuestionScope.ARCHIVE]
     rows = None
     if answer is not None:
@@ -391,15 +422,37 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
     column = _COLUMNS.get(query.name, question.ranks or "last seen")
     has_times = question.period is not None or question.compares or not question.ranks
     by_year = "" if has_times else f"{href}&{BY.name}=year"
-    return Panel(asks, href, column, rows, answer.total if answer else 0, inside, by_year)
+    return Panel(
+        query.name,
+        asks,
+        href,
+        column,
+        rows,
+        answer.total if answer else 0,
+        inside,
+        by_year,
+        table_formats(
+            f"ask/{query.name}",
+            [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
+        ),
+    )
 
 
 # One question
 
 
-def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, object]:
+def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
+    answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
+    pictures, growing = _drawn(given, query, answer, store, tables)
+    lanes_axis = _axis_of(query, answer.known) if lanes else None
+    lanes_pictures: dict[str, Callable[[], Drawing]] = {}
+    if lanes_axis:
+        ranks = query.question.ranks
+        lanes_pictures["lanes"] = partial(
+            lanes_picture, _title(query), lanes, lanes_axis, "in", full, ranks
+        )
     everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
     rows = _cells(query, answer)
     return {
@@ -411,7 +464,7 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "total": answer.total,
         "lanes": lanes,
         "full": full,
-        "lanes_axis": _axis_of(query, answer.known) if lanes else None,
+        "lanes_axis": lanes_axis,
         "everything": _address([*everything, (ASK, query.name)])
         if answer.total > len(rows)
         else None,
@@ -426,11 +479,56 @@ def _whole(given: Given, query: AskQuery, answer: "AskAnswer") -> dict[str, obje
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": [
-            (form, download(f"ask/{query.name}", [*everything, ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats(f"ask/{query.name}", everything),
+        "drawn": pictures,
+        "growing": growing,
+        "pictures": {
+            **_captures_picture(query, answer.known),
+            **lanes_pictures,
+            **{name: partial(_same, picture) for name, picture in pictures.items()},
+            **(
+                {"network": lambda: growing.picture, "graph": lambda: growing.file}
+                if growing
+                else {}
+            ),
+        },
     }
+
+
+def _same(picture: Drawing) -> Drawing:
+    return picture
+
+
+def _drawn(
+    given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
+) -> tuple[dict[str, Drawing], Growing | None]:
+    """Return the pictures of an answer, and the graph that grows if it has links."""
+    title = _title(query)
+    if query.name != LINKS:
+        return drawn(query, answer, title), None
+
+    def ask(asked: AskQuery) -> "AskAnswer | None":
+        return tables.answers(store, [asked])[0]
+
+    wide = pairs_query(query)
+    growing = grown(replace(wide, windows=EVER), title, _pairs(given), ask)
+    return drawn(query, ask(wide) or answer, title), growing
+
+
+def _title(query: AskQuery) -> str:
+    """Return a question, and what it is about."""
+    return f"{query.question.asks} {_heading(query) or 'The whole archive'}"
+
+
+def _captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Drawing]]:
+    """Return the captures that an answer is read from, through time."""
+    through = _through_time(known)
+    axis, bars = through["axis"], through.get("captures_bars")
+    if not isinstance(axis, Axis) or not isinstance(bars, list):
+        return {}
+    rows = [Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())]
+    title = f"Captures: {_heading(query) or 'the whole archive'}"
+    return {"captures": lambda: strips(title, rows, axis)}
 
 
 def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
@@ -440,6 +538,8 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
+    if query.name == LINKS:  # its rows are drawn as matrices
+        return [], 0
     has_periods = query.windows.period and "period" in answer.table.column_names
     if not (ranks and has_periods and known.first and known.last):
         return [], 0
@@ -481,8 +581,9 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
         if name == "name" and query.question.compares:
             times = {"from_": row["first"], "to": row["last"]}
             return Cell("name", value, about(str(value), View.CHANGES, **times))
-        if name in ("name", "page", "target"):
-            level = query.level if name == "name" else Level.URI
+        if name in ("name", "page", "source", "target"):
+            has_level = name in ("name", "source") or query.name == LINKS
+            level = query.level if has_level else Level.URI
             return Cell("name", value, _about(str(value), level) if value else "")
         if name in _TIMES:
             return Cell("time", value)

@@ -1,17 +1,19 @@
 """The words that led to a page, with their times and hosts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
+from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
 from arclink.access.formats.anchors import uri_m_of
 from arclink.access.replay import ReplayPrefix
 from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri
+from arclink.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Kind
-from arclink.service.pages.requests import Asked, about, download
+from arclink.service.pages.requests import Asked, about
+from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -68,17 +70,30 @@ def show_words(
         ],
         "by": asked.get("by"),
         "everything": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else None,
-        "downloads": [
-            (
-                form,
-                download(
-                    "anchors",
-                    [*(pair for pair in asked.given if pair[0] != "limit"), ("format", form)],
-                ),
-            )
-            for form in ("json", "jsonl", "csv")
-        ],
+        "downloads": table_formats("anchors", (pair for pair in asked.given if pair[0] != "limit")),
+        "pictures": {"words": lambda: _picture(answer, charts, axis, full)},
     }
+
+
+def _picture(
+    answer: AnchorsAnswer, charts: Sequence[Mapping[str, int]], axis: Axis, full: int
+) -> Drawing:
+    """Return the words through time; without axis, or in rows per period, their numbers."""
+    most = max((anchor.counts.links for anchor in answer.anchors), default=1)
+    rows = []
+    for anchor, counts in zip(answer.anchors, charts, strict=True):
+        links = anchor.counts.links
+        name = " · ".join(filter(None, (anchor.period, anchor.host, anchor.text or "no words")))
+        bars = axis.bars(counts, "link", "links", full)
+        rows.append(
+            Strip(printable(name), bars, "in", f"{links:,}")
+            if counts
+            else share(printable(name), links, most, "in")
+        )
+    has_time = any(charts)
+    scale = scale_of(axis, full) if has_time else ""
+    uri = printable_uri(answer.query.links.uri)
+    return strips(f"Words of links to {uri}", rows, axis if has_time else None, scale)
 
 
 def _chart(anchor: Anchor) -> tuple[str, str, Kind]:

@@ -1,7 +1,9 @@
 // Additions to pages that are complete without a script: a slider through time, its animation, and
 // highlighted lines of the graph. Each position of the slider is an address (`at`), so that the back
 // button works and the address of a view can be shared.
+import "./complete.js";
 import { fetchPage } from "./fetch_page.js";
+import "./save.js";
 
 const PAUSE = 900; // milliseconds between two steps when time plays
 let timer = 0;

@@ -1,6 +1,8 @@
 // Counts the selection while a user types. The server reads the form and makes the address of its
 // selection; this script only asks it again, and keeps the address line in step.
+import "./complete.js";
 import { endRequest, fetchPage } from "./fetch_page.js";
+import "./save.js";
 
 const PAUSE = 300; // milliseconds without a key before the server is asked
 let timer = 0;

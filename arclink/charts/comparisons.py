@@ -1,0 +1,167 @@
+"""Pictures that compare rows: ranks through time, hosts against hosts, new and lost links."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from math import log1p
+
+from arclink.charts.pictures import (
+    COLOURS,
+    Drawing,
+    colour,
+    line,
+    rect,
+    shortened,
+    text,
+)
+from arclink.charts.svg import height_of
+from arclink.charts.time_axis import in_words
+
+_WIDTH = 900.0
+_ROW = 24.0
+_LABEL = 230.0
+_CELL = 22.0
+_LINES = ("in", "out", "good", "ink", "warn", "soft")
+"""Colours of lines, one after the other."""
+
+
+def ranks(title: str, periods: Sequence[str], rows: Mapping[str, Mapping[str, int]]) -> Drawing:
+    """Return the places of rows in each period, joined by lines where periods follow each other.
+
+    Args:
+        title: What the picture shows.
+        periods: All periods, oldest first; those without any place are empty.
+        rows: The place of each row by period, 1 for the greatest.
+    """
+    most = max((place for places in rows.values() for place in places.values()), default=1)
+    step = (_WIDTH - 2 * _LABEL) / max(1, len(periods) - 1)
+    at = {period: _LABEL + number * step for number, period in enumerate(periods)}
+    every = -(-70 // int(step)) if step < 70 else 1
+    parts = []
+    for number, period in enumerate(periods):
+        parts.append(line(at[period], 0, at[period], most * _ROW))
+        if number % every == 0:
+            parts.append(text(at[period], most * _ROW + 16, in_words(period), "middle"))
+    for number, (name, places) in enumerate(rows.items()):
+        kind = _LINES[number % len(_LINES)]
+        seen = [period for period in periods if period in places]
+        y = {period: (places[period] - 0.5) * _ROW for period in seen}
+        drawn = []
+        for before, after in pairwise(periods):
+            if before in y and after in y:
+                drawn.append(
+                    f'<line x1="{at[before]:.1f}" y1="{y[before]:.1f}" x2="{at[after]:.1f}" '
+                    f'y2="{y[after]:.1f}" stroke="{colour(kind)}" stroke-width="2.5"/>'
+                )
+        for period in seen:
+            label = f"{name}: place {places[period]} in {in_words(period)}"
+            drawn.append(
+                f'<circle cx="{at[period]:.1f}" cy="{y[period]:.1f}" r="5" fill="{colour(kind)}">'
+                f"<title>{escape(label)}</title></circle>"
+            )
+        parts.append(f'<g class="line {kind}">{"".join(drawn)}</g>')
+        if periods[0] in y:
+            label = f"{places[periods[0]]}  {shortened(name, _LABEL)}"
+            parts.append(text(_LABEL - 14, y[periods[0]] + 4, label, "end", "ink"))
+        if periods[-1] in y and len(periods) > 1:
+            label = f"{places[periods[-1]]}  {shortened(name, _LABEL)}"
+            parts.append(text(_WIDTH - _LABEL + 14, y[periods[-1]] + 4, label, "start", "ink"))
+        elif seen and periods[0] not in y:
+            parts.append(text(at[seen[-1]] + 9, y[seen[-1]] + 4, shortened(name, _LABEL), "start"))
+    return Drawing(title, _WIDTH, most * _ROW + 26, "".join(parts))
+
+
+def matrix(title: str, names: Sequence[str], counts: Mapping[tuple[str, str], int]) -> Drawing:
+    """Return a square for each two names: the darker, the more links from the row to the column."""
+    most = max(counts.values(), default=1)
+    head = 6.2 * min(max(map(len, names), default=1), 34) + 12
+    parts = []
+    for number, name in enumerate(names):
+        at = head + number * _CELL
+        label = shortened(name, head + 12)
+        parts.append(text(head - 8, at + 15, label, "end", "ink"))
+        parts.append(
+            f'<g transform="translate({at + 15:.1f} {head - 8:.1f}) rotate(-90)">'
+            f"{text(0, 0, label, 'start', 'ink')}</g>"
+        )
+    size = len(names) * _CELL
+    for number in range(len(names) + 1):
+        at = head + number * _CELL
+        parts += [line(head, at, head + size, at), line(at, head, at, head + size)]
+    for row, source in enumerate(names):
+        for column, target in enumerate(names):
+            count = counts.get((source, target), 0)
+            if count:
+                strength = 0.2 + 0.8 * log1p(count) / log1p(most)
+                parts.append(
+                    f'<g opacity="{strength:.2f}">'
+                    + rect(
+                        head + column * _CELL + 1,
+                        head + row * _CELL + 1,
+                        _CELL - 2,
+                        _CELL - 2,
+                        "amount",
+                        f"{source} → {target}: {count:,} links",
+                    )
+                    + "</g>"
+                )
+    foot = f"Rows link to columns. Darkest: {most:,} links."
+    parts.append(text(head, head + size + 18, foot))
+    return Drawing(title, max(head + size + 10, head + 260), head + size + 28, "".join(parts))
+
+
+def up_and_down(
+    title: str,
+    periods: Sequence[str],
+    up: Sequence[Mapping[str, int]],
+    down: Mapping[str, int],
+    names: Sequence[str],
+) -> Drawing:
+    """Return bars up and down for each period, in one scale.
+
+    Args:
+        title: What the picture shows.
+        periods: All periods, oldest first.
+        up: Counts by period, stacked: the first one below.
+        down: Counts by period.
+        names: Names of these counts: of those of ``up``, then of ``down``.
+    """
+    kinds = ("out", "soft")[: len(up)]
+    sums = [sum(counts.get(period, 0) for counts in up) for period in periods]
+    most = max([*sums, *down.values(), 1])
+    left, tall = 70.0, 110.0
+    step = (_WIDTH - left) / max(1, len(periods))
+    every = -(-70 // int(max(step, 1))) if step < 70 else 1
+    middle = tall + 26
+    parts = []
+    for place, (name, kind) in enumerate(zip(names, (*kinds, "in"), strict=True)):
+        x = left + place * 210
+        parts += [rect(x, 0, 11, 11, kind, name), text(x + 17, 10, name, "start", "ink")]
+    for share, sign in ((1, 1), (0.5, 1), (0.5, -1), (1, -1)):
+        y = middle - sign * share * tall
+        parts += [
+            line(left, y, _WIDTH, y),
+            text(left - 8, y + 4, f"{round(share * most):,}", "end"),
+        ]
+    for number, period in enumerate(periods):
+        x, width = left + (number + 0.1) * step, max(step * 0.8, 1)
+        base = 0.0
+        for counts, kind, name in zip(up, kinds, names, strict=False):
+            count = counts.get(period, 0)
+            high = tall * height_of(count, most, 1.5) / 100
+            if count:
+                label = f"{in_words(period)}: {count:,} {name}"
+                parts.append(rect(x, middle - base - high, width, high, kind, label))
+            base += high
+        if count := down.get(period, 0):
+            high = tall * height_of(count, most, 1.5) / 100
+            parts.append(
+                rect(x, middle, width, high, "in", f"{in_words(period)}: {count:,} {names[-1]}")
+            )
+        if number % every == 0:
+            parts.append(text(x + width / 2, middle + tall + 18, in_words(period), "middle"))
+    parts.append(
+        f'<line class="labels" x1="{left}" x2="{_WIDTH}" y1="{middle}" y2="{middle}" '
+        f'stroke="{COLOURS["soft"]}"/>'
+    )
+    return Drawing(title, _WIDTH, middle + tall + 28, "".join(parts))

@@ -1,0 +1,153 @@
+"""Pictures of answers: ranks through time, what appeared and disappeared, hosts against hosts."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from arclink.access.texts import printable
+from arclink.analysis.slices import Level
+from arclink.charts.comparisons import matrix, ranks, up_and_down
+from arclink.charts.pictures import Drawing
+from arclink.charts.time_axis import in_words
+from arclink.questions.queries import AskQuery
+from arclink.questions.table import QuestionScope
+
+if TYPE_CHECKING:
+    from arclink.questions.asking import AskAnswer
+
+Ends = tuple[str, str]
+"""Names of both ends of links."""
+
+LINKS = "host-links"
+"""The question whose rows are links between two names."""
+
+_WITHOUT_RANKS = (LINKS, "rising", "find")
+_MOST_PLACES = 10
+_MOST_RANKED = 16
+_MOST_NAMES = 24
+_MOST_MATRICES = 4
+
+MOST_PAIRS = 1_000
+"""Number of rows from which hosts against hosts are drawn."""
+
+
+def pairs_query(query: AskQuery) -> AskQuery:
+    """Return the question with more rows, for pictures of links between names."""
+    return replace(query, limit=MOST_PAIRS)
+
+
+def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing]:
+    """Return the pictures of an answer by name; none about several addresses.
+
+    Args:
+        query: The question.
+        answer: Its answer.
+        title: The question, and what it is about.
+    """
+    rows = answer.table.to_pylist()
+    has_periods = "period" in answer.table.column_names
+    if not rows or not has_periods or len(query.asked) > 1 or query.windows.period is None:
+        return {}
+    if query.name == LINKS:
+        return _matrices([row for row in rows if _is_inside(query, row)], title)
+    periods = [*answer.known.by(query.windows.period)]
+    if query.name == "new-lost":
+        return {"up-and-down": _up_and_down(rows, periods, title, is_all=len(rows) == answer.total)}
+    if not query.question.ranks or query.name in _WITHOUT_RANKS or len(periods) < 2:
+        return {}
+    return {"ranks": _ranks(rows, query.question.columns[0], periods, title)}
+
+
+def _ranks(
+    rows: Sequence[Mapping[str, Any]], what: str, periods: Sequence[str], title: str
+) -> Drawing:
+    """Return the first places of each period; its rows come in the order of places."""
+    places: dict[str, dict[str, int]] = {}
+    taken: Counter[str] = Counter()
+    for row in rows:
+        taken[row["period"]] += 1
+        if taken[row["period"]] <= _MOST_PLACES:
+            name = printable(row[what] or "no name")
+            places.setdefault(name, {})[row["period"]] = taken[row["period"]]
+    best = sorted(places, key=lambda name: (min(places[name].values()), -len(places[name]), name))
+    chosen = {name: places[name] for name in best[:_MOST_RANKED]}
+    return ranks(f"Places through time: {title}", periods, chosen)
+
+
+def _up_and_down(
+    rows: Sequence[Mapping[str, Any]], periods: Sequence[str], title: str, *, is_all: bool
+) -> Drawing:
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _EVENTS}
+    for row in rows:
+        for name, by_period in counts.items():
+            by_period[row["period"]] += row[name]
+    of = "" if is_all else " Of the greatest rows of each period:"
+    return up_and_down(
+        f"{title}{of}",
+        periods,
+        [counts["added"], counts["first_capture"]],
+        counts["removed"],
+        [*_EVENTS.values()],
+    )
+
+
+_EVENTS = {
+    "added": "links added",
+    "first_capture": "in the first capture of a page",
+    "removed": "links removed",
+}
+
+
+def all_time(links: Mapping[Ends, int], title: str) -> Drawing:
+    """Return the greatest of some names against each other."""
+    return matrix(f"Links between them: {title}", greatest(links)[:_MOST_NAMES], links)
+
+
+def _matrices(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Drawing]:
+    """Return the greatest names against each other in each of the last periods."""
+    names = greatest(links_of(rows))[:_MOST_NAMES]
+    periods = sorted({row["period"] for row in rows})[-_MOST_MATRICES:]
+    return {
+        f"matrix-{period}": matrix(
+            f"Links between them in {in_words(period)}: {title}",
+            names,
+            links_of(row for row in rows if row["period"] == period),
+        )
+        for period in periods
+    }
+
+
+def _is_inside(query: AskQuery, row: Mapping[str, Any]) -> bool:
+    """Return whether both ends of links are in the part: of other ends, only some links are known.
+
+    The names of pages and domains do not say it of a part.
+    """
+    if query.scope is QuestionScope.ARCHIVE:
+        return True
+    host = query.asked[0].part.name
+    is_of_hosts = query.scope is QuestionScope.DOMAIN and query.level is Level.HOST
+    return is_of_hosts and all(f".{row[end]}".endswith(f".{host}") for end in ("source", "target"))
+
+
+def rows_by_ends(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, Mapping[str, Any]]:
+    """Return rows by both ends; those about several addresses may be the same."""
+    return {(printable(row["source"]), printable(row["target"])): row for row in rows}
+
+
+def links_of(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, int]:
+    """Return the number of links by both ends; the greatest of several periods."""
+    found: dict[Ends, int] = {}
+    for row in rows:
+        ends = printable(row["source"]), printable(row["target"])
+        found[ends] = max(found.get(ends, 0), row["links"])
+    return found
+
+
+def greatest(links: Mapping[Ends, int]) -> list[str]:
+    """Return the names of all ends, those with most links first."""
+    sums: Counter[str] = Counter()
+    for ends, count in links.items():
+        for name in ends:
+            sums[name] += count
+    return sorted(sums, key=lambda name: (-sums[name], name))

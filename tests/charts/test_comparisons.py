@@ -1,0 +1,87 @@
+"""Ranks, hosts against hosts, new and lost links, and graphs: what is drawn, and where."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+
+from arclink.charts.comparisons import matrix, ranks, up_and_down
+from arclink.charts.network import NetworkNode, network, placed
+from arclink.charts.pictures import Drawing
+from arclink.charts.svg import LEAST_TALL
+
+SVG = "{http://www.w3.org/2000/svg}"
+YEARS = ["2009", "2010", "2011"]
+
+
+def marks(picture: Drawing, kind: str) -> dict[str, ElementTree.Element]:
+    """Return the elements of one kind that have a title, by it."""
+    drawn = ElementTree.fromstring(picture.file("source"))
+    return {
+        title: mark
+        for mark in drawn.iter(f"{SVG}{kind}")
+        if (title := mark.findtext(f"{SVG}title")) is not None
+    }
+
+
+def test_ranks_are_from_top_to_bottom_and_a_gap_is_no_line() -> None:
+    rows = {"a": {"2009": 1, "2010": 2, "2011": 1}, "<b>": {"2009": 2, "2011": 2}}
+    picture = ranks("Places", YEARS, rows)
+    dots = marks(picture, "circle")
+    assert {*dots} == {
+        *(f"a: place {place} in {year}" for year, place in rows["a"].items()),
+        *(f"<b>: place {place} in {year}" for year, place in rows["<b>"].items()),
+    }
+    y = {title: float(dot.attrib["cy"]) for title, dot in dots.items()}
+    assert y["a: place 1 in 2009"] < y["a: place 2 in 2010"] == y["<b>: place 2 in 2009"]
+    assert picture.elements.count('stroke-width="2.5"') == 2  # those of a
+
+
+def test_a_row_of_the_matrix_links_to_its_columns() -> None:
+    picture = matrix("Links", ["a", "b"], {("a", "b"): 100, ("b", "a"): 1, ("a", "c"): 5})
+    squares = marks(picture, "rect")
+    assert [*squares] == ["a → b: 100 links", "b → a: 1 links"]
+    there, back = squares.values()
+    assert there.attrib["x"] > back.attrib["x"]
+    assert there.attrib["y"] < back.attrib["y"]
+    strengths = [float(one) for one in re.findall(r'<g opacity="([0-9.]+)"', picture.elements)]
+    assert strengths[0] == 1
+    assert 0.2 < strengths[1] < 0.5
+
+
+def test_what_came_is_above_and_what_went_below_in_one_scale() -> None:
+    up = [{"2009": 10, "2010": 1}, {"2009": 10}]
+    picture = up_and_down("Links", YEARS, up, {"2010": 20}, ["added", "first", "removed"])
+    bars = marks(picture, "rect")
+    tall = {title: float(bar.attrib["height"]) for title, bar in bars.items()}
+    assert tall["2009: 10 added"] * 2 == tall["2010: 20 removed"]
+    assert tall["2010: 1 added"] >= LEAST_TALL
+    below = float(bars["2010: 20 removed"].attrib["y"])
+    added = bars["2009: 10 added"].attrib
+    assert float(added["y"]) + float(added["height"]) == below
+    first = bars["2009: 10 first"].attrib
+    assert float(first["y"]) + float(first["height"]) == float(added["y"])
+
+
+def test_nodes_are_apart_in_the_picture_and_at_the_same_places_each_time() -> None:
+    pairs = [(0, other) for other in range(1, 40)] + [(1, 2), (2, 1), (5, 6)]
+    places = placed(40, pairs)
+    assert np.array_equal(places, placed(40, pairs))
+    apart = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)) + np.eye(40) * 99
+    assert apart.min() > 12
+    assert (places >= 0).all()
+    assert (places <= [900, 620]).all()
+    assert placed(1, []).tolist() == [[450, 310]]
+    assert placed(0, []).shape == (0, 2)
+
+
+def test_a_graph_has_an_arrow_for_each_direction_and_links_of_nodes() -> None:
+    nodes = [
+        NetworkNode("a", True, "?uri=a&b=c", "leave out"),
+        NetworkNode("<b>", False, "?uri=b", "show"),
+    ]
+    picture = network("Graph", nodes, {("a", "<b>"): 5, ("<b>", "a"): 1})
+    assert {*marks(picture, "path")} == {"a → <b>: 5 links", "<b> → a: 1 links"}
+    assert [*marks(picture, "circle")] == ["a: leave out", "<b>: show"]
+    assert 'href="?uri=a&amp;b=c"' in picture.inline
+    assert "href" not in picture.file("source")
