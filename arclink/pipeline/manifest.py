@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import orjson
 
+from arclink.archives.warc_fields import now_as_warc_date
 from arclink.counts import Counts, by_group
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
 from arclink.store.protocols import KnownFile
@@ -23,7 +24,7 @@ def format_manifest(
     seconds: Mapping[str, float],
     damaged: Sequence[Damage] = (),
 ) -> str:
-    """Return the manifest as JSON.
+    """Return the manifest of a batch that is loaded now, as JSON.
 
     Args:
         files: Archive files of the batch.
@@ -36,6 +37,7 @@ def format_manifest(
     groups = by_group(counts)
     manifest = {
         "format": FORMAT,
+        "loaded": now_as_warc_date(),
         "files": [asdict(file) for file in files],
         MANIFEST_FIELD: to_manifest(damaged),
         "settings": dict(settings),

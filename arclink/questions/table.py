@@ -84,7 +84,10 @@ COLUMNS: Mapping[str, str] = {
     "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
     "source": "Page, host or domain that links; named like `name`.",
     "target": "Where the link leads; `host-links`: named like `name`.",
-    "text": "Text of the links, or alternate text of images; may be empty.",
+    "text": (
+        "Text of the links, or alternate text of images; may be empty. `begin`: the one that most "
+        "pages have."
+    ),
     "term": "Text of the links, or a word of these (`of`).",
     "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
     "tf": "How often distinct links have the term: page, target, kind, text and rel.",
@@ -143,8 +146,8 @@ COLUMNS: Mapping[str, str] = {
     "known": "Captures whose links are known, also if there are no links.",
     "first": "Time of the first capture that counts; `changed`: of the earlier one compared.",
     "last": (
-        "Time of the last capture that counts; `vanished`: of the last one without error; "
-        "`changed`: of the later one compared."
+        "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
+        "error; `changed`: of the later one compared."
     ),
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
@@ -330,6 +333,17 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "captures", "pages", "first", "last"),
         Basis.PART,
         is_of_links=False,
+    ),
+    "begin": Question(
+        "Where is a good place to begin?",
+        "Begin here",
+        "A row for each of up to ten pages of each host that were captured as HTML without error. "
+        "First comes the page of each host that most hosts link to, then the second one of each "
+        "host, and so on.",
+        "",
+        ("name", "title", "text", "hosts", "pages", "captures", "last"),
+        Basis.PART,
+        level=None,
     ),
     "pages": Question(
         "Which pages does it have?",

@@ -4,10 +4,13 @@ The page loads nothing from other hosts and has no script.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import orjson
 from flask import Blueprint, Response, request
 
+from arclink.reasons import Reason
 from arclink.service.headers import robots
 from arclink.service.memento import service_url
 from arclink.service.openapi import RESOURCES, Resource, describe
@@ -45,6 +48,17 @@ def docs() -> Response:
             (resource, paths[resource.path]["get"], _example(resource)) for resource in RESOURCES
         ],
         schemas=[(name, _rows(schema)) for name, schema in SCHEMAS.items()],
+        collection=stores_of_app().settings.collection,
+    )
+
+
+@describing.get("/docs/reasons")
+def reasons() -> Response:
+    """Answer with what each reason means, as a page."""
+    groups = groupby(Reason, attrgetter("group"))
+    return rendered(
+        "reasons.html",
+        groups=[(group, [*same]) for group, same in groups],
         collection=stores_of_app().settings.collection,
     )
 

@@ -1,6 +1,7 @@
 """The page for people: a search form and the views of one URI, or an error with its remedy."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
@@ -23,12 +24,15 @@ from arclink.service.pages.ego import show_graph
 from arclink.service.pages.glance import show_glance
 from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
+from arclink.service.pages.loads import loads_of
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.saving import given
 from arclink.service.pages.sites import (
+    Beginning,
     is_about_site,
     scopes_of,
+    several_typed,
     show_site,
     similar_to,
     words_typed,
@@ -48,6 +52,7 @@ home = Blueprint("home", __name__)
 _MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
 _EXAMPLES = 5
+"""Number of pages to begin with, of a store without relations."""
 _UNKNOWN = "unknown.html"
 
 _Show = Callable[[Asked, Answers, Settings, Chronicle, Axis], dict[str, object]]
@@ -71,7 +76,7 @@ def page() -> Response:
     asked = Asked(View.GLANCE, ())
     parameters = given()
     try:
-        if words := words_typed(parameters):
+        if words := several_typed(parameters) or words_typed(parameters):
             found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
             assert isinstance(found, Response)
             return found
@@ -111,17 +116,26 @@ def page() -> Response:
 def _start(store: Scans) -> Response:
     asked = Asked(View.GLANCE, ())
     if not store.last_batch():
-        return _shown("start.html", asked, sums=None, examples=[])
+        return _shown("start.html", asked, sums=None)
+    stores = stores_of_app()
     words: dict[str, object] = {"panels": [], "axis": None, "known": None, "is_whole": False}
     try:
-        words.update(show_site((), store, stores_of_app().tables))
+        words.update(show_site((), store, stores.tables))
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
     if not words["is_whole"]:
         will_change()
+    if words.get("beginnings") is None:
+        words["beginnings"] = stores.once(_beginnings)
+    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
+
+
+def _beginnings(store: Answers) -> list[Beginning]:
+    """Return pages to begin with, of a store without relations."""
     with store.snapshot():
-        sums, examples = store.sums(), [*example_pages(store, _EXAMPLES)]
-    return _shown("start.html", asked, sums=sums, examples=[*map(printable_uri, examples)], **words)
+        pages = example_pages(store, _EXAMPLES)
+    newest = f"{datetime.now(UTC):%Y%m%d}"
+    return [Beginning(printable_uri(uri), browse_address(newest, uri)) for uri in pages]
 
 
 def _site(parameters: Sequence[tuple[str, str]]) -> Response:

@@ -408,6 +408,14 @@ RESOURCES: Sequence[Resource] = (
         is_of_store=False,
     ),
     Resource(
+        "/docs/reasons",
+        "reasons",
+        "What each reason means, as a page.",
+        {"text/html": TEXT},
+        (414,),
+        is_of_store=False,
+    ),
+    Resource(
         "/openapi.json",
         "openapi",
         "This description.",

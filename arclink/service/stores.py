@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar, cast
 
 from flask import Flask, current_app
 
@@ -28,6 +28,8 @@ from arclink.subsets.catalog import Definition, StoredSubset, SubsetCatalog, sub
 from arclink.subsets.language import SelectionError
 from arclink.subsets.opener import subset_in
 from arclink.subsets.view import SubsetStore
+
+T = TypeVar("T")
 
 _EXTENSION: Final = "arclink"
 
@@ -78,6 +80,7 @@ class Stores:
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None
+        self._once: dict[Callable[..., object], tuple[str, object]] = {}
 
     def current(self) -> Scans:
         """Return this thread's store.
@@ -98,6 +101,20 @@ class Stores:
                 shown = subset_in(shown, self.catalog, self.settings.subset)
             opened = self._local.opened = _Opened(identity, whole, shown, OrderedDict())
         return opened.shown
+
+    def once(self, of: Callable[[Scans], T]) -> T:
+        """Return the result of a function of the store, called once for each state of the store.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        store = self.current()
+        version = store.state().version
+        when, made = self._once.get(of, ("", None))
+        if when != version:
+            made = of(store)
+            self._once[of] = version, made
+        return cast(T, made)
 
     def subset(self, text: str) -> SubsetStore:
         """Return a subset of this thread's store.

@@ -118,7 +118,9 @@ class ServiceTables:
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: _Making | None = None
         self._failures, self._not_before = 0, 0.0
-        self._preparing: threading.Thread | None = None
+        self._preparing: list[threading.Thread] = []
+        self._has_ended = threading.Event()
+        weakref.finalize(self, _end_preparing, self._has_ended, self._preparing)
 
     def are_made(self, store: Scans) -> bool:
         """Return whether the relations are there: to ask them does not begin to make them.
@@ -236,27 +238,29 @@ class ServiceTables:
     def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         """Begin to answer questions for the next request, unless that has begun."""
         with self._lock:
-            if self._preparing is not None and self._preparing.is_alive():
+            if any(thread.is_alive() for thread in self._preparing):
                 return
             opened.users += 1
-            self._preparing = threading.Thread(
-                target=self._answer_all, args=(opened, queries), daemon=True
-            )
-            self._preparing.start()
+            thread = threading.Thread(target=self._answer_all, args=(opened, queries), daemon=True)
+            self._preparing[:] = [thread]
+            thread.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         from arclink.questions.asking import answer_as_row, ask
         from arclink.relations.kept import keep_answers
 
+        limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
         try:
             for query in queries:
                 if query in opened.answers:
                     continue
                 with (
-                    suppress(ArclinkError),  # a page says that the answer is not there
+                    # A page says that the answer is not there.
+                    suppress(ArclinkError, NotReadyError),
                     self._gate,
-                    opened.relations.apart(seconds=_SECONDS_BETWEEN) as database,
+                    opened.relations.apart(**limits) as database,
                 ):
+                    self._end_if_over()
                     opened.keep(query, ask(database, query))
             if self._where and all(map(_is_of_everything, queries)):
                 answers = [opened.answers[query] for query in queries if query in opened.answers]
@@ -265,6 +269,15 @@ class ServiceTables:
         finally:
             with self._lock:
                 opened.users -= 1
+
+    def _end_if_over(self) -> None:
+        """Check whether the process goes on.
+
+        Raises:
+            NotReadyError: It ends.
+        """
+        if self._has_ended.is_set():
+            raise NotReadyError("the service ends")
 
     def _relations(self, store: Scans) -> _Opened:
         with analysis_extra():
@@ -345,6 +358,14 @@ class ServiceTables:
             pause,
             why,
         )
+
+
+def _end_preparing(has_ended: threading.Event, threads: Sequence[threading.Thread]) -> None:
+    """Let threads end their question: Python cannot end one that is inside of DuckDB."""
+    has_ended.set()
+    for thread in threads:
+        if thread is not threading.current_thread():  # which drops the last reference to the tables
+            thread.join(_SECONDS)
 
 
 def _is_of_everything(query: AskQuery) -> bool:

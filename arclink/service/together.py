@@ -36,7 +36,7 @@ class Together:
         self._threads = {name: ThreadPoolExecutor(_THREADS, name) for name in stores}
 
     def __call__(self, work: Callable[[Stores], T]) -> Mapping[str, tuple[T | None, str]]:
-        """Return, by collection, the result of ``work`` or in words why there is none.
+        """Return, by collection, the result of ``work``, or in words why it is missing.
 
         Args:
             work: A function of this request.

@@ -290,7 +290,10 @@ def test_narrow_screens_do_not_scroll_sideways(
         addresses = [
             f"{service.base_url}/",
             f"{service.base_url}/demo/",
+            f"{service.base_url}/?uri=http://www.kalvik2010.example/",
+            f"{service.base_url}/?uri=curling",
             f"{service.base_url}/demo/docs",
+            f"{service.base_url}/demo/docs/reasons",
             f"{service.base_url}/demo/select?subset=domain:example",
             service.view("glance", uri="http://nothing.example/"),
         ]

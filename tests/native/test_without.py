@@ -29,7 +29,9 @@ def tables_of_a_build(archive: Path, store: Path, switch: str) -> dict[str, list
     with closing(sqlite3.connect(store)) as opened:
         ((number, manifest),) = opened.execute("SELECT number, manifest FROM batches").fetchall()
         timeless = {
-            key: value for key, value in json.loads(manifest).items() if key != "cpu seconds"
+            key: value
+            for key, value in json.loads(manifest).items()
+            if key not in ("cpu seconds", "loaded")
         }
         opened.execute(
             "UPDATE batches SET manifest = ? WHERE number = ?", (json.dumps(timeless), number)

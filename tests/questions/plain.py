@@ -24,7 +24,7 @@ from arclink.uris.surts import surt_of
 
 Row = tuple[Any, ...]
 
-_TIMELESS = ("vanished", "find", "changed", "near")
+_TIMELESS = ("vanished", "find", "begin", "changed", "near")
 """Questions whose rows have no period."""
 
 _DIGITS = {"year": 4, "month": 6, "day": 8}
@@ -890,6 +890,50 @@ def _find(asked: Plain) -> Rows:
     return _ordered(rows, 3, 4)
 
 
+def _begin(asked: Plain) -> Rows:
+    pages: dict[tuple[int, str], list[Capture]] = defaultdict(list)
+    links: dict[tuple[int, str], list[Seen]] = defaultdict(list)
+    hosts: dict[tuple[int, str | None], list[tuple[tuple[int, int, str], Row]]] = defaultdict(list)
+    for number, capture in asked.of_part:
+        pages[number, capture.page.surt].append(capture)
+    for seen in asked.inlinks:
+        links[seen.number, seen.target.surt].append(seen)
+    for key, captures in pages.items():
+        read = [
+            one.time
+            for one in captures
+            if one.content is not None
+            and one.status is not None
+            and 200 <= one.status < 300
+            and one.mime in ("text/html", "application/xhtml+xml")
+        ]
+        if not read:
+            continue
+        texts: dict[str, set[str]] = defaultdict(set)
+        for one in links[key]:
+            if one.label[1]:
+                texts[one.label[1]].add(one.page.surt)
+        name = min(one.page.uri for one in captures)
+        counts = _hosts(links[key]), _pages(links[key])
+        row = (
+            name,
+            _newest((one for one in captures if one.title), "title"),
+            min(texts, key=lambda text: (-len(texts[text]), text), default=None),
+            *counts,
+            len(captures),
+            max(read),
+        )
+        order = (-counts[0], -counts[1], name)
+        hosts[key[0], captures[0].page.host].append((order, row))
+    placed = [
+        (number, place, order, row)
+        for (number, _), rows in hosts.items()
+        for place, (order, row) in enumerate(sorted(rows)[:10])
+    ]
+    placed.sort(key=lambda one: one[:3])
+    return [(number, "", row) for number, _, _, row in placed]
+
+
 def _letters(one: str, other: str) -> int:
     """Return the number of letters that are added, missing or other (Levenshtein)."""
     row: list[int] = [*range(len(other) + 1)]
@@ -961,6 +1005,7 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "captures": _captures,
     "churn": _churn,
     "hosts": _hosts_of,
+    "begin": _begin,
     "pages": _pages_of,
     "find": _find,
     "near": _near,

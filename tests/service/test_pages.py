@@ -40,9 +40,11 @@ def test_the_front_has_a_form_and_pages_to_begin_with(client: FlaskClient) -> No
     assert response.mimetype == "text/html"
     assert html.css_first("form[role=search] input[name=uri]") is not None
     assert words(html.css_first("label[for=uri]"))
-    assert hrefs(html, "ul.examples a") == [
+    assert hrefs(html, "ul.beginnings a") == [
         "?uri=http%3A%2F%2Fa.example%2F",
+        f"browse/{T2}/{A}",
         "?uri=http%3A%2F%2Fb.example%2F",
+        f"browse/{T1}/{B}",
     ]
     assert (
         "6 links (repeats on a page count) from 3 distinct page contents, captured between 3 "

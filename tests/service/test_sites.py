@@ -62,11 +62,71 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     shown = page(client, SITE)
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
-    assert panels == [QUESTIONS[name].asks for name in sites._AT_A_GLANCE]
+    assert panels == [
+        sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
+    ]
+    assert "All pages of a.example and of the hosts below it." in words(shown.css_first(".about"))
     tabs = hrefs(shown, "nav.views a")
     assert len(tabs) == 1 + len(QUESTIONS)
     for href in [*tabs, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
         assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
+    for query in ("", SITE):
+        for panel in page(client, query).css(".panel"):
+            if heads := panel.css("thead th"):
+                last = words(heads[-1])
+                assert last in (
+                    *(
+                        "Linking hosts",
+                        "Linking pages",
+                        "Links",
+                        "Captures",
+                        "Changes",
+                        "Last seen",
+                    ),
+                ), words(panel)
+                assert not heads[-1].css(".hidden")
+
+
+def test_numbers_at_a_glance_are_one_click_from_those_of_each_year(client: FlaskClient) -> None:
+    for query in ("", SITE):
+        hrefs_of_years = [href for href in hrefs(page(client, query), ".panel a") if "by=" in href]
+        assert len(hrefs_of_years) >= 4
+        for href in hrefs_of_years:
+            first = page(client, href).css_first("table.question thead th")
+            assert words(first) == "Period"
+
+
+def test_none_from_other_sites_leads_to_the_links_within_the_site() -> None:
+    own = [link("http://a.example/b", "own")]
+    client = client_of(lambda: MemoryStore([Page(A, "20100101000000", own)]))
+    (panel,) = (
+        node for node in page(client, SITE).css(".panel") if "Which other sites" in words(node)
+    )
+    assert "Links within a site are not among these: see all links." in words(panel)
+    (href,) = [node.attributes["href"] or "" for node in panel.css("a")]
+    (row,) = page(client, href).css("table.question tbody tr")
+    assert words(row).startswith("a.example")
+
+
+@pytest.mark.parametrize(
+    ("typed", "linkers"),
+    [
+        pytest.param("http://b.example/  http://c.example/?q=1&r=2", ["a.example"], id="pages"),
+        pytest.param("*.b.example *.a.example", [], id="sites"),
+    ],
+)
+def test_several_addresses_in_the_field_are_asked_about_together(
+    client: FlaskClient, typed: str, linkers: list[str]
+) -> None:
+    response = client.get("/", query_string={"uri": typed}, follow_redirects=True)
+    shown = LexborHTMLParser(response.data)
+    assert words(shown.css_first("#view h2")) == QUESTIONS["common"].asks
+    assert all(one in words(shown.css_first(".about .known")) for one in typed.split())
+    assert [words(row.css_first("th")) for row in shown.css("tbody tr")] == linkers
 
 
 def test_a_changed_page_leads_to_its_changes_between_these_times(client: FlaskClient) -> None:
@@ -248,15 +308,17 @@ def test_answers_that_take_long_are_made_meanwhile(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
-    first = client.get(f"/{SITE}")
-    assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
-    assert "ETag" not in first.headers  # the page will have more, of the same state of the store
+    for query in (SITE, ""):
+        first = client.get(f"/{query}")
+        assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
+        assert "ETag" not in first.headers  # else a browser that reloads it gets a 304
     end = time.monotonic() + 60
     while "takes longer" in words(page(client, SITE)) and time.monotonic() < end:
         time.sleep(0.1)
     last = client.get(f"/{SITE}")
     assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
-    assert "ETag" in last.headers
+    known = {"If-None-Match": last.headers["ETag"]}
+    assert client.get(f"/{SITE}", headers=known).status_code == 304
 
 
 def test_answers_about_the_archive_are_kept_for_the_next_process(
@@ -350,10 +412,60 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        QUESTIONS[name].asks for name in sites._AT_A_GLANCE
+        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_the_front_has_pages_of_different_hosts_to_begin_with() -> None:
+    """Each with its title, the words that lead to it, its links, and its replay."""
+    hub = [link("http://one.example/", "the best"), link("http://one.example/b", "second")]
+    pages = [
+        Page("http://one.example/", "20100101000000", [], title="One <i>"),
+        Page("http://one.example/", "20100201000000", None, status="404", reason="MEMENTO_STATUS"),
+        Page("http://one.example/b", "20100101000000", [], title="Second of one"),
+        Page("http://two.example/", "20100101000000", hub),
+        Page("http://three.example/", "20100101000000", [*hub, link("http://two.example/")]),
+        Page("http://four.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED"),
+    ]
+    client = client_of(lambda: MemoryStore(pages))
+    shown = page(client).css("ul.beginnings li")
+    assert [words(row) for row in shown] == [
+        "One <i> http://one.example/ 2 hosts link to it, most often as “the best”. "
+        "See the page then",
+        "http://two.example/ 1 host links to it. See the page then",
+        "http://three.example/ No page that was captured links to it. See the page then",
+        "Second of one http://one.example/b 2 hosts link to it, most often as “second”. "
+        "See the page then",
+    ]
+    links = hrefs(page(client), "ul.beginnings a")
+    assert links[:2] == [
+        "?uri=http%3A%2F%2Fone.example%2F",
+        "browse/20100101000000/http://one.example/",
+    ]
+    for href in links:
+        assert client.get(f"/{href}").status_code == 200, href
+
+
+def test_the_front_without_tables_has_pages_to_begin_with(tmp_path: Path) -> None:
+    store = tmp_path / "links.db"
+    load_pages(store, tmp_path / "graph", [PAGES])
+    (tmp_path / "links.db.tables").write_text("in the way")  # no tables can be made here
+    client = client_of(str(store))
+    front = page(client)
+    assert [words(node) for node in front.css(".beginnings .title")] == [A, "http://b.example/"]
+    assert "What the archive is about: " in words(front)
+    for href in hrefs(front, "ul.beginnings a"):
+        found = client.get(f"/{href}", follow_redirects=True)
+        assert found.status_code == 200, href
+
+
+def test_all_pages_with_titles_are_one_click_from_the_front(client: FlaskClient) -> None:
+    (href,) = (href for href in hrefs(page(client), ".ways a") if "pages" in href)
+    table = page(client, href).css_first("table[data-sortable]")
+    assert [words(cell) for cell in table.css("thead th")][:2] == ["Name", "Title"]  # type: ignore[union-attr]  # it is there
 
 
 def test_few_questions_run_at_a_time_and_the_others_are_told(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arclink.access.chronicles import answer_chronicle
-from arclink.access.declarations import sort_out
+from arclink.access.declarations import BadParameterError, sort_out
 from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, Bar
@@ -12,7 +12,13 @@ from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.service.pages.requests import about
-from arclink.service.pages.sites import captures_over, is_about_site, short_query, words_typed
+from arclink.service.pages.sites import (
+    captures_over,
+    is_about_site,
+    several_typed,
+    short_query,
+    words_typed,
+)
 from arclink.service.stores import Stores
 from arclink.service.tables import NotReadyError
 from arclink.store.protocols import StoreSums
@@ -67,7 +73,7 @@ def _time(text: str) -> Timestamp | None:
 
 
 def card_of(stores: Stores) -> Card:
-    """Return what a collection is; this makes no relations.
+    """Return the card of a collection; this makes no relations.
 
     Raises:
         StoreError: Its store cannot be read.
@@ -144,6 +150,8 @@ class Search:
         given = [("uri", text)]
         self._page: LinkQuery | None = None
         self._questions: Sequence[AskQuery] = ()
+        if several_typed(given):
+            raise BadParameterError("uri", text, "one address, or words")
         if words := words_typed(given):
             find = AskQuery.of(sort_out([("words", text)], ASK_PARAMETERS), name="find")
             self.href, self.column = words, "Pages"
@@ -162,7 +170,7 @@ class Search:
         return len(self._questions) == 1
 
     def __call__(self, stores: Stores) -> Found:
-        """Return what a collection knows; this makes no relations.
+        """Return the knowledge of a collection; this makes no relations.
 
         Raises:
             StoreError: Its store cannot be read.
@@ -195,7 +203,7 @@ class Search:
 
 
 def _page_in(stores: Stores, query: LinkQuery) -> Found:
-    """Return what a store knows about a page, in the numbers of the page about it."""
+    """Return the knowledge of a store about a page, in the numbers of the page about it."""
     budget = replace(
         stores.settings.budget, look_ups=min(stores.settings.budget.look_ups, _MOST_LOOK_UPS)
     )

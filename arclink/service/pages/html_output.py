@@ -21,6 +21,8 @@ site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
 
 _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
+_LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
+"""A link to another document, in brackets."""
 _POLICY = (
     "default-src 'none'; style-src {static}; script-src {static}; img-src {static} blob:; "
     "connect-src {fetched}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -84,6 +86,16 @@ def pieces(uri: str) -> list[str]:
     ['http:/', '/', 'a.', 'example/', 'b-', 'c']
     """
     return [piece for piece in _PIECES.findall(uri) if piece]
+
+
+@site.app_template_filter("without_marks")
+def without_marks(text: str) -> str:
+    """Return a sentence of Markdown as plain text.
+
+    >>> without_marks("The path ends in `.jpg` ([filter rules](reference/filter.md#rules)).")
+    'The path ends in .jpg.'
+    """
+    return _LINK.sub("", text).replace("`", "")
 
 
 @site.app_template_filter("number")

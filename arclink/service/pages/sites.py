@@ -1,5 +1,6 @@
 """A site or the whole archive, for people: at a glance, and one question at a time."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,7 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.service.pages.browse import browse_address
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
 from arclink.service.pages.growing import Growing, grown
@@ -60,8 +62,33 @@ _AT_A_GLANCE = (
 )
 """The questions at a glance, in their order."""
 
-_FROM_OUTSIDE = ("linkers", "words", "new-words", "led-to")
-"""Those of them that are about links from other sites only, or to them."""
+_FROM_OUTSIDE = {
+    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
+    "words": (
+        "With which words did other sites link to it?",
+        "With which words did sites link to each other?",
+    ),
+    "new-words": (
+        "Which words of other sites appeared and disappeared?",
+        "Which words of links appeared and disappeared?",
+    ),
+    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
+}
+"""Those of them that are about links from other sites only, or to them: what they ask then about a
+site, and about the whole archive."""
+
+_SUBJECTS = {
+    QuestionScope.PREFIX: "All pages whose addresses begin like this.",
+    QuestionScope.HOST: "All pages of this host.",
+    QuestionScope.DOMAIN: "All pages of {host} and of the hosts below it.",
+}
+"""What the heading means, by scope."""
+
+_COLUMNS = {
+    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
+    **dict.fromkeys(("new-words", "rising"), "linking pages"),
+}
+"""Names of the numbers of some of them, if the name of the column does not say it."""
 
 _MOST_LANES = 12
 """Number of rows that are drawn through time."""
@@ -73,6 +100,7 @@ _MOST_SIMILAR = 5
 """Number of pages, and of hosts, with almost the address of a page that is unknown."""
 
 _OF_ADDRESSES = frozenset(".:/")
+_IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
 
 _TIMES = frozenset({"first", "last", "last_without", "since", "host_last"})
 _WORDS = frozenset({"text", "term", "title", "title_before"})
@@ -103,10 +131,12 @@ class Panel:
         name: Its name, also that of its picture.
         asks: The question.
         href: Where the whole answer is.
-        column: The number that rows are ordered by; empty without one.
+        column: What the numbers of its rows are.
         rows: The first rows: what, why it is in the list (None if the question has no states), and
             its number or time. None if the answer is not made yet.
         total: Number of all rows.
+        inside: Where the answer is that has links within a site, too; empty if this one has them.
+        by_year: Where the answer is for each year; empty if rows have periods or times anyway.
         tables: The formats of the whole answer, and their addresses.
     """
 
@@ -116,7 +146,28 @@ class Panel:
     column: str
     rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
     total: int
+    inside: str
+    by_year: str
     tables: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A captured page that a reader may begin with.
+
+    Attributes:
+        uri: The page.
+        then: Address of its replay, at its newest capture without error.
+        title: Its title; empty if it has none, or if it is not known.
+        text: The text that most links to it have; empty if they have none, or if it is not known.
+        hosts: Number of hosts that link to it; None if it is not known.
+    """
+
+    uri: str
+    then: str
+    title: str = ""
+    text: str = ""
+    hosts: int | None = None
 
 
 def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
@@ -138,6 +189,18 @@ def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
     if not text or not text.isprintable() or is_address or len(given) > 1:
         return ""
     return _address([(ASK, "find"), (WORDS.name, text)])
+
+
+def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page about who links to all of several addresses in the field.
+
+    It is empty if they are not several addresses, each with ``http://``, ``https://`` or ``*.``.
+    """
+    given = dict(parameters)
+    parts = (given.get("uri") or "").split()
+    if len(parts) < 2 or len(given) > 1 or not all(map(_IS_WHOLE_ADDRESS.match, parts)):
+        return ""
+    return _address([*(("uri", part) for part in parts), (ASK, "common")])
 
 
 def show_site(
@@ -165,6 +228,7 @@ def show_site(
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
         "heading": _heading(query),
+        "subject": _subject(query),
         "scopes": scopes_of(written, query.scope),
         "tabs": _tabs(given, name),
     }
@@ -231,10 +295,25 @@ def _heading(query: AskQuery) -> str:
         return ""
     first: str = printable_uri(query.asked[0].written)
     if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
-        host = host_of(surt_asked("uri", as_written(first)[0]))
+        host = _host_of(query)
         first = host if query.scope is QuestionScope.HOST else f"*.{host}"
     more = len(query.asked) - 1
     return f"{first} and {more:,} more" if more else first
+
+
+def _host_of(query: AskQuery) -> str:
+    return host_of(surt_asked("uri", as_written(query.asked[0].written)[0]))
+
+
+def _subject(query: AskQuery) -> str:
+    """Return the meaning of the heading; empty for the archive and for a page."""
+    if len(query.asked) > 1:
+        written = [printable_uri(one.written) for one in query.asked]
+        return f"Together: {', '.join(written[: shown_of(len(written), _MOST_ROWS)])}"
+    subject = _SUBJECTS.get(query.scope, "")
+    if query.scope is not QuestionScope.DOMAIN:
+        return subject
+    return subject.format(host=_host_of(query))
 
 
 def _address(pairs: Iterable[tuple[str, str]]) -> str:
@@ -263,12 +342,13 @@ def _at_a_glance(
 ) -> dict[str, object]:
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [short_query(given, name) for name in ("captures", *names)]
-    captures, *answers = tables.answers(store, queries)
-    answered = [*zip(queries[1:], answers, strict=True)]
+    queries = [short_query(given, name) for name in ("captures", "begin", *names)]
+    captures, begin, *answers = tables.answers(store, queries)
+    answered = [*zip(queries[2:], answers, strict=True)]
     return {
-        "is_whole": captures is not None and None not in answers,
+        "is_whole": None not in (captures, begin, *answers),
         "known": captures and captures.known,
+        "beginnings": begin and _beginnings(begin),
         **(_through_time(captures.known) if captures else {}),
         "panels": [_panel(given, asked, answer) for asked, answer in answered],
         "pictures": {
@@ -313,28 +393,47 @@ def short_query(given: Given, name: str) -> AskQuery:
     )
 
 
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
-    question = query.question
-    pairs = [
-        *_pairs(given, EXTERNAL.name),
-        (ASK, query.name),
-        *([(EXTERNAL.name, "true")] if query.is_external else []),
+def _beginnings(answer: "AskAnswer") -> list[Beginning]:
+    return [
+        Beginning(
+            row["name"],
+            browse_address(row["last"], row["name"]),
+            row["title"] or "",
+            row["text"] or "",
+            row["hosts"],
+        )
+        for row in answer.table.to_pylist()
     ]
+
+
+def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
+    question, asks = query.question, query.question.asks
+    pairs = [*_pairs(given, EXTERNAL.name), (ASK, query.name)]
+    href, inside = _address(pairs), ""
+    external = [(EXTERNAL.name, "true")] if query.is_external else []
+    if query.is_external:
+        href, inside = _address([*pairs, *external]), href
+        asks = _FROM_OUTSIDE[query.name][query.scope is QuestionScope.ARCHIVE]
     rows = None
     if answer is not None:
         column = question.ranks or "last"
         what = question.columns[0]
         rows = [(row[what], row.get("state"), row[column]) for row in _cells(query, answer)]
+    column = _COLUMNS.get(query.name, question.ranks or "last seen")
+    has_times = question.period is not None or question.compares or not question.ranks
+    by_year = "" if has_times else f"{href}&{BY.name}=year"
     return Panel(
         query.name,
-        question.asks,
-        _address(pairs),
-        question.ranks,
+        asks,
+        href,
+        column,
         rows,
         answer.total if answer else 0,
+        inside,
+        by_year,
         table_formats(
             f"ask/{query.name}",
-            [*(pair for pair in pairs if pair[0] != ASK), (LIMIT.name, "0")],
+            [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
         ),
     )
 

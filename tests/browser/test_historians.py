@@ -1,0 +1,145 @@
+"""Questions that historians ask, answered from the front page in at most three clicks.
+
+Typing an address or words and pressing Enter is one click, and so is filling in a form.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arclink.relations.kept import relations_of
+from arclink.store.location import open_store
+from tests.browser.conftest import Service, looking
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+MOST_CLICKS = 3
+SITE = "kalvik2010.example"
+HOME = f"http://www.{SITE}/"
+
+Step = Callable[["Page"], None]
+
+
+def typing(text: str) -> Step:
+    def step(page: "Page") -> None:
+        page.fill("#uri", text)
+        page.press("#uri", "Enter")
+
+    return step
+
+
+def following(name: str, within: str = "main") -> Step:
+    def step(page: "Page") -> None:
+        page.locator(f"{within} a", has_text=name).first.click()
+
+    return step
+
+
+def panel(heading: str) -> str:
+    return f'section.panel:has(h2:has-text("{heading}"))'
+
+
+def filling(**fields: str) -> Step:
+    def step(page: "Page") -> None:
+        for name, value in fields.items():
+            page.fill(f"form.narrow [name={name.rstrip('_')}]", value)
+        page.click("form.narrow button")
+
+    return step
+
+
+QUESTIONS = {
+    "What does the archive have, of which time, and what is missing?": (
+        [],
+        ["captured between", "What is missing", "links are unknown"],
+    ),
+    "Which pages are about curling, also those that were never captured?": (
+        [typing("curling")],
+        ["Which pages have these words?", "curling-corner.example"],
+    ),
+    "How did this page look then, and who linked to it?": (
+        [following("See the page then")],
+        ["Who linked here then", "Capture 8 of 8"],
+    ),
+    "Which page was most linked in each year?": (
+        [following("year by year", panel("What is most linked?"))],
+        ["Through time", "2009", "2010"],
+    ),
+    "Who linked to this page in December 2009, and with which words?": (
+        [typing(HOME), following("Links", ".views"), filling(from_="2009-12", to="2009-12")],
+        ["aurora-daily.example", "Kalvik 2010"],
+    ),
+    "Which other sites linked to this site, year by year?": (
+        [
+            typing(f"*.{SITE}"),
+            following("year by year", panel("Which other sites linked to it?")),
+        ],
+        ["Who linked to it?", "aurora-daily.example", "2009"],
+    ),
+    "What changed on this page between two dates?": (
+        [typing(HOME), following("What changed", ".views")],
+        ["added", "removed"],
+    ),
+    "Which pages vanished, and since when?": (
+        [following("rows", panel("Which pages vanished?"))],
+        ["Which pages vanished?", "not captured again", "error"],
+    ),
+    "Which pages did others link to that the archive never captured?": (
+        [following("rows", panel("never captured"))],
+        ["never captured", "State"],
+    ),
+    "Who links to both of these sites?": (
+        [typing(f"*.{SITE} *.curling-corner.example")],
+        ["Who links to all of these?", "aurora-daily.example"],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def tabled(service: Service) -> Service:
+    """The service when the tables for questions are there."""
+    where = str(service.stores / "demo.db")
+    with open_store(where) as store:
+        relations_of(where, store)
+    return service
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["with script", "without script"])
+@pytest.mark.parametrize("asks", QUESTIONS)
+def test_an_answer_is_at_most_three_clicks_from_the_front(
+    browser: "Browser", tabled: Service, asks: str, has_script: bool
+) -> None:
+    steps, says = QUESTIONS[asks]
+    assert len(steps) <= MOST_CLICKS
+    with browser.new_context(java_script_enabled=has_script) as context:  # of several origins
+        page = context.new_page()
+        page.goto(f"{tabled.base_url}/demo/")
+        for _ in range(50):  # until all answers at a glance are there
+            if not page.get_by_text("takes longer than a page waits").count():
+                break
+            page.wait_for_timeout(200)
+            page.reload()
+        for step in steps:
+            step(page)
+            page.wait_for_load_state()
+        shown = page.locator("main").inner_text()
+        assert [one for one in says if one not in shown] == []
+
+
+def test_a_search_in_all_collections_says_which_cannot_be_read(
+    browser: "Browser", tabled: Service
+) -> None:
+    with looking(browser, tabled, may_fail=True) as page:
+        page.goto(f"{tabled.base_url}/")
+        typing(HOME)(page)
+        page.wait_for_load_state()
+        rows = [" ".join(text.split()) for text in page.locator("tbody tr").all_inner_texts()]
+        assert [row.split()[0] for row in rows] == ["demo", "hostile", "empty", "gone"]
+        assert rows[1].startswith("hostile not captured none seen")
+        assert rows[2] == "empty Unknown. It is empty: no archive file has been loaded yet."
+        assert rows[3] == "gone Unknown: it cannot be read at the moment."
+        following("demo")(page)
+        page.wait_for_load_state()
+        assert page.locator("h1").inner_text() == HOME
