@@ -18,7 +18,7 @@ from arclink.access.texts import printable
 from arclink.model import ALL_TIME
 from arclink.questions.table import QUESTIONS
 
-PICTURE: Final = "picture"
+_PICTURE: Final = "picture"
 """The parameter with the name of a picture."""
 
 _TABLES: Final = {
@@ -30,7 +30,7 @@ _TABLES: Final = {
 }
 
 
-class Saved(Protocol):
+class _Saved(Protocol):
     """A picture, or what is shown in another form, as a file."""
 
     @property
@@ -43,7 +43,7 @@ class Saved(Protocol):
         """Return the file; ``source`` says where it is from."""
 
 
-Pictures = Mapping[str, Callable[[], Saved]]
+Pictures = Mapping[str, Callable[[], _Saved]]
 """The pictures of a page by name; most requests need none of them as a file."""
 
 
@@ -83,12 +83,12 @@ def site_formats(
 
 def given() -> list[tuple[str, str]]:
     """Return the parameters of this page, without the name of a picture."""
-    return [pair for pair in request.args.items(multi=True) if pair[0] != PICTURE]
+    return [pair for pair in request.args.items(multi=True) if pair[0] != _PICTURE]
 
 
 def address_of(name: str) -> str:
     """Return the address of a picture of this page."""
-    return f"?{urlencode([*given(), (PICTURE, name)])}"
+    return f"?{urlencode([*given(), (_PICTURE, name)])}"
 
 
 def picture_file(pictures: Pictures, archive: str) -> Response | None:
@@ -101,7 +101,7 @@ def picture_file(pictures: Pictures, archive: str) -> Response | None:
     Raises:
         NotFound: The page has no such picture.
     """
-    name = request.args.get(PICTURE)
+    name = request.args.get(_PICTURE)
     if name is None:
         return None
     if name not in pictures:
