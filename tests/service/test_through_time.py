@@ -89,7 +89,8 @@ def test_a_wrong_parameter_is_a_problem_that_names_it(
 
 def test_a_406_names_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/anchors?uri={A}", headers={"Accept": "text/turtle"})
-    assert (response.status_code, response.get_json()["formats"]) == (406, ["json", "jsonl", "csv"])
+    formats = ["json", "jsonl", "csv", "spreadsheet", "parquet"]
+    assert (response.status_code, response.get_json()["formats"]) == (406, formats)
 
 
 def test_the_service_s_budget_bounds_what_is_counted() -> None:
