@@ -1,14 +1,15 @@
 """Pictures that compare rows: ranks through time, hosts against hosts, new and lost links."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
-from itertools import pairwise
-from math import log1p
+from itertools import groupby, pairwise
+from math import ceil, log1p
 
 from arclink.charts.pictures import (
     COLOURS,
     Drawing,
     colour,
+    gap,
     line,
     rect,
     shortened,
@@ -21,26 +22,34 @@ _WIDTH = 900.0
 _ROW = 24.0
 _LABEL = 230.0
 _CELL = 22.0
+_BETWEEN = 70.0
+"""Least width between the names of two periods."""
 _LINES = ("in", "out", "good", "ink", "warn", "soft")
 """Colours of lines, one after the other."""
 
 
-def ranks(title: str, periods: Sequence[str], rows: Mapping[str, Mapping[str, int]]) -> Drawing:
+def ranks(
+    title: str,
+    periods: Sequence[str],
+    rows: Mapping[str, Mapping[str, int]],
+    known: Container[str],
+) -> Drawing:
     """Return the places of rows in each period, joined by lines where periods follow each other.
 
     Args:
         title: What the picture shows.
-        periods: All periods, oldest first; those without any place are empty.
+        periods: All periods from the first to the last; those without any place are empty.
         rows: The place of each row by period, 1 for the greatest.
+        known: The periods with captures; the others are hatched.
     """
     most = max((place for places in rows.values() for place in places.values()), default=1)
     step = (_WIDTH - 2 * _LABEL) / max(1, len(periods) - 1)
     at = {period: _LABEL + number * step for number, period in enumerate(periods)}
-    every = -(-70 // int(step)) if step < 70 else 1
-    parts = []
+    every = ceil(_BETWEEN / step)
+    parts = _gaps(periods, known, _LABEL - step / 2, step, most * _ROW)
     for number, period in enumerate(periods):
-        parts.append(line(at[period], 0, at[period], most * _ROW))
         if number % every == 0:
+            parts.append(line(at[period], 0, at[period], most * _ROW))
             parts.append(text(at[period], most * _ROW + 16, in_words(period), "middle"))
     for number, (name, places) in enumerate(rows.items()):
         kind = _LINES[number % len(_LINES)]
@@ -116,24 +125,26 @@ def up_and_down(
     up: Sequence[Mapping[str, int]],
     down: Mapping[str, int],
     names: Sequence[str],
+    known: Container[str],
 ) -> Drawing:
     """Return bars up and down for each period, in one scale.
 
     Args:
         title: What the picture shows.
-        periods: All periods, oldest first.
+        periods: All periods from the first to the last.
         up: Counts by period, stacked: the first one below.
         down: Counts by period.
         names: Names of these counts: of those of ``up``, then of ``down``.
+        known: The periods with captures; the others are hatched.
     """
     kinds = ("out", "soft")[: len(up)]
     sums = [sum(counts.get(period, 0) for counts in up) for period in periods]
     most = max([*sums, *down.values(), 1])
     left, tall = 70.0, 110.0
     step = (_WIDTH - left) / max(1, len(periods))
-    every = -(-70 // int(max(step, 1))) if step < 70 else 1
+    every = ceil(_BETWEEN / step)
     middle = tall + 26
-    parts = []
+    parts = _gaps(periods, known, left, step, 2 * tall, middle - tall)
     for place, (name, kind) in enumerate(zip(names, (*kinds, "in"), strict=True)):
         x = left + place * 210
         parts += [rect(x, 0, 11, 11, kind, name), text(x + 17, 10, name, "start", "ink")]
@@ -165,3 +176,31 @@ def up_and_down(
         f'stroke="{COLOURS["soft"]}"/>'
     )
     return Drawing(title, _WIDTH, middle + tall + 28, "".join(parts))
+
+
+def _gaps(
+    periods: Sequence[str],
+    known: Container[str],
+    left: float,
+    step: float,
+    height: float,
+    top: float = 0,
+) -> list[str]:
+    """Return the runs of periods without captures: nothing is known about them.
+
+    Args:
+        periods: All periods.
+        known: Those with captures.
+        left: Where the first one begins.
+        step: Width of one.
+        height: Height of the picture of them.
+        top: Where it begins.
+    """
+    parts = []
+    for is_known, run in groupby(enumerate(periods), lambda one: one[1] in known):
+        if not is_known:
+            unknown = [*run]
+            (begin, first), (end, last) = unknown[0], unknown[-1]
+            label = f"{in_words(first)} to {in_words(last)}: no captures"
+            parts.append(gap(left + begin * step, top, (end + 1 - begin) * step, height, label))
+    return parts

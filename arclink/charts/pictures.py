@@ -136,11 +136,10 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         parts.append(
             text(left - 12, y + row.height / 2 + 4, shortened(row.label, left), "end", "ink")
         )
-        for gap in row.gaps:
-            parts.append(
-                f'<rect class="gap" fill="url(#hatch)" x="{left + wide * gap.x / 100:.1f}" '
-                f'y="{y:.1f}" width="{wide * gap.width / 100:.1f}" height="{row.height:.1f}"/>'
-            )
+        parts += [
+            gap(left + wide * one.x / 100, y, wide * one.width / 100, row.height, one.label)
+            for one in row.gaps
+        ]
         for bar in row.bars:
             tall = row.height * bar.height / 100
             if bar.height:
@@ -178,6 +177,14 @@ def rect(x: float, y: float, width: float, height: float, kind: str, title: str)
     return (
         f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
         f'fill="{colour(kind)}"><title>{escape(title)}</title></rect>'
+    )
+
+
+def gap(x: float, y: float, width: float, height: float, title: str) -> str:
+    """Return a hatched rectangle, for times of which nothing is known."""
+    return (
+        f'<rect class="gap" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+        f'fill="url(#hatch)"><title>{escape(title)}</title></rect>'
     )
 
 

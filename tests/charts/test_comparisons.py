@@ -26,7 +26,7 @@ def marks(picture: Drawing, kind: str) -> dict[str, ElementTree.Element]:
 
 def test_ranks_are_from_top_to_bottom_and_a_gap_is_no_line() -> None:
     rows = {"a": {"2009": 1, "2010": 2, "2011": 1}, "<b>": {"2009": 2, "2011": 2}}
-    picture = ranks("Places", YEARS, rows)
+    picture = ranks("Places", YEARS, rows, YEARS)
     dots = marks(picture, "circle")
     assert {*dots} == {
         *(f"a: place {place} in {year}" for year, place in rows["a"].items()),
@@ -35,6 +35,27 @@ def test_ranks_are_from_top_to_bottom_and_a_gap_is_no_line() -> None:
     y = {title: float(dot.attrib["cy"]) for title, dot in dots.items()}
     assert y["a: place 1 in 2009"] < y["a: place 2 in 2010"] == y["<b>: place 2 in 2009"]
     assert picture.elements.count('stroke-width="2.5"') == 2  # those of a
+
+
+def test_periods_without_captures_are_hatched_and_have_their_width() -> None:
+    """Ten years without captures are no step from one crawl to the next."""
+    years = [str(year) for year in range(2005, 2017)]
+    captured = {"2005", "2015", "2016"}
+    of_ranks = ranks("Places", years, {"a": dict.fromkeys(sorted(captured), 1)}, captured)
+    bars = up_and_down("Links", years, [{"2005": 1, "2016": 2}], {}, ["added", "removed"], captured)
+    for picture in (of_ranks, bars):
+        (gap,) = (one for title, one in marks(picture, "rect").items() if "no captures" in title)
+        assert gap.findtext(f"{SVG}title") == "2006 to 2014: no captures"
+        assert gap.attrib["fill"] == "url(#hatch)"
+    assert of_ranks.elements.count('stroke-width="2.5"') == 1  # from 2015 to 2016
+
+
+def test_days_of_ten_years_have_a_picture() -> None:
+    days = [str(day) for day in np.arange("2005-01-01", "2015-01-01", dtype="datetime64[D]")]
+    ends = days[0], days[-1]
+    of_ranks = ranks("Places", days, {"a": dict.fromkeys(ends, 1)}, ends)
+    bars = up_and_down("Links", days, [dict.fromkeys(ends, 1)], {}, ["added", "removed"], ends)
+    assert max(len(of_ranks.elements), len(bars.elements)) < 5_000
 
 
 def test_a_row_of_the_matrix_links_to_its_columns() -> None:
@@ -51,7 +72,7 @@ def test_a_row_of_the_matrix_links_to_its_columns() -> None:
 
 def test_what_came_is_above_and_what_went_below_in_one_scale() -> None:
     up = [{"2009": 10, "2010": 1}, {"2009": 10}]
-    picture = up_and_down("Links", YEARS, up, {"2010": 20}, ["added", "first", "removed"])
+    picture = up_and_down("Links", YEARS, up, {"2010": 20}, ["added", "first", "removed"], YEARS)
     bars = marks(picture, "rect")
     tall = {title: float(bar.attrib["height"]) for title, bar in bars.items()}
     assert tall["2009: 10 added"] * 2 == tall["2010: 20 removed"]

@@ -1,10 +1,11 @@
 """Pictures of answers: ranks through time, what appeared and disappeared, hosts against hosts."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from arclink.access.chronicles import units_between
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
 from arclink.charts.comparisons import matrix, ranks, up_and_down
@@ -51,16 +52,24 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
         return {}
     if query.name == LINKS:
         return _matrices([row for row in rows if _is_inside(query, row)], title)
-    periods = [*answer.known.by(query.windows.period)]
-    if query.name == "new-lost":
-        return {"up-and-down": _up_and_down(rows, periods, title, is_all=len(rows) == answer.total)}
-    if not query.question.ranks or query.name in _WITHOUT_RANKS or len(periods) < 2:
+    known, period = answer.known, query.windows.period
+    if not known.first or not known.last:
         return {}
-    return {"ranks": _ranks(rows, query.question.columns[0], periods, title)}
+    periods, captured = [*units_between(known.first, known.last, period)], known.by(period)
+    if query.name == "new-lost":
+        of = "" if len(rows) == answer.total else " Of the greatest rows of each period:"
+        return {"up-and-down": _up_and_down(rows, periods, f"{title}{of}", captured)}
+    if not query.question.ranks or query.name in _WITHOUT_RANKS or len(captured) < 2:
+        return {}
+    return {"ranks": _ranks(rows, query.question.columns[0], periods, title, captured)}
 
 
 def _ranks(
-    rows: Sequence[Mapping[str, Any]], what: str, periods: Sequence[str], title: str
+    rows: Sequence[Mapping[str, Any]],
+    what: str,
+    periods: Sequence[str],
+    title: str,
+    captured: Container[str],
 ) -> Drawing:
     """Return the first places of each period; its rows come in the order of places."""
     places: dict[str, dict[str, int]] = {}
@@ -72,23 +81,26 @@ def _ranks(
             places.setdefault(name, {})[row["period"]] = taken[row["period"]]
     best = sorted(places, key=lambda name: (min(places[name].values()), -len(places[name]), name))
     chosen = {name: places[name] for name in best[:_MOST_RANKED]}
-    return ranks(f"Places through time: {title}", periods, chosen)
+    return ranks(f"Places through time: {title}", periods, chosen, captured)
 
 
 def _up_and_down(
-    rows: Sequence[Mapping[str, Any]], periods: Sequence[str], title: str, *, is_all: bool
+    rows: Sequence[Mapping[str, Any]],
+    periods: Sequence[str],
+    title: str,
+    captured: Container[str],
 ) -> Drawing:
     counts: dict[str, Counter[str]] = {name: Counter() for name in _EVENTS}
     for row in rows:
         for name, by_period in counts.items():
             by_period[row["period"]] += row[name]
-    of = "" if is_all else " Of the greatest rows of each period:"
     return up_and_down(
-        f"{title}{of}",
+        title,
         periods,
         [counts["added"], counts["first_capture"]],
         counts["removed"],
         [*_EVENTS.values()],
+        captured,
     )
 
 
