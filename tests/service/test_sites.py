@@ -56,6 +56,11 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
         ]
         assert [float(words(cell).split()[0]) for cell in row.css("td.number")] == numbers
     assert f"ask/{name}?" in hrefs(shown, ".downloads a")[0]
+    if rows:
+        told = zip(shown.css(".columns-told dt"), shown.css(".columns-told dd"), strict=True)
+        assert [
+            words(column).lower().replace(" ", "_") for column, meaning in told if words(meaning)
+        ] == [*found["rows"][0]]
 
 
 def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None:

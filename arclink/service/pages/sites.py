@@ -30,7 +30,7 @@ from arclink.questions.queries import (
     WORDS,
     AskQuery,
 )
-from arclink.questions.table import QUESTIONS, QuestionScope
+from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
@@ -460,6 +460,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "known": answer.known,
         **_through_time(answer.known),
         "columns": names,
+        "meanings": {**EXTRA, **COLUMNS},
         "rows": [[row[name] for name in names] for row in rows],
         "total": answer.total,
         "lanes": lanes,

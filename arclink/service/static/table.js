@@ -1,6 +1,9 @@
 // Sorting and filtering of the rows that a table shows. Without a script, rows come in the order of the answer.
 const text = (row, column) => row.cells[column].querySelector("bdi, time")?.textContent ?? row.cells[column].textContent;
-const number = (row, column) => Number.parseInt(row.cells[column].textContent.replaceAll(",", ""), 10);
+const number = (row, column) => {
+  const found = Number.parseFloat(row.cells[column].textContent.replaceAll(",", ""));
+  return Number.isNaN(found) ? -Infinity : found; // not known
+};
 
 function sort(table, column) {
   const head = table.tHead.rows[0].cells[column];
