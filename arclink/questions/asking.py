@@ -22,6 +22,7 @@ from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
 from arclink.relations.parts import WebPart
+from arclink.relations.rows import batches_of
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.version import VERSION
 
@@ -135,7 +136,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         OperatorError: The files of the relations cannot be read.
     """
     if query.question.has_terms:
-        database.add_table("terms", _TERMS, _terms(database, query.term))
+        database.add_batches("terms", _TERMS, _terms(database, query.term))
     ready = _ready(database, query)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
     known = _known(_days(database, query, ready))
@@ -219,13 +220,26 @@ def _place(query: AskQuery, part: WebPart) -> str:
     return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
-def _terms(database: RelationsDatabase, term: Term) -> Iterator[tuple[str, str, int]]:
-    """Yield the terms of all texts, and how often each text has them; most links share a text."""
-    with database.apart() as other, other.reading("SELECT DISTINCT text FROM links") as batches:
-        for batch in batches:
-            for text in filter(None, batch.column("text").to_pylist()):
-                terms = Counter(words_of(text)) if term is Term.WORD else {text: 1}
-                yield from ((text, one, times) for one, times in terms.items())
+def _terms(database: RelationsDatabase, term: Term) -> Sequence[Any]:
+    """Return the terms of all texts, and how often each text has them, as record batches.
+
+    All are made before DuckDB reads the first one: a thread of its own would make them else, and
+    what ends an answer that takes too long cannot run there.
+    """
+    patience = database.patience()
+    texts = database.answer("SELECT DISTINCT text FROM links WHERE text <> ''").column("text")
+
+    def terms() -> Iterator[tuple[str, str, int]]:
+        for text in texts:  # most links share a text
+            one = text.as_py()
+            counts = Counter(words_of(one)) if term is Term.WORD else {one: 1}
+            yield from ((one, name, times) for name, times in counts.items())
+
+    batches = []
+    for batch in batches_of(terms(), _TERMS):
+        patience()
+        batches.append(batch)
+    return batches
 
 
 def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:

@@ -113,10 +113,32 @@ class RelationsDatabase(Closing):
 
     def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add a table, in place of one with the same name; ``columns`` is an Arrow schema."""
-        reader = arrow.RecordBatchReader.from_batches(columns, batches_of(rows, columns))
+        self.add_batches(name, columns, batches_of(rows, columns))
+
+    def add_batches(self, name: str, columns: Any, batches: Iterable[Any]) -> None:
+        """Add a table of record batches; see `add_table`."""
+        reader = arrow.RecordBatchReader.from_batches(columns, batches)
         self.connection.register("added", reader)
         self.run(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM added")
         self.connection.unregister("added")
+
+    def patience(self) -> Callable[[], None]:
+        """Return a function that raises an error from the time on when an answer is not waited for.
+
+        Raises:
+            SqlError: It takes longer than the limit.
+        """
+        limits = self._limits
+        end = time.monotonic() + limits.seconds if limits.seconds else None
+
+        def check() -> None:
+            limits.keep_on()
+            if end is not None and time.monotonic() > end:
+                raise SqlError(
+                    f"stopped after {limits.seconds:g} seconds: ask for less, or allow more time"
+                )
+
+        return check
 
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
@@ -127,7 +149,7 @@ class RelationsDatabase(Closing):
             rows: Number of rows of a record batch, about.
         """
         memory = self._memory_of_users
-        with SqlRows(self.connection, text, rows, self._limits, memory) as answer:
+        with SqlRows(self.connection, text, rows, self.patience(), memory) as answer:
             yield answer
 
     def answer(self, text: str) -> Any:
@@ -309,10 +331,9 @@ class SqlRows(Closing):
     """
 
     def __init__(
-        self, connection: Any, text: str, rows: int, limits: SqlLimits, memory: int
+        self, connection: Any, text: str, rows: int, patience: Callable[[], None], memory: int
     ) -> None:
-        self._connection, self._limits, self._memory = connection, limits, memory
-        self._end = time.monotonic() + limits.seconds if limits.seconds else None
+        self._connection, self._patience, self._memory = connection, patience, memory
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
         self._is_closed = False
@@ -347,12 +368,7 @@ class SqlRows(Closing):
             try:
                 item = self._made.get(timeout=_PATIENCE)
             except Empty:
-                self._limits.keep_on()
-                if self._end is not None and time.monotonic() > self._end:
-                    raise SqlError(
-                        f"stopped after {self._limits.seconds:g} seconds: ask for less, or allow "
-                        "more time"
-                    ) from None
+                self._patience()
                 continue
             if isinstance(item, BaseException):
                 with translated(self._memory):

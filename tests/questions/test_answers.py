@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import EXTRA, QUESTIONS
 from arclink.relations.database import RelationsDatabase, ShownRelations
+from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
@@ -174,6 +176,28 @@ def test_what_has_another_content_is_what_is_known_to_have_one(tmp_path: Path) -
         rows = _rows(database, "changed", [("uri", "*.x.example")])
     changed = {row["name"].rpartition("/")[2] for row in rows if "content" in row["state"]}
     assert changed == {name for name, (what, *_) in PAIRS.items() if what == "changed"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
+    database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may need the request that is answered, of which other threads know nothing."""
+    monkeypatch.setattr("arclink.relations.database._PATIENCE", 0)
+    threads = set()
+    with database.apart(keep_on=lambda: threads.add(get_ident())) as other:
+        ask(other, AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name))
+    assert threads == {get_ident()}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_that_takes_too_long_is_stopped(
+    database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.relations.database._PATIENCE", 0)
+    query = AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name)
+    with database.apart(seconds=1e-9) as other, pytest.raises(SqlError, match="stopped after"):
+        ask(other, query)
 
 
 # Any small archive
