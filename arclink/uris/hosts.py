@@ -85,11 +85,29 @@ def domain_of(host: Host) -> Domain:
     >>> [domain_of(Host(host)) for host in ("news.bbc.co.uk", "www2.kalvik.example", "127.0.0.1")]
     ['bbc.co.uk', 'kalvik.example', '127.0.0.1']
     """
-    if ":" in host or _NUMBERS.fullmatch(host):
+    if is_ip_address(host):
         return Domain(host)
     labels = host.split(".")
     start = _start_of_suffix(labels)
     return Domain(".".join(labels[max(start - 1, 0) :]))
+
+
+def is_ip_address(host: str) -> bool:
+    """Return whether a host is an IP address: no host is below it.
+
+    >>> [is_ip_address(host) for host in ("127.0.0.1", "::1", "1.example")]
+    [True, True, False]
+    """
+    return ":" in host or _NUMBERS.fullmatch(host) is not None
+
+
+def root_of(host: str) -> str:
+    """Return the address of the first page of a host.
+
+    >>> root_of("example.org"), root_of("::1")
+    ('http://example.org/', 'http://[::1]/')
+    """
+    return f"http://[{host}]/" if ":" in host else f"http://{host}/"
 
 
 def is_public_suffix(host: Host) -> bool:

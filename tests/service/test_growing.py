@@ -131,6 +131,106 @@ def test_what_an_embargo_hides_is_in_no_graph() -> None:
     assert 'label="d.example"' in data
 
 
+OF_PAGE = f"?uri={A}1&scope=page&ask=host-links"
+PART = [
+    Page(f"{A}1", "20090101000000", [link(B, "once")]),
+    Page(f"{A}2", "20090101000000", [link(f"{B}{number}", "often") for number in range(5)]),
+    Page(f"{A}2", "20090201000000", [link(C, "only from the other page")]),
+    Page(C, "20090101000000", [link(f"{A}1", "c"), link(B, "between neighbours")]),
+]
+
+
+@pytest.mark.parametrize("level", ["uri", "host", "domain"])
+@pytest.mark.parametrize(
+    "target", ["http://[::1]/", "http://192.0.2.1/", "http://d e.example/", "http://[::1]:8080/x"]
+)
+def test_a_graph_has_hosts_without_a_name_and_links_to_what_is_no_address(
+    target: str, level: str
+) -> None:
+    client = client_of(
+        lambda: MemoryStore([Page(A, "20090101000000", [link(B, "b"), link(target, "x")])])
+    )
+    shown = page(client, f"?ask=host-links&level={level}")
+    assert len(nodes(shown)) >= 2
+    for href in nodes(shown).values():
+        assert "*.1" not in href
+        assert "*.:" not in href
+        page(client, href)
+    graph = client.get(f"/?ask=host-links&level={level}&picture=graph")
+    assert graph.status_code == HTTPStatus.OK
+
+
+@pytest.mark.parametrize("level", ["uri", "host", "domain"])
+def test_the_names_of_a_table_lead_to_pages_about_ip_addresses(level: str) -> None:
+    targets = ["http://[::1]/", "http://192.0.2.1/"]
+    links = [link(target, "x") for target in targets]
+    client = client_of(lambda: MemoryStore([Page(A, "20090101000000", links)]))
+    names = page(client, f"?ask=host-links&level={level}").css("table.question tbody a")
+    assert len(names) == 2 * len(targets)
+    for name in names:
+        page(client, name.attributes["href"] or "")
+
+
+def test_the_page_about_an_ip_address_says_that_it_is_a_host() -> None:
+    client = client_of(lambda: MemoryStore([Page("http://[::1]/", "20090101000000", [])]))
+    shown = page(client, "?uri=http://[::1]/&scope=domain&ask=captures")
+    assert words(shown.css_first("h1")) == "::1"
+    scopes = [href for node in shown.css("a") if (href := node.attributes["href"] or "")]
+    assert "?uri=http%3A%2F%2F%5B%3A%3A1%5D%2F&scope=host" in scopes
+    assert not any("*.%3A" in href or "%2A.%3A" in href for href in scopes)
+
+
+@pytest.mark.parametrize("level", ["host", "domain"])
+def test_a_graph_about_a_page_has_the_numbers_of_this_page(level: str) -> None:
+    client = client_of(lambda: MemoryStore(PART))
+    shown = page(client, f"{OF_PAGE}&level={level}")
+    assert {words(node) for node in shown.css(".arrow title")} == {
+        "a.example → b.example: 1 links",
+        "c.example → a.example: 1 links",
+        "c.example → b.example: 1 links",  # of two neighbours
+    }
+    assert "6 links" not in words(shown)
+
+
+def test_what_is_not_made_yet_is_said_and_has_no_validator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = client_of(lambda: MemoryStore(PART))
+    monkeypatch.setattr("arclink.service.tables.ServiceTables._prepare", lambda *_: None)
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1.0)
+    for query in (OF_PAGE, "?ask=host-links&by=year"):
+        first = client.get(f"/{query}")
+        assert first.status_code == HTTPStatus.OK
+        assert "ETag" not in first.headers
+        assert "Last-Modified" not in first.headers
+        assert "The graph is being made" in words(LexborHTMLParser(first.data))
+        for name in ("network", "matrix", "graph"):
+            picture = client.get(f"/{query}&picture={name}")
+            assert picture.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+            assert picture.headers["Retry-After"]
+    assert "Only the greatest rows were read yet" in words(LexborHTMLParser(first.data))
+    picture = client.get("/?ask=host-links&by=year&picture=matrix-2009")
+    assert picture.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
+    second = client.get(f"/{OF_PAGE}", headers={"If-None-Match": first.headers.get("ETag", "")})
+    assert second.status_code == HTTPStatus.OK
+    assert nodes(LexborHTMLParser(second.data))
+    assert second.headers["ETag"]
+
+
+def test_a_graph_about_many_addresses_shows_the_first_ones_and_says_so() -> None:
+    hosts = [f"http://h{number}.example/" for number in range(growing.MOST_OPEN + 2)]
+    client = client_of(
+        lambda: MemoryStore([Page(host, "20090101000000", [link(A, "a")]) for host in hosts])
+    )
+    uris = "&".join(f"uri={host}" for host in hosts)
+    shown = page(client, f"?{uris}&scope=host&ask=host-links")
+    assert "Only the first 8 of 10 addresses are shown" in words(shown)
+    assert {*nodes(shown)} == {"a.example", *(f"h{number}.example" for number in range(8))}
+    shown = page(client, f"?{uris}&scope=host&ask=linkers")
+    assert "Only the first" not in words(shown)
+
+
 def test_pictures_of_questions_are_on_their_pages(web: FlaskClient) -> None:
     assert page(web, "?ask=most-linked&by=year&level=host").css_first(".line circle")
     new_lost = page(web, "?ask=new-lost&by=year")

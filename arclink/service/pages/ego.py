@@ -19,6 +19,7 @@ from arclink.access.members import Member
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
+from arclink.analysis.slices import Level
 from arclink.charts import network
 from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import Axis
@@ -26,11 +27,18 @@ from arclink.model import Timestamp, UriR
 from arclink.service.pages.drawn import LINKS
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
-from arclink.service.pages.requests import Asked, View, about, plain_query, refuse_others
+from arclink.service.pages.requests import (
+    Asked,
+    View,
+    about,
+    part_of,
+    plain_query,
+    refuse_others,
+)
 from arclink.service.pages.saving import site_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
-from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.hosts import domain_of, host_of, root_of
 from arclink.uris.surts import surt_of
 
 _MOST_ENDS = 12
@@ -162,9 +170,9 @@ def _grows(uri: UriR, by: str) -> str:
     """Return the address of the graph to which a reader can add nodes; empty without a host."""
     host = host_of(surt_of(uri))
     about_it = {
-        "page": [("uri", printable_uri(uri)), ("scope", "page"), ("level", "uri")],
-        "host": [("uri", f"http://{host}/"), ("scope", "host")],
-        "domain": [("uri", f"*.{domain_of(host)}"), ("level", "domain")],
+        "page": [*part_of(printable_uri(uri), Level.URI), ("level", "uri")],
+        "host": part_of(host, Level.HOST),
+        "domain": [*part_of(domain_of(host), Level.DOMAIN), ("level", "domain")],
     }
     return f"?{urlencode([*about_it[by], ('ask', LINKS)])}" if host else ""
 
@@ -184,7 +192,7 @@ def _hosts(
             Neighbour(
                 printable(host.name),
                 (printable(host.name), ""),
-                about(f"http://{host.name}/", view=View.GRAPH, **alike) if host.name else None,
+                about(root_of(host.name), view=View.GRAPH, **alike) if host.name else None,
                 host.counts.links,
                 host.counts.first.timestamp,
                 host.counts.last.timestamp,

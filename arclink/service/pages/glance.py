@@ -18,6 +18,7 @@ from arclink.service.pages.requests import Asked, View, about, download, plain_q
 from arclink.service.pages.saving import site_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
+from arclink.uris.hosts import root_of
 
 _MOST_LANES = 8
 """Number of hosts, words and targets shown if there are more; the other views show all."""
@@ -153,7 +154,7 @@ def _by_importance(words: LinkCounts) -> tuple[int, int, Timestamp, str]:
 
 def host_lane(counts: LinkCounts, axis: Axis, full: int) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
-    href = about(f"http://{counts.name}/") if counts.name else None
+    href = about(root_of(counts.name)) if counts.name else None
     return _lane(counts, href, axis, full)
 
 

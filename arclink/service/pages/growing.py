@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
+from arclink.access.declarations import BadParameterError
+from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
@@ -15,8 +17,10 @@ from arclink.model import UriR
 from arclink.questions.queries import ADDRESSES, BY, LEVEL, LIMIT, SCOPE, AskQuery
 from arclink.questions.table import QuestionScope
 from arclink.service.pages.drawn import LINKS, Ends, all_time, greatest, links_of, rows_by_ends
+from arclink.service.pages.requests import part_of
 from arclink.service.pages.saving import Pictures
 from arclink.service.tables import NotReadyError
+from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 8
 """Number of nodes whose neighbours are shown."""
+
+OF_GRAPH = ("network", "matrix", "graph")
+"""Names of its pictures and of its file."""
 
 _NEIGHBOURS = 12
 _MOST_NODES = 60
@@ -106,6 +113,7 @@ class Growing:
         left_out: Number of neighbours that are known, but not shown.
         is_all: Whether all neighbours are known.
         has_between: Whether links between neighbours are known.
+        is_all_between: Whether all of them are.
     """
 
     picture: Drawing
@@ -116,15 +124,13 @@ class Growing:
     left_out: int
     is_all: bool
     has_between: bool
+    is_all_between: bool
 
     @property
     def pictures(self) -> Pictures:
         """The graph as files."""
-        return {
-            "network": lambda: self.picture,
-            "matrix": lambda: self.matrix,
-            "graph": lambda: self.file,
-        }
+        files = (lambda: self.picture, lambda: self.matrix, lambda: self.file)
+        return dict(zip(OF_GRAPH, files, strict=True))
 
 
 def grown(
@@ -137,16 +143,22 @@ def grown(
         title: Title of the picture.
         given: The parameters of the question.
         answer: Answers a question; None if that takes too long for a page.
+
+    Raises:
+        NotReadyError: The answer to the question takes too long for a page.
     """
     first = answer(query)
-    if first is None or query.level is None:
+    if first is None:
+        raise NotReadyError("this graph is being made")
+    if query.level is None:
         return None
     rows = rows_by_ends(first.table.to_pylist())
     around = links_of(rows.values())
-    is_of_nodes = query.scope is _SCOPES[query.level]
+    halves = _larger_than_parts(query)
+    is_of_nodes = query.scope is _SCOPES[query.level] and not halves
     opened = _opened(query, around) if is_of_nodes else []
     chosen = dict.fromkeys([*opened, *_chosen(opened, around)])
-    nodes = [*chosen][:_MOST_NODES]
+    nodes = [name for name in chosen if _can_be_asked(query.level, name)][:_MOST_NODES]
     if not around or not nodes:
         return None
     kept = [
@@ -159,7 +171,9 @@ def grown(
     if query.scope is not QuestionScope.ARCHIVE:
         asked = [*_about(query.level, nodes), *kept, (LIMIT.name, str(_BETWEEN))]
         between = answer(AskQuery.from_parameters(asked, name=LINKS))
-        rows |= rows_by_ends(between.table.to_pylist()) if between else {}
+        others = rows_by_ends(between.table.to_pylist()) if between else {}
+        # Those of the part are its own numbers: a node may be more than the part.
+        rows = {ends: row for ends, row in others.items() if halves.isdisjoint(ends)} | rows
     shown = {ends: row for ends, row in rows.items() if {*ends} <= {*nodes}}
     picture = network(
         title,
@@ -176,7 +190,18 @@ def grown(
     is_all = first.total <= first.table.num_rows
     has_between = between is not None or query.scope is QuestionScope.ARCHIVE
     links = all_time(links_of(shown.values()), title)
-    return Growing(picture, links, file, len(nodes), len(shown), left_out, is_all, has_between)
+    is_all_between = between is None or between.total <= between.table.num_rows
+    return Growing(
+        picture,
+        links,
+        file,
+        len(nodes),
+        len(shown),
+        left_out,
+        is_all,
+        has_between,
+        is_all_between,
+    )
 
 
 def _chosen(opened: Sequence[str], around: Mapping[Ends, int]) -> list[str]:
@@ -202,9 +227,32 @@ def _opened(query: AskQuery, around: Mapping[Ends, int]) -> list[str]:
 
 def _about(level: Level, nodes: Sequence[str]) -> list[tuple[str, str]]:
     """Return the parameters of questions about nodes."""
-    form = {Level.URI: "{}", Level.HOST: "http://{}/", Level.DOMAIN: "*.{}"}[level]
-    scope = [] if level is Level.DOMAIN else [(SCOPE.name, _SCOPES[level].value)]
-    return [*((ADDRESSES.name, form.format(node)) for node in nodes), *scope]
+    return [*(part_of(node, level)[0] for node in nodes), (SCOPE.name, _SCOPES[level].value)]
+
+
+def _can_be_asked(level: Level, name: str) -> bool:
+    """Return whether a question can be about a node: links may lead to what is no URI."""
+    try:
+        AskQuery.from_parameters(_about(level, [name]), name=LINKS)
+    except BadParameterError:
+        return False
+    return True
+
+
+def _larger_than_parts(query: AskQuery) -> frozenset[str]:
+    """Return the names of nodes of which only a part is asked about."""
+    if query.scope is QuestionScope.ARCHIVE or query.level in (None, Level.URI):
+        return frozenset()
+    hosts = [host_of(surt_asked(ADDRESSES.name, as_written(one.written)[0])) for one in query.asked]
+    if query.level is Level.HOST:
+        is_part = query.scope in (QuestionScope.PAGE, QuestionScope.PREFIX)
+        return frozenset(map(printable, hosts)) if is_part else frozenset()
+    is_domain = query.scope is QuestionScope.DOMAIN
+    return frozenset(
+        printable(domain)
+        for host, domain in zip(hosts, map(domain_of, hosts), strict=True)
+        if not is_domain or str(host) != domain
+    )
 
 
 def _drawn_node(

@@ -8,6 +8,9 @@ from urllib.parse import urlencode
 
 from arclink.access.queries import KINDS, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
+from arclink.analysis.slices import Level
+from arclink.questions.table import QuestionScope
+from arclink.uris.hosts import is_ip_address, root_of
 
 
 class View(Enum):
@@ -128,6 +131,16 @@ def about(uri: str, view: View = View.GLANCE, **parameters: str | None) -> str:
     """
     pairs = ((name.rstrip("_"), value) for name, value in parameters.items() if value)
     return address(view, [("uri", printable_uri(uri)), *pairs])
+
+
+def part_of(name: str, level: Level) -> list[tuple[str, str]]:
+    """Return the parameters of a question about a page, host or domain; the address is first."""
+    if level is Level.URI:
+        return [("uri", name), ("scope", QuestionScope.PAGE.value)]
+    if level is Level.DOMAIN and not is_ip_address(name):
+        return [("uri", f"*.{name}")]
+    scope = QuestionScope.HOST if level is Level.HOST else QuestionScope.DOMAIN
+    return [("uri", root_of(name)), ("scope", scope.value)]
 
 
 def download(path: str, parameters: Iterable[tuple[str, str]]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,13 +35,13 @@ from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
-from arclink.service.pages.growing import Growing, grown
+from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, Growing, grown
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import View, about
+from arclink.service.pages.requests import View, about, part_of
 from arclink.service.pages.saving import table_formats
 from arclink.service.tables import NotReadyError, ServiceTables
 from arclink.store.protocols import Scans
-from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer, KnownCaptures
@@ -256,11 +257,12 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
                 pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
                 places.append((f"{below}*", _address(pairs), is_prefix))
         if host:
-            of_host = [("uri", f"http://{host}/"), (SCOPE.name, QuestionScope.HOST.value)]
-            places.append((host, _address(of_host), scope is QuestionScope.HOST))
-            for name in dict.fromkeys((host, domain_of(host))):
+            is_ip = is_ip_address(host)
+            is_of_host = scope is QuestionScope.HOST or (is_ip and scope is QuestionScope.DOMAIN)
+            places.append((host, _about(host, Level.HOST), is_of_host))
+            for name in () if is_ip else dict.fromkeys((host, domain_of(host))):
                 is_here = scope is QuestionScope.DOMAIN and name == host
-                places.append((f"*.{name}", _address([("uri", f"*.{name}")]), is_here))
+                places.append((f"*.{name}", _about(name, Level.DOMAIN), is_here))
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
@@ -296,7 +298,8 @@ def _heading(query: AskQuery) -> str:
     first: str = printable_uri(query.asked[0].written)
     if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
         host = _host_of(query)
-        first = host if query.scope is QuestionScope.HOST else f"*.{host}"
+        is_one = query.scope is QuestionScope.HOST or is_ip_address(host)
+        first = host if is_one else f"*.{host}"
     more = len(query.asked) - 1
     return f"{first} and {more:,} more" if more else first
 
@@ -313,7 +316,8 @@ def _subject(query: AskQuery) -> str:
     subject = _SUBJECTS.get(query.scope, "")
     if query.scope is not QuestionScope.DOMAIN:
         return subject
-    return subject.format(host=_host_of(query))
+    host = _host_of(query)
+    return _SUBJECTS[QuestionScope.HOST] if is_ip_address(host) else subject.format(host=host)
 
 
 def _address(pairs: Iterable[tuple[str, str]]) -> str:
@@ -442,10 +446,13 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
 
 
 def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
+    asked = len(query.asked)
+    if query.name == LINKS:
+        query = replace(query, asked=query.asked[:MOST_OPEN])
     answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
-    pictures, growing = _drawn(given, query, answer, store, tables)
+    pictures, growing, unmade = _drawn(given, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
@@ -466,6 +473,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "lanes": lanes,
         "full": full,
         "lanes_axis": lanes_axis,
+        "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
         "everything": _address([*everything, (ASK, query.name)])
         if answer.total > len(rows)
         else None,
@@ -483,13 +491,20 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "downloads": table_formats(f"ask/{query.name}", everything),
         "drawn": pictures,
         "growing": growing,
+        "is_whole": not unmade,
+        "unmade": unmade,
         "pictures": {
             **_captures_picture(query, answer.known),
             **lanes_pictures,
             **{name: partial(_same, picture) for name, picture in pictures.items()},
             **(growing.pictures if growing else {}),
+            **dict.fromkeys(unmade, _not_made),
         },
     }
+
+
+def _not_made() -> Drawing:
+    raise NotReadyError("this picture is being made")
 
 
 def _same(picture: Drawing) -> Drawing:
@@ -498,18 +513,26 @@ def _same(picture: Drawing) -> Drawing:
 
 def _drawn(
     given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
-) -> tuple[dict[str, Drawing], Growing | None]:
-    """Return the pictures of an answer, and the graph that grows if it has links."""
+) -> tuple[dict[str, Drawing], Growing | None, Sequence[str]]:
+    """Return the pictures of an answer, and the graph that grows if it has links.
+
+    The names are those of pictures that are not made yet, or of a part of their rows only.
+    """
     title = _title(query)
     if query.name != LINKS:
-        return drawn(query, answer, title), None
+        return drawn(query, answer, title), None, ()
 
     def ask(asked: AskQuery) -> "AskAnswer | None":
         return tables.answers(store, [asked])[0]
 
     wide = pairs_query(query)
-    growing = grown(replace(wide, windows=EVER), title, _pairs(given), ask)
-    return drawn(query, ask(wide) or answer, title), growing
+    growing, unmade = None, [*OF_GRAPH]
+    with suppress(NotReadyError):
+        growing = grown(replace(wide, windows=EVER), title, _pairs(given), ask)
+        unmade = [*OF_GRAPH] if growing and not growing.has_between else []
+    pairs = ask(wide)
+    pictures = drawn(query, pairs or answer, title)
+    return pictures, growing, [*unmade, *([] if pairs else pictures)]
 
 
 def _title(query: AskQuery) -> str:
@@ -596,11 +619,7 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
 
 def _about(name: str, level: Level | None) -> str:
     """Return the address of the page about a page, host or domain."""
-    if level is Level.HOST:
-        return _address([("uri", f"http://{name}/"), (SCOPE.name, QuestionScope.HOST.value)])
-    if level is Level.DOMAIN:
-        return _address([("uri", f"*.{name}")])
-    return about(name)
+    return about(name) if level in (None, Level.URI) else _address(part_of(name, level))
 
 
 def _through_time(known: "KnownCaptures") -> dict[str, object]:
