@@ -120,7 +120,7 @@ class Term(Enum):
     WORD = "word"
 
 
-_TERM = Parameter(
+TERM = Parameter(
     "of",
     "What `typical-words` counts: whole texts of links, or their words.",
     choice(Term),
@@ -148,7 +148,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
-    _TERM,
+    TERM,
     LIMIT,
 )
 
@@ -205,6 +205,8 @@ class AskQuery(DeclaredQuery):
         question = QUESTIONS[otherwise["name"]]
         scope, asked = _asked_parts(given)
         windows = BY.optional(given) or Windows(question.period)
+        if question.is_timeless:
+            windows = EVER
         if question.is_by_calendar and windows.period is None:
             raise BadParameterError(BY.name, given.text(BY), "day, month or year in this question")
         return cls(

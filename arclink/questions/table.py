@@ -51,6 +51,7 @@ class Question:
         level: How pages are named if the caller does not say; None if rows are no hosts either.
         is_by_calendar: Whether it compares a period with others, so that windows of any other time
             make no sense.
+        is_timeless: Whether its rows are about all time together, or about two times.
         has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
@@ -68,6 +69,7 @@ class Question:
     is_of_links: bool = True
     compares: bool = False
     is_by_calendar: bool = False
+    is_timeless: bool = False
     has_terms: bool = False
 
 
@@ -199,6 +201,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         compares=True,
+        is_timeless=True,
     ),
     "words": Question(
         "With which words?",
@@ -344,6 +347,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "title", "text", "hosts", "pages", "captures", "last"),
         Basis.PART,
         level=None,
+        is_timeless=True,
     ),
     "pages": Question(
         "Which pages does it have?",
@@ -364,6 +368,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "found_in", "title", "hosts", "captures"),
         level=None,
         is_of_links=False,
+        is_timeless=True,
     ),
     "near": Question(
         "Which addresses are almost the same?",
@@ -371,11 +376,12 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
         "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
         "the path, or in the host. For a host or domain, its first page is compared. Those with "
-        "fewest other letters come first.",
+        "fewest other letters come first; texts of more than 200 letters are not compared.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,
         is_of_links=False,
+        is_timeless=True,
     ),
     "vanished": Question(
         "Which pages vanished?",
