@@ -250,7 +250,7 @@ def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
     read = [(text, *_read(text, scope)) for text in texts]
     scopes = {one for _, one, _ in read}
     if len(scopes) > 1:
-        why = "are pages, prefixes or domains, but all of one kind; say which with scope"
+        why = "must all be pages, prefixes or domains; say which with scope"
         raise ConflictError(ADDRESSES.name, texts[-1], why)
     return scopes.pop(), tuple(AskedPart(text, part) for text, _, part in read)
 

@@ -58,7 +58,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         return
     why = "" if answer.total else answer.why_unknown
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
-    read = "" if known.known == known.captures else f", the links of {known.known:,} known"
+    read = "" if known.known == known.captures else f", links known for {known.known:,}"
     yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
     if query.question.is_of_links:
         yield kinds_line(query.kinds)

@@ -91,7 +91,10 @@ COLUMNS: Mapping[str, str] = {
         "pages have."
     ),
     "term": "Text of the links, or a word of these (`of`).",
-    "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
+    "tf_idf": (
+        "Weight of the term: `tf` · log10(N / `df`); N: pages, hosts or domains to which any text "
+        "leads."
+    ),
     "tf": "How often distinct links have the term: page, target, kind, text and rel.",
     "df": (
         "Number of pages, hosts or domains of the archive to which links with the term lead, at "
@@ -168,8 +171,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Which links appeared and disappeared?",
         "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
-        "which they did. A link is a page and a target; if captures between others lack it, it "
-        "counts as one. A link of a page's first known capture may be older; so it is not counted "
+        "which they did. A link is a page and a target; one that was missing for a while counts "
+        "once. A link of a page's first known capture may be older; so it is not counted "
         "as added.",
         "",
         ("name", "added", "first_capture", "removed"),
@@ -284,9 +287,9 @@ QUESTIONS: Mapping[str, Question] = {
     "host-links": Question(
         "What links to what around it?",
         "Graph",
-        "A row for each two hosts, domains or pages of which one links to the other, and at least "
-        "one is the part, those with most links first. Links of a host to itself are left out. All "
-        "variants of a page are one page.",
+        "A row for each pair of hosts, domains or pages of which the first links to the second, "
+        "and at least one is in the part; those with most links first. Links of a host to itself "
+        "are left out. All variants of a page are one page.",
         "links",
         ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
@@ -302,8 +305,7 @@ QUESTIONS: Mapping[str, Question] = {
         "What else do its linkers link to?",
         "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
-        "those with most linking hosts first. Everything is in the archive: without address, there "
-        "is no other.",
+        "those with most linking hosts first. It needs an address.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
     ),
@@ -323,7 +325,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Churn",
         "A row for each host, domain or page of it with captures that can be compared, those with "
         "most changes first. Each capture with known links is compared with the one before it of "
-        "the same page, in the period of the later one; an error or a redirect has no links.",
+        "the same page, in the period of the later one; an error or a redirect has no "
+        "links: a page that becomes one loses all.",
         "",
         ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
         Basis.PART,
