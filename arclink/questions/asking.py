@@ -113,6 +113,17 @@ class AskAnswer:
     known: KnownCaptures
     captures: Mapping[str, int]
 
+    @property
+    def why_unknown(self) -> str:
+        """Why no row does not mean "none"; empty if it does."""
+        counts = self.captures.values()
+        if not self.known.captures or (counts and not any(counts)):
+            return "nothing was captured then"
+        if self.query.question.is_by_calendar and len(self.captures) == 1:
+            (only,) = self.captures
+            return f"all captures are of {only}, so there is nothing to compare"
+        return ""
+
     def to_pandas(self) -> "pd.DataFrame":
         """Return the rows as a pandas frame."""
         frame: pd.DataFrame = self.table.to_pandas()
@@ -146,7 +157,8 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
 
 def key_of(query: AskQuery) -> str:
     """Return a text that identifies a question, and the texts of SQL that answer it."""
-    texts = text_of(COMMON, "common") + text_of(_FOLDER, "one", "many", "asked", query.name)
+    of_all = ("periods", "listed", "one", "many", "asked")
+    texts = text_of(COMMON, "common") + text_of(_FOLDER, *of_all, query.name)
     asked = json.dumps(asdict(query), default=_plain)
     return hashlib.sha256(f"{VERSION} {texts} {asked}".encode()).hexdigest()[:32]
 

@@ -120,7 +120,7 @@ class Term(Enum):
     WORD = "word"
 
 
-_TERM = Parameter(
+TERM = Parameter(
     "of",
     "What `typical-words` counts: whole texts of links, or their words.",
     choice(Term),
@@ -148,7 +148,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
-    _TERM,
+    TERM,
     LIMIT,
 )
 
@@ -205,6 +205,8 @@ class AskQuery(DeclaredQuery):
         question = QUESTIONS[otherwise["name"]]
         scope, asked = _asked_parts(given)
         windows = BY.optional(given) or Windows(question.period)
+        if question.is_timeless:
+            windows = EVER
         if question.is_by_calendar and windows.period is None:
             raise BadParameterError(BY.name, given.text(BY), "day, month or year in this question")
         return cls(
@@ -248,7 +250,7 @@ def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
     read = [(text, *_read(text, scope)) for text in texts]
     scopes = {one for _, one, _ in read}
     if len(scopes) > 1:
-        why = "are pages, prefixes or domains, but all of one kind; say which with scope"
+        why = "must all be pages, prefixes or domains; say which with scope"
         raise ConflictError(ADDRESSES.name, texts[-1], why)
     return scopes.pop(), tuple(AskedPart(text, part) for text, _, part in read)
 

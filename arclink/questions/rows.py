@@ -56,14 +56,15 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     if not known.captures:
         yield f"Unknown: {of} was not captured then"
         return
+    why = "" if answer.total else answer.why_unknown
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
-    read = "" if known.known == known.captures else f", the links of {known.known:,} known"
+    read = "" if known.known == known.captures else f", links known for {known.known:,}"
     yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
     if query.question.is_of_links:
         yield kinds_line(query.kinds)
     shown = answer.table.num_rows
-    rows = counted(answer.total, "row") if answer.total else "None"
-    if not answer.total and query.question.is_of_links and not query.kinds.is_all:
+    rows = counted(answer.total, "row") if answer.total else f"Unknown: {why}" if why else "None"
+    if not (answer.total or why) and query.question.is_of_links and not query.kinds.is_all:
         rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
     if answer.captures:

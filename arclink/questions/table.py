@@ -51,6 +51,7 @@ class Question:
         level: How pages are named if the caller does not say; None if rows are no hosts either.
         is_by_calendar: Whether it compares a period with others, so that windows of any other time
             make no sense.
+        is_timeless: Whether its rows are about all time together, or about two times.
         has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
@@ -68,6 +69,7 @@ class Question:
     is_of_links: bool = True
     compares: bool = False
     is_by_calendar: bool = False
+    is_timeless: bool = False
     has_terms: bool = False
 
 
@@ -89,7 +91,10 @@ COLUMNS: Mapping[str, str] = {
         "pages have."
     ),
     "term": "Text of the links, or a word of these (`of`).",
-    "tf_idf": "Weight of the term: `tf` · log10(N / `df`); N is `df` of any text at all.",
+    "tf_idf": (
+        "Weight of the term: `tf` · log10(N / `df`); N: pages, hosts or domains to which any text "
+        "leads."
+    ),
     "tf": "How often distinct links have the term: page, target, kind, text and rel.",
     "df": (
         "Number of pages, hosts or domains of the archive to which links with the term lead, at "
@@ -166,8 +171,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Which links appeared and disappeared?",
         "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
-        "which they did. A link is a page and a target; if captures between others lack it, it "
-        "counts as one. A link of a page's first known capture may be older; so it is not counted "
+        "which they did. A link is a page and a target; one that was missing for a while counts "
+        "once. A link of a page's first known capture may be older; so it is not counted "
         "as added.",
         "",
         ("name", "added", "first_capture", "removed"),
@@ -199,6 +204,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         compares=True,
+        is_timeless=True,
     ),
     "words": Question(
         "With which words?",
@@ -281,9 +287,9 @@ QUESTIONS: Mapping[str, Question] = {
     "host-links": Question(
         "What links to what around it?",
         "Graph",
-        "A row for each two hosts, domains or pages of which one links to the other, and at least "
-        "one is the part, those with most links first. Links of a host to itself are left out. All "
-        "variants of a page are one page.",
+        "A row for each pair of hosts, domains or pages of which the first links to the second, "
+        "and at least one is in the part; those with most links first. Links of a host to itself "
+        "are left out. All variants of a page are one page.",
         "links",
         ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
@@ -299,8 +305,7 @@ QUESTIONS: Mapping[str, Question] = {
         "What else do its linkers link to?",
         "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
-        "those with most linking hosts first. Everything is in the archive: without address, there "
-        "is no other.",
+        "those with most linking hosts first. It needs an address.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
     ),
@@ -320,7 +325,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Churn",
         "A row for each host, domain or page of it with captures that can be compared, those with "
         "most changes first. Each capture with known links is compared with the one before it of "
-        "the same page, in the period of the later one; an error or a redirect has no links.",
+        "the same page, in the period of the later one; an error or a redirect has no "
+        "links: a page that becomes one loses all.",
         "",
         ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
         Basis.PART,
@@ -344,6 +350,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "title", "text", "hosts", "pages", "captures", "last"),
         Basis.PART,
         level=None,
+        is_timeless=True,
     ),
     "pages": Question(
         "Which pages does it have?",
@@ -364,6 +371,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "found_in", "title", "hosts", "captures"),
         level=None,
         is_of_links=False,
+        is_timeless=True,
     ),
     "near": Question(
         "Which addresses are almost the same?",
@@ -371,11 +379,12 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
         "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
         "the path, or in the host. For a host or domain, its first page is compared. Those with "
-        "fewest other letters come first.",
+        "fewest other letters come first; texts of more than 200 letters are not compared.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,
         is_of_links=False,
+        is_timeless=True,
     ),
     "vanished": Question(
         "Which pages vanished?",

@@ -246,7 +246,7 @@ class ServiceTables:
             thread.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
-        from arclink.questions.asking import answer_as_row, ask
+        from arclink.questions.asking import answer_as_row, ask, key_of
         from arclink.relations.kept import keep_answers
 
         limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
@@ -263,9 +263,13 @@ class ServiceTables:
                     self._end_if_over()
                     opened.keep(query, ask(database, query))
             if self._where and all(map(_is_of_everything, queries)):
-                answers = [opened.answers[query] for query in queries if query in opened.answers]
+                rows = dict(opened.kept)  # other pages need them, too
+                for query in queries:
+                    if query in opened.answers:
+                        rows[key_of(query)] = answer_as_row(opened.answers[query])
                 with suppress(ArclinkError):  # the folder of the store is read-only
-                    keep_answers(self._where, *opened.state, map(answer_as_row, answers))
+                    keep_answers(self._where, *opened.state, rows.values())
+                    opened.kept = rows
         finally:
             with self._lock:
                 opened.users -= 1

@@ -362,17 +362,24 @@ def _host_links(asked: Plain) -> Rows:
         (one for one in links if one.page.host and one.target.host),
         lambda one: (one.page.at(asked.at), one.target.at(asked.at)),
     )
-    for (number, period, (source, target)), seen in groups.items():
-        if source is not None and target is not None and source != target:
-            row = (
-                _name((one.page for one in seen), asked.at),
-                _name((one.target for one in seen), asked.at),
-                len({(one.page.surt, one.target.surt, one.label) for one in seen}),
-                _pages(seen),
-                _mementos(seen),
-                *_ends(seen),
-            )
-            rows.append((number, period, row))
+    shown = {
+        key: seen for key, seen in groups.items() if None not in key[2] and key[2][0] != key[2][1]
+    }
+    ends: dict[str | None, list[End]] = defaultdict(list)
+    for seen in shown.values():
+        for one in seen:
+            ends[one.page.at(asked.at)].append(one.page)
+            ends[one.target.at(asked.at)].append(one.target)
+    for (number, period, (source, target)), seen in shown.items():
+        row = (
+            _name(ends[source], asked.at),
+            _name(ends[target], asked.at),
+            len({(one.page.surt, one.target.surt, one.label) for one in seen}),
+            _pages(seen),
+            _mementos(seen),
+            *_ends(seen),
+        )
+        rows.append((number, period, row))
     return sorted(rows, key=lambda row: (row[:2], -row[2][2], row[2][:2]))
 
 
@@ -597,7 +604,7 @@ def _changed(asked: Plain) -> Rows:
         differs = {
             "content": all(sums) and sums[0] != sums[1] and _are_comparable(*sums),
             "links": old != new,
-            "status": None not in values[:2] and values[0] != values[1],
+            "status": not {None, 304} & {*values[:2]} and values[0] != values[1],
             "title": None not in values[2:] and values[2] != values[3],
         }
         state = ", ".join(what for what, is_other in differs.items() if is_other)
@@ -951,8 +958,10 @@ def _near(asked: Plain) -> Rows:
 
     def is_near(one: str | None, other: str | None) -> int:
         """Return the number of letters if they are few; 0 if they are many, or none."""
-        letters = _letters(one, other) if one and other else 0
-        return letters if letters <= most(one or "") else 0
+        if not one or not other or len(one) > 200:
+            return 0
+        letters = _letters(one, other)
+        return letters if letters <= most(one) else 0
 
     known: dict[str | None, list[tuple[End, bool]]] = defaultdict(list)
     for one in asked.archive.captures:

@@ -89,3 +89,9 @@ def test_a_wrong_address_has_no_picture() -> None:
 def test_only_a_script_may_show_pictures_that_it_made(client: FlaskClient) -> None:
     policy = client.get(f"/?uri={A}").headers["Content-Security-Policy"]
     assert "img-src localhost/static/ blob:;" in policy
+
+
+def test_a_saved_table_has_the_name_of_its_question_and_format(client: FlaskClient) -> None:
+    saved = page(client, "?ask=linkers").css(".save a[download]")
+    names = [link.attributes["download"] for link in saved if link.text() != "SVG"]
+    assert names == [f"linkers.{end}" for end in ("csv", "csv", "json", "jsonl", "parquet")]

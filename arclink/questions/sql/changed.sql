@@ -70,7 +70,7 @@ SELECT
                     THEN 'content'
             END,
             CASE WHEN added + removed > 0 THEN 'links' END,
-            CASE WHEN status <> status_before THEN 'status' END,
+            CASE WHEN nullif(status, 304) <> nullif(status_before, 304) THEN 'status' END,
             CASE WHEN title <> title_before THEN 'title' END
         )
     END AS state,

@@ -6,9 +6,10 @@ CREATE OR REPLACE TEMP MACRO most_letters(text) AS least(3, greatest(1, length(t
 CREATE OR REPLACE TEMP MACRO site_of(surt) AS split_part(surt, ')', 1);
 CREATE OR REPLACE TEMP MACRO path_of(surt) AS surt[length(site_of(surt)) + 1:];
 
--- The lengths first: letters are counted for few.
+-- The lengths first: letters are counted for few, and not in long texts. That takes time with the
+-- square of the length, and DuckDB does not stop meanwhile.
 CREATE OR REPLACE TEMP MACRO letters_between(one, other) AS CASE
-    WHEN abs(length(one) - length(other)) <= most_letters(one)
+    WHEN length(one) <= 200 AND abs(length(one) - length(other)) <= most_letters(one)
     THEN nullif(levenshtein(one, other), 0)
 END;
 

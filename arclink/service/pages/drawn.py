@@ -23,7 +23,6 @@ Ends = tuple[str, str]
 LINKS = "host-links"
 """The question whose rows are links between two names."""
 
-_WITHOUT_RANKS = (LINKS, "rising", "find")
 _MOST_PLACES = 10
 _MOST_RANKED = 16
 _MOST_NAMES = 24
@@ -59,7 +58,8 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
     if query.name == "new-lost":
         of = "" if len(rows) == answer.total else " Of the greatest rows of each period:"
         return {"up-and-down": _up_and_down(rows, periods, f"{title}{of}", captured)}
-    if not query.question.ranks or query.name in _WITHOUT_RANKS or len(captured) < 2:
+    has_ranks = query.question.ranks and not query.question.is_by_calendar
+    if not has_ranks or len(captured) < 2:
         return {}
     return {"ranks": _ranks(rows, query.question.columns[0], periods, title, captured)}
 

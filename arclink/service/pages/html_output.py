@@ -5,6 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 from types import CodeType
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
@@ -37,6 +38,14 @@ _FETCHED = {
     **{f"{view.value}.html": "" for view in View},
 }
 """Path below the service or collection that the script of a page fetches, by template."""
+_SUFFIXES = {
+    "spreadsheet": "csv",
+    "rdfxml": "rdf",
+    "turtle": "ttl",
+    "ntriples": "nt",
+    "nquads": "nq",
+}
+"""Endings of names of files, by format, where they are not its name."""
 _ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
 
 for _name, _filter in {
@@ -116,6 +125,17 @@ def shown_of(count: int, most: int) -> int:
 
 
 site.add_app_template_filter(counted, "counted")
+
+
+@site.app_template_filter("file_name")
+def _file_name(href: str) -> str:
+    """Return the name of the file in which a browser saves an answer: the server may have one."""
+    address = urlsplit(href)
+    form = dict(parse_qsl(address.query)).get("format", "")
+    name = address.path.rpartition("/")[2]
+    return f"{name}.{_SUFFIXES.get(form, form)}" if name and form else name
+
+
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")
 site.add_app_template_global(address_of, "picture_address")

@@ -28,6 +28,7 @@ from arclink.questions.queries import (
     LEVEL,
     LIMIT,
     SCOPE,
+    TERM,
     WORDS,
     AskQuery,
 )
@@ -330,7 +331,8 @@ def _pairs(given: Given, *but: str) -> list[tuple[str, str]]:
 
 
 def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
-    about_it = _pairs(given, LEVEL.name, BY.name, EXTERNAL.name, LIMIT.name, WORDS.name)
+    of_question = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
+    about_it = _pairs(given, *(one.name for one in of_question))
     glance = _address(about_it) if about_it else "?"
     return [("At a glance", glance, not name)] + [
         (question.title, _address([*about_it, (ASK, one)]), one == name)
@@ -372,15 +374,19 @@ def _panel_picture(
     answer = answer or tables.answer(store, query)
     what, ranks = query.question.columns[0], query.question.ranks
     rows = answer.table.to_pylist()
-    most = max((row[ranks] for row in rows), default=0) if ranks else 0
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
+
+    def strip(row: Mapping[str, Any]) -> Strip:
+        label = printable(row[what] or "no name")
+        if not ranks:
+            return Strip(label, amount=day_in_words(row["last"]), height=16)
+        if row[ranks] is None:
+            return Strip(label, amount="not known", height=16)
+        return share(label, row[ranks], most)
+
     return strips(
         _title(query),
-        [
-            share(printable(row[what] or "no name"), row[ranks], most)
-            if ranks
-            else Strip(printable(row[what]), amount=day_in_words(row["last"]), height=16)
-            for row in rows
-        ],
+        [*map(strip, rows)],
         scale=f"Numbers are {ranks}." if ranks else "Last seen without error.",
     )
 
@@ -465,6 +471,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
     return {
         "question": query.question,
         "known": answer.known,
+        "why_unknown": answer.why_unknown,
         **_through_time(answer.known),
         "columns": names,
         "meanings": {**EXTRA, **COLUMNS},
@@ -558,7 +565,7 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     """
     ranks, what = query.question.ranks, query.question.columns[0]
     known = answer.known
-    if query.name == LINKS:  # its rows are drawn as matrices
+    if query.name == LINKS or query.question.is_by_calendar:  # drawn as matrices; of two periods
         return [], 0
     has_periods = query.windows.period and "period" in answer.table.column_names
     if not (ranks and has_periods and known.first and known.last):
