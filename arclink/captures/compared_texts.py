@@ -1,16 +1,16 @@
 """The texts of two captures next to each other, with what differs.
 
-Lines are compared first, then the words of lines that took each other's place. `difflib` takes time
-that grows with the square of the length, so both are bounded; the result says when it is of the
-first part of the texts only.
+Lines are compared first, then the words of lines that took each other's place. Both are bounded in
+length, and in the steps of `difflib`: these grow with the third power of the length if a text
+repeats itself. The result says when it is of the first parts of the texts only, or not exact.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from enum import Enum
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final, NamedTuple
 
 MOST_LINES: Final = 2_000
@@ -22,6 +22,8 @@ _MOST_WORDS: Final = 200
 """Largest number of words of a line that are compared one by one."""
 _ALL_WORDS: Final = 10_000
 """Largest number of words of all lines that are compared one by one."""
+_MOST_STEPS: Final = 1_500_000
+"""Largest number of steps for lines, and for words: each takes about 0.1 s of CPU time."""
 _ALIKE: Final = 0.3
 """Smallest share of equal words of two lines that are shown as versions of one line."""
 
@@ -65,10 +67,12 @@ class ComparedTexts:
     Attributes:
         lines: In the order of both texts.
         is_cut: Whether only the first parts of the texts were compared.
+        is_rough: Whether comparing took too many steps, so more is marked than differs.
     """
 
     lines: Sequence[ComparedLine]
     is_cut: bool
+    is_rough: bool
 
     def runs(self) -> Iterator[tuple[LineChange, Sequence[ComparedLine]]]:
         """Yield neighbouring lines with the same change together."""
@@ -99,8 +103,9 @@ def compare_texts(before: Iterable[str], after: Iterable[str]) -> ComparedTexts:
     rest, other_rest = first[equal:], second[equal:]
     is_cut = is_first_cut or is_second_cut or max(len(rest), len(other_rest)) > MOST_LINES
     lines = [_equal(line) for line in first[:equal]]
-    lines += _compared(rest[:MOST_LINES], other_rest[:MOST_LINES])
-    return ComparedTexts(lines, is_cut)
+    steps, word_steps = _Steps(), _Steps()
+    lines += _compared(rest[:MOST_LINES], other_rest[:MOST_LINES], steps, word_steps)
+    return ComparedTexts(lines, is_cut, steps.is_over or word_steps.is_over)
 
 
 def _beginning(lines: Iterable[str]) -> tuple[list[str], bool]:
@@ -115,11 +120,57 @@ def _beginning(lines: Iterable[str]) -> tuple[list[str], bool]:
     return found, False
 
 
-def _compared(before: Sequence[str], after: Sequence[str]) -> Iterator[ComparedLine]:
+@dataclass(slots=True)
+class _Steps:
+    """How many steps comparisons may still take.
+
+    Attributes:
+        is_over: Whether a comparison would have taken more.
+    """
+
+    left: int = _MOST_STEPS
+    is_over: bool = False
+
+    def take(self, number: int) -> bool:
+        """Take this number of steps; return False if fewer are left."""
+        if number > self.left:
+            self.is_over = True
+            return False
+        self.left -= number
+        return True
+
+
+class _Matcher(SequenceMatcher[str]):
+    """A comparison that finds nothing equal in parts for which no steps are left.
+
+    Attributes:
+        b2j: The places of the elements of the second sequence; typeshed lacks this attribute.
+    """
+
+    b2j: Mapping[str, Sequence[int]]
+
+    def __init__(self, before: Sequence[str], after: Sequence[str], steps: _Steps) -> None:
+        super().__init__(None, before, after)
+        self._left = steps
+        # Each search in a part visits all places of each of its elements in the other sequence.
+        places = (1 + len(self.b2j.get(element, ())) for element in before)
+        self._steps = list(accumulate(places, initial=0))
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        """Return the longest equal part; an empty one if no steps are left."""
+        end = len(self._steps) - 1 if ahi is None else ahi
+        if self._left.take(self._steps[end] - self._steps[alo]):
+            return super().find_longest_match(alo, ahi, blo, bhi)
+        return Match(alo, blo, 0)
+
+
+def _compared(
+    before: Sequence[str], after: Sequence[str], steps: _Steps, word_steps: _Steps
+) -> Iterator[ComparedLine]:
     words = _ALL_WORDS
-    for tag, begin, end, other_begin, other_end in SequenceMatcher(
-        None, before, after
-    ).get_opcodes():
+    for tag, begin, end, other_begin, other_end in _Matcher(before, after, steps).get_opcodes():
         if tag == "equal":
             yield from map(_equal, before[begin:end])
             continue
@@ -128,13 +179,15 @@ def _compared(before: Sequence[str], after: Sequence[str]) -> Iterator[ComparedL
                 yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
             elif new is None:
                 yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
+            elif old == new:
+                yield _equal(old)
             else:
                 old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
                 most = max(len(old_words), len(new_words))
                 sides = None
                 if most <= min(_MOST_WORDS, words):
                     words -= most
-                    sides = _pieces(old_words, new_words)
+                    sides = _pieces(old_words, new_words, word_steps)
                 if sides is None:
                     yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
                     yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
@@ -148,15 +201,15 @@ def _equal(line: str) -> ComparedLine:
 
 
 def _pieces(
-    before: Sequence[str], after: Sequence[str]
+    before: Sequence[str], after: Sequence[str], steps: _Steps
 ) -> tuple[Sequence[ComparedPiece], Sequence[ComparedPiece]] | None:
-    """Return two lines in pieces; None if they have little in common."""
-    steps = SequenceMatcher(None, before, after).get_opcodes()
-    equal = sum(_words_in(before[begin:end]) for tag, begin, end, *_ in steps if tag == "equal")
+    """Return two lines in pieces; None if they have little in common that was found."""
+    codes = _Matcher(before, after, steps).get_opcodes()
+    equal = sum(_words_in(before[begin:end]) for tag, begin, end, *_ in codes if tag == "equal")
     if 2 * equal < _ALIKE * (_words_in(before) + _words_in(after)):
         return None
     sides: tuple[list[ComparedPiece], list[ComparedPiece]] = ([], [])
-    for tag, begin, end, other_begin, other_end in steps:
+    for tag, begin, end, other_begin, other_end in codes:
         for side, words in zip(
             sides, (before[begin:end], after[other_begin:other_end]), strict=True
         ):

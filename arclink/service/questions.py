@@ -5,7 +5,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import TEXT, AnyParameter, BadParameterError, Parameter
+from arclink.access.declarations import AnyParameter, BadParameterError, Form, Parameter
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.questions.table import QUESTIONS
@@ -18,10 +18,18 @@ questions = Blueprint("questions", __name__)
 
 ASK: tuple[AnyParameter, ...] = (*ASK_PARAMETERS, SUBSET, ROW_FORMAT)
 LIST: tuple[AnyParameter, ...] = (ROW_FORMAT,)
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
 _BEGINS = Parameter(
     "begins",
     "The beginning of an address: of a host, or with a slash, of a page.",
-    TEXT,
+    Form("at least one letter", {"type": "string", "minLength": 1}, _not_empty),
     is_required=True,
     metavar="TEXT",
 )
@@ -60,7 +68,7 @@ def complete_address() -> Response:
     Without relations, or if they take too long, there is no content: that is no error of a field.
 
     Raises:
-        BadParameterError: A parameter is wrong.
+        BadParameterError: A parameter is wrong or missing.
         StoreError: The store cannot be read.
     """
     typed = _BEGINS.required(asked(COMPLETE))

@@ -33,7 +33,7 @@ def table_of(data: bytes) -> arrow.Table:
 
 def test_csv_for_spreadsheets_has_a_mark_and_no_formula() -> None:
     data = b"".join(ROW_FORMATS["spreadsheet"].write(ANSWER))
-    assert data.startswith(b"\xef\xbb\xbftext,")
+    assert data.startswith(b'\xef\xbb\xbf"text","links",')
     first, second = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     assert (first["text"], first["links"], first["hosts"]) == ("'=1+1", "2", "a b%20c")
     assert (second["text"], second["links"]) == ("'-", "-3")  # a number is no formula
@@ -48,6 +48,44 @@ def test_no_beginning_of_a_formula_is_first_in_a_cell(begin: str) -> None:
     data = b"".join(ROW_FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
     ((text,),) = [*csv.reader(io.StringIO(data, newline=""))][1:]
     assert text == f"'{begin}cmd|' /C calc'!A0"
+
+
+_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_BLANKS = ("", " ", "\u00a0", "\ufeff", "\ufeff ", '"', ' "')
+_ENDS = ("", "foo;", "foo;;", 'foo";', "foo\t", "foo\n", "foo\r\n")
+
+
+@pytest.mark.parametrize("sign", _SIGNS)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whatever_separates_cells(sign: str, separator: str) -> None:
+    texts = [f"{end}{blank}{sign}1+1;bar" for end in _ENDS for blank in _BLANKS]
+    rows = [{"text": text, "links": 2, "other": text} for text in texts]
+    answer = RowAnswer({}, [], ("text", "links", "other"), {"rows": rows})
+    data = b"".join(ROW_FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
+    cells = [
+        cell.strip(' \t\r\n\xa0\ufeff"')
+        for row in csv.reader(io.StringIO(data, newline=""), delimiter=separator)
+        for cell in row
+    ]
+    assert not [cell for cell in cells if cell.startswith(_SIGNS)]
+    assert len([cell for cell in cells if "1+1" in cell]) >= len(texts)
+
+
+@pytest.mark.parametrize("text", ["foo;bar", "foo\tbar", "foo,bar", "2;5"])
+def test_a_text_with_another_separator_is_in_quotes_and_a_number_is_not(text: str) -> None:
+    rows = [{"text": text, "links": -3, "share": -0.5}]
+    answer = RowAnswer({}, [], ("text", "links", "share"), {"rows": rows})
+    data = b"".join(ROW_FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
+    assert data.splitlines()[1] == f'"{text}",-3,-0.5'
+
+
+@pytest.mark.parametrize(
+    "text", ["a-b", "a; b", "x = y", "http://a.example/?a=1;b=2", "'=1", "1+1"]
+)
+def test_texts_that_are_no_formulas_stay(text: str) -> None:
+    answer = RowAnswer({}, [], ("text",), {"rows": [{"text": text}]})
+    data = b"".join(ROW_FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
+    assert [*csv.reader(io.StringIO(data, newline=""))][1] == [text]
 
 
 def test_parquet_has_types_and_says_what_it_is_about() -> None:
@@ -103,5 +141,5 @@ def test_parquet_and_spreadsheets_hold_any_text(text: str) -> None:
     row = table_of(b"".join(FORMATS["parquet"].write(answer))).to_pylist()[0]
     data = b"".join(FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
     (cells,) = csv.DictReader(io.StringIO(data, newline=""))
-    assert cells["text"].removeprefix("'") == (row["text"] or "")
+    assert cells["text"].removeprefix("'").replace(";'@", ";@") == (row["text"] or "")
     assert not cells["text"].startswith(("=", "@"))

@@ -95,6 +95,57 @@ def test_long_texts_are_compared_in_part_and_soon(line: Callable[[int], str]) ->
         assert sum(map(len, shown)) <= MOST_CHARACTERS
 
 
+_MANY = [f"l{number % 50}" for number in range(1_900)]
+_MIXED = [line for number in range(950) for line in (_MANY[number], f"q{number}")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param([",." * 99 + ","] * 50, ["," * 199] * 50, id="signs"),
+        pytest.param(["a b c d " * 24] * 50, ["a c " * 49] * 50, id="words"),
+        pytest.param(["x", *_MANY], ["y", *_MIXED], id="lines"),
+        pytest.param(
+            ["x", *(f"{number % 100}" for number in range(1_999))],
+            ["y", *(f"{number * 7 % 100}" for number in range(1_999))],
+            id="lines in another order",
+        ),
+        pytest.param(
+            [",." * 99 + ","] * 50 + _MANY, ["," * 199] * 50 + _MIXED, id="signs and lines"
+        ),
+    ],
+)
+@pytest.mark.parametrize("turned", [1, -1])
+def test_texts_that_repeat_themselves_are_compared_soon(
+    before: list[str], after: list[str], turned: int
+) -> None:
+    texts = (before, after)[::turned]
+    since = time.process_time()
+    compared = compare_texts(*texts)
+    assert time.process_time() - since < 0.5
+    assert sides(compared) == texts
+    assert not compared.is_cut
+
+
+def test_a_rough_comparison_says_so() -> None:
+    compared = compare_texts([",." * 99 + ","] * 50, ["," * 199] * 50)
+    assert compared.is_rough
+    assert {line.change for line in compared.lines} == {
+        LineChange.CHANGED,
+        LineChange.REMOVED,
+        LineChange.ADDED,
+    }
+
+
+def test_a_few_repeated_lines_and_words_are_compared_exactly() -> None:
+    before = [f"{number % 20} of {number // 2}" for number in range(300)] + ["-"] * 9
+    after = [line.replace(" of 77", " of many") for line in before]
+    compared = compare_texts(before, after)
+    changes = [line.change for line in compared.lines if line.change is not LineChange.EQUAL]
+    assert changes == [LineChange.CHANGED] * 2
+    assert not compared.is_rough
+
+
 def test_a_change_after_a_long_equal_beginning_is_found() -> None:
     before = [f"line {number}" for number in range(5_000)]
     compared = compare_texts(before, [*before, "new"])

@@ -303,6 +303,26 @@ def encoded(pairs: Sequence[tuple[str, str]]) -> str:
     return urlencode(pairs, errors="surrogatepass")
 
 
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        pytest.param(resource.path, names, id=resource.name)
+        for resource in RESOURCES
+        if "{" not in resource.path
+        and (names := [one.name for one in resource.parameters if one.is_required])
+    ],
+)
+def test_a_required_parameter_that_is_missing_is_named(
+    client: FlaskClient, path: str, names: list[str]
+) -> None:
+    for query in ({}, dict.fromkeys(names, "")):
+        answer = client.get(path, query_string=query)
+        assert answer.status_code == 400
+        name, _, why = answer.get_json()["detail"].partition(": ")
+        assert name in names
+        assert why.startswith("it is missing; expected ")
+
+
 def test_the_description_is_json_and_says_its_version() -> None:
     assert json.loads(json.dumps(describe("")))["openapi"].startswith("3.1")
 

@@ -101,6 +101,28 @@ def test_long_pages_are_compared_in_part_and_soon(
     assert len(page.css(".texts tbody tr")) <= 4_000
 
 
+def test_texts_that_repeat_themselves_are_shown_soon_with_a_note(tmp_path: Path) -> None:
+    many = [b"l%d" % (number % 50) for number in range(1_900)]
+    mixed = [line for number in range(950) for line in (many[number], b"q%d" % number)]
+    bodies = (
+        [b",." * 99 + b","] * 50 + [b"x", *many],
+        [b"," * 199] * 50 + [b"y", *mixed],
+    )
+    records = [
+        Record(A, when, b"<p>".join(lines), HTML)
+        for when, lines in zip((T1, T2), bodies, strict=True)
+    ]
+    client = client_of(str(store_of(tmp_path, records)))
+    shown(client, f"uri={A}&from={T1}&to={T1}")  # what only the first request does
+    since = time.process_time()
+    page = shown(client, f"uri={A}&from={T1}&to={T2}")
+    assert time.process_time() - since < 1
+    assert "were not compared exactly" in words(page.css_first("main"))
+    ordinary = client_of(str(store_of(tmp_path / "other", RECORDS[:2])))
+    page = shown(ordinary, f"uri={A}&from={T1}&to={T2}")
+    assert "were not compared exactly" not in words(page.css_first("main"))
+
+
 def test_a_service_without_pages_shows_no_text(store: Path) -> None:
     client = client_of(str(store), Settings(has_pages=False))
     assert "shows links only" in words(shown(client, f"uri={A}").css_first("main"))

@@ -7,6 +7,7 @@
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,8 +29,13 @@ A value is a text, a number, None, or a list of texts.
 _ROWS_AT_ONCE = 5_000
 """Number of rows that are written together."""
 
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of texts that spreadsheets compute."""
+_FORMULAS = re.compile(
+    r"""(?:^|(?<=[;\t\r\n]))  # where a cell begins, also if semicolons or tabs separate cells
+    (?=(?:["\ufeff]|[^\S\t\r\n])*[=+\-@\uff1d\uff0b\uff0d\uff20])  # blanks and a sign
+    |^(?=[\t\r])""",
+    re.VERBOSE,
+)
+"""Places in a text at which a spreadsheet could read a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +106,22 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iter
 
 
 def csv_of_parts(
-    columns: Sequence[str], parts: Iterable[Iterable[Sequence[object]]]
+    columns: Sequence[str],
+    parts: Iterable[Iterable[Sequence[object]]],
+    *,
+    has_quoted_texts: bool = False,
 ) -> Iterator[bytes]:
-    """Yield CSV of rows that come in parts, each part before the next one is read."""
+    """Yield CSV of rows that come in parts, each part before the next one is read.
+
+    Args:
+        columns: The header.
+        parts: The rows.
+        has_quoted_texts: Whether all texts are in quotes, not only those that RFC 4180 requires.
+    """
     buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
+    writer = csv.writer(
+        buffer, quoting=csv.QUOTE_NONNUMERIC if has_quoted_texts else csv.QUOTE_MINIMAL
+    )
     writer.writerow(columns)
     for some in parts:
         writer.writerows(some)
@@ -121,16 +138,19 @@ def spreadsheet_of_parts(
     """Yield CSV for spreadsheets: with a byte order mark, and no text that is a formula.
 
     Without the mark, Excel reads UTF-8 as another charset. A text that a spreadsheet would compute
-    has an apostrophe in front, as a user would write it.
+    has an apostrophe in front, as a user would write it. Where semicolons separate cells, as in the
+    German Excel, quotes after a comma do not keep a text together: each part has its apostrophe.
+    LibreOffice takes commas, semicolons and tabs as separators, but not in quotes.
 
     Source: OWASP, CSV Injection.
     """
     yield codecs.BOM_UTF8
-    yield from csv_of_parts(columns, ([[*map(_no_formula, row)] for row in part] for part in parts))
+    harmless = ([[*map(_no_formula, row)] for row in part] for part in parts)
+    yield from csv_of_parts(columns, harmless, has_quoted_texts=True)
 
 
 def _no_formula(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
+    return _FORMULAS.sub("'", value) if isinstance(value, str) else value
 
 
 def _write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
