@@ -101,7 +101,7 @@ BY = Parameter(
 EXTERNAL = switch(
     "external",
     "Only links from other sites: from other hosts; at the level of domains, from other domains; "
-    "to a domain, from outside of it.",
+    "to a domain, from outside of it. Addresses without a host, such as mailto:, are no sites.",
     field="is_external",
 )
 WORDS = Parameter(

@@ -202,6 +202,8 @@ class Plain:
         return not self.external or page.at(level) != target.at(level)
 
     def is_outside(self, number: int, page: End, target: End, other: End) -> bool:
+        if self.external and not (page.host and target.host):
+            return False  # a mail address is no site
         if self.external and self.scope == "domain":
             return not self.is_in(other, self.uris[number])
         return self.leads_out(page, target)

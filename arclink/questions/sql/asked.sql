@@ -36,14 +36,16 @@ END;
 CREATE OR REPLACE TEMP MACRO newest(timestamp, value) AS max(timestamp || value)[15:];
 
 -- A link from outside: from another host than the target's (at the level of domains, from another
--- domain); for a domain that is asked about, from outside of it.
+-- domain); for a domain that is asked about, from outside of it. What has no host, such as mailto:,
+-- is no site.
 CREATE OR REPLACE TEMP MACRO is_from_outside(
     surt, host, domain, target_host, target_domain, part_first, part_last
 ) AS
-    NOT getvariable('is_external') OR CASE getvariable('part')
-        WHEN 'site' THEN NOT is_of(surt, part_first, part_last)
-        ELSE leads_out(host, domain, target_host, target_domain)
-    END;
+    NOT getvariable('is_external') OR host IS NOT NULL AND target_host IS NOT NULL
+        AND CASE getvariable('part')
+            WHEN 'site' THEN NOT is_of(surt, part_first, part_last)
+            ELSE leads_out(host, domain, target_host, target_domain)
+        END;
 
 -- The same for a link of the part that is asked about.
 CREATE OR REPLACE TEMP MACRO is_to_outside(
