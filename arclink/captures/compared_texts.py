@@ -157,13 +157,17 @@ class _Matcher(SequenceMatcher[str]):
         self._steps = list(accumulate(places, initial=0))
 
     def find_longest_match(
-        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+        self,
+        begin: int = 0,
+        end: int | None = None,
+        other_begin: int = 0,
+        other_end: int | None = None,
     ) -> Match:
         """Return the longest equal part; an empty one if no steps are left."""
-        end = len(self._steps) - 1 if ahi is None else ahi
-        if self._left.take(self._steps[end] - self._steps[alo]):
-            return super().find_longest_match(alo, ahi, blo, bhi)
-        return Match(alo, blo, 0)
+        end = len(self._steps) - 1 if end is None else end
+        if self._left.take(self._steps[end] - self._steps[begin]):
+            return super().find_longest_match(begin, end, other_begin, other_end)
+        return Match(begin, other_begin, 0)
 
 
 def _compared(
