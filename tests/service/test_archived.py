@@ -395,7 +395,7 @@ def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> Non
     addresses += [memento["uri"] for memento in timemap["mementos"]["list"]]
     page = client.get("/", query_string={"uri": uri, "view": "captures"}).text
     addresses += [html.unescape(one) for one in re.findall('href="(timemap/[^"]+)"', page)]
-    assert len(addresses) == 13
+    assert len(addresses) == 15
     for address in addresses:
         path_asked = ada_url.join_url("http://service.example/", address)[22:]
         assert re.match(r"/(web|timegate|timemap|browse)/", path_asked)
