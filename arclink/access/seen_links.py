@@ -107,7 +107,7 @@ class SeenLinks:
 
 
 def host_at_end(key: MemberKey) -> str:
-    """Return the host of the page at the other end of a link; empty if its URI has none."""
+    """Return the host of the page at the other end of a link; empty if its URI has no host."""
     return host_of(surt_of(key[0]))
 
 

@@ -45,7 +45,7 @@ class NetworkNode:
 def network(
     title: str, nodes: Sequence[NetworkNode], links: Mapping[tuple[str, str], int]
 ) -> Drawing:
-    """Return a graph: arrows as wide as their number of links, nodes that can be opened.
+    """Return a graph: the more links, the wider the arrow; nodes can be opened.
 
     Args:
         title: What the picture shows.

@@ -123,7 +123,7 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         title: What the picture shows.
         rows: The rows.
         axis: The axis; None for shares without time.
-        scale: What a bar of full height stands for.
+        scale: What a bar of full height means.
     """
     left, wide = _LABEL, _WIDTH - _LABEL - _AMOUNT
     bottom = sum(row.height + 6 for row in rows)

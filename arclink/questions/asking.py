@@ -227,7 +227,7 @@ def _parts(query: AskQuery) -> Iterator[tuple[Any, ...]]:
 
 
 def _place(query: AskQuery, part: WebPart) -> str:
-    """Return the host of a part, or its domain at that level; empty if it has none."""
+    """Return the host of a part, or its domain at that level; empty without a host."""
     host = part.name if part.part in ("host", "site") else host_of(Surt(part.first))
     return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 

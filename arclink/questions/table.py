@@ -143,7 +143,7 @@ COLUMNS: Mapping[str, str] = {
     ),
     "status": "HTTP status of the newest capture that has one.",
     "status_before": "HTTP status of the earlier capture.",
-    "title_before": "Title of the earlier capture; empty if it has none, null if not known.",
+    "title_before": "Title of the earlier capture; empty without a title, null if not known.",
     "mime": "Media type of the newest capture that is no revisit.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",

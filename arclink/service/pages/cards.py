@@ -142,7 +142,7 @@ class Search:
         column: Name of the numbers of `Found.links`.
 
     Raises:
-        BadParameterError: It is none of these.
+        BadParameterError: The text is neither an address nor words.
     """
 
     def __init__(self, text: str) -> None:

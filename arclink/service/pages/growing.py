@@ -44,7 +44,6 @@ _SCOPES = {
 }
 
 Answer = Callable[[AskQuery], "AskAnswer | None"]
-Answer0 = Callable[[], "AskAnswer | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class GraphFile:
     title: str
     nodes: Sequence[str]
     rows: Mapping[Ends, Mapping[str, Any]]
-    captures: Answer0
+    captures: "Callable[[], AskAnswer | None]"
 
     media_type: ClassVar = "application/gexf+xml"
     suffix: ClassVar = ".gexf"
@@ -118,7 +117,7 @@ class Growing:
 
     picture: Drawing
     matrix: Drawing
-    file: "GraphFile"
+    file: GraphFile
     nodes: int
     links: int
     left_out: int

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import BadParameterError, Given, sort_out
+from arclink.access.formats.parquet import TIMES
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
@@ -104,7 +105,6 @@ _MOST_SIMILAR = 5
 _OF_ADDRESSES = frozenset(".:/")
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
 
-_TIMES = frozenset({"first", "last", "last_without", "since", "host_last"})
 _WORDS = frozenset({"text", "term", "title", "title_before"})
 
 
@@ -160,8 +160,8 @@ class Beginning:
     Attributes:
         uri: The page.
         then: Address of its replay, at its newest capture without error.
-        title: Its title; empty if it has none, or if it is not known.
-        text: The text that most links to it have; empty if they have none, or if it is not known.
+        title: Its title; empty if it has no title, or if that is not known.
+        text: The text that most links to it have; empty if they have no text, or likewise.
         hosts: Number of hosts that link to it; None if it is not known.
     """
 
@@ -612,7 +612,7 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             has_level = name in ("name", "source") or query.name == LINKS
             level = query.level if has_level else Level.URI
             return Cell("name", value, _about(str(value), level) if value else "")
-        if name in _TIMES:
+        if name in TIMES:
             return Cell("time", value)
         if isinstance(value, float):
             return Cell("number", round(value, 3))
