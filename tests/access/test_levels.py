@@ -38,7 +38,14 @@ DOMAINS = {
 
 def ask(store: GraphStore, budget: Budget | None = None, **parameters: str) -> LevelAnswer:
     return answer_level(
-        store, LevelQuery.from_parameters([("uri", A), ("limit", "0"), *parameters.items()]), budget
+        store,
+        LevelQuery.from_parameters(
+            [
+                *(("uri", A), ("limit", "0")),
+                *((name.rstrip("_"), text) for name, text in parameters.items()),
+            ]
+        ),
+        budget,
     )
 
 
@@ -123,7 +130,7 @@ def test_counts_are_those_of_the_plain_definition(
     answer = ask(store, level=level, by=by)
     found, over_time = counts_of(answer), links_of(answer)
     for period in {period for _, _, period in over_time}:
-        found |= counts_of(ask(store, level=level, **{"from": period, "to": period}), period)
+        found |= counts_of(ask(store, level=level, from_=period, to=period), period)
     expected = plainly(archive, level, digits)
     assert found == expected
     assert over_time == {key: links for key, (links, *_) in expected.items() if key[2]}

@@ -70,7 +70,7 @@ def test_counts_by_host_and_text_are_those_of_levels_and_anchors(
     assert Counter(sides[Direction.IN].by_unit(unit)) == in_all
 
 
-SELECTIONS = (
+SELECTIONS: tuple[dict[str, str], ...] = (
     {},
     {"from": "2010"},
     {"to": "2009"},
