@@ -52,6 +52,7 @@ class Question:
         is_by_calendar: Whether it compares a period with others, so that windows of any other time
             make no sense.
         is_timeless: Whether its rows are about all time together, or about two times.
+        needs_address: Whether it makes no sense about the whole archive.
         has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
@@ -70,6 +71,7 @@ class Question:
     compares: bool = False
     is_by_calendar: bool = False
     is_timeless: bool = False
+    needs_address: bool = False
     has_terms: bool = False
 
 
@@ -308,6 +310,7 @@ QUESTIONS: Mapping[str, Question] = {
         "those with most linking hosts first. It needs an address.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
+        needs_address=True,
     ),
     "captures": Question(
         "When was it captured?",
@@ -379,10 +382,12 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
         "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
         "the path, or in the host. For a host or domain, its first page is compared. Those with "
-        "fewest other letters come first; texts of more than 200 letters are not compared.",
+        "fewest other letters come first; texts of more than 200 letters are not compared. It "
+        "needs an address.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,
+        needs_address=True,
         is_of_links=False,
         is_timeless=True,
     ),

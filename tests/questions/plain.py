@@ -27,6 +27,12 @@ Row = tuple[Any, ...]
 _TIMELESS = ("vanished", "find", "begin", "changed", "near")
 """Questions whose rows have no period."""
 
+
+def makes_sense(name: str, scope: str) -> bool:
+    """Return whether a question can be asked in a scope."""
+    return scope != "archive" or not QUESTIONS[name].needs_address
+
+
 _DIGITS = {"year": 4, "month": 6, "day": 8}
 _NAVIGATION = {"a@href", "http@location"}
 """The kinds of the tests that count if nothing else is asked for."""

@@ -52,11 +52,23 @@ def date_and_time(timestamp: Timestamp) -> str:
 
 def cell(text: str, width: int) -> str:
     """Return ``text`` in ``width`` terminal cells: truncated with an ellipsis, or padded."""
-    text = _DIRECTION_MARKS.sub("", printable(text))
+    text = _without_marks(text)
     if cell_len(text) > width:
         text = set_cell_size(text, width - 1).rstrip() + "…"
-    filling = " " * (width - cell_len(text))
-    return (f"{_ISOLATE}{text}{_POP}" if _has_right_to_left(text) else text) + filling
+    return _isolated(text) + " " * (width - cell_len(text))
+
+
+def safe_text(text: str) -> str:
+    """Return a text that changes neither a terminal nor the writing direction of its line."""
+    return _isolated(_without_marks(text))
+
+
+def _without_marks(text: str) -> str:
+    return _DIRECTION_MARKS.sub("", printable(text))
+
+
+def _isolated(text: str) -> str:
+    return f"{_ISOLATE}{text}{_POP}" if _has_right_to_left(text) else text
 
 
 def columns(
@@ -74,11 +86,9 @@ def columns(
         room = _make_room(widths, min(longest, _LEAST_CELLS_OF_URI), width - 2 * len(widths))
     for row in with_head:
         cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
-        last = _DIRECTION_MARKS.sub("", printable(row[-1]))
+        last = _without_marks(row[-1])
         last = last if room is None else cut_in_the_middle(last, room)
-        yield "  ".join(
-            chain(cells, (f"{_ISOLATE}{last}{_POP}" if _has_right_to_left(last) else last,))
-        ).rstrip()
+        yield "  ".join(chain(cells, (_isolated(last),))).rstrip()
 
 
 def _make_room(widths: list[int], least: int, width: int) -> int:
