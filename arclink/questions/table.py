@@ -146,7 +146,7 @@ COLUMNS: Mapping[str, str] = {
     "status": "HTTP status of the newest capture that has one.",
     "status_before": "HTTP status of the earlier capture.",
     "title_before": "Title of the earlier capture; empty without a title, null if not known.",
-    "mime": "Media type of the newest capture that is no revisit.",
+    "mime": "Media type of the newest capture that is no revisit; `vanished`: and no error.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
@@ -194,10 +194,11 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
-        "differs: content (the payload), links (targets), status, title. It is `not known before` "
-        "if there is no such capture by the earlier time: whether the page existed then is not "
-        "known. Pages with most links added and removed come first, and those not known before "
-        "last.",
+        "differs: content (the payload), links, status, title. Links are those of `diff`, but only "
+        "of these captures: `diff` adds those of other variants of the page. It is `not known "
+        "before` if there is no such capture by the earlier time: whether the page existed then is "
+        "not known. Pages with most links added and removed come first, and those not known before "
+        "last. The answer says how many more pages were compared and do not differ.",
         "changes",
         (
             *("name", "state", "changes", "added", "removed", "status", "status_before"),
@@ -395,10 +396,11 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages vanished?",
         "Vanished",
         "A row for each page that was captured without error, and either as an error later, or "
-        "not at all in later periods in which other pages of its host were captured. Those that "
-        "were there last come first.",
+        "not at all in later periods in which other pages of its host were captured. HTML "
+        "pages come first, before images, styles and other files; of each kind, those that were "
+        "there last.",
         "",
-        ("name", "state", "status", "last", "since", "host_last", "captures"),
+        ("name", "state", "mime", "status", "last", "since", "host_last", "captures"),
         Basis.PART,
         level=None,
         period=Period.YEAR,

@@ -295,6 +295,7 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "rows": listed({"type": "object"}),
         },
+        {"unchanged": NUMBER},
         about="the answer to a question",
     ),
     "Addresses": fields(

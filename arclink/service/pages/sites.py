@@ -493,6 +493,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "question": query.question,
         "known": answer.known,
         "why_unknown": answer.why_unknown,
+        "unchanged": answer.unchanged,
         **_through_time(answer.known),
         "columns": names,
         "meanings": {**EXTRA, **COLUMNS},
