@@ -133,7 +133,7 @@ class AskAnswer:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
         if not self.known.captures or (counts and not any(counts)):
-            return "nothing was captured then"
+            return "there are no captures to show from then"
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"

@@ -55,7 +55,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
     of = "the archive" if is_whole else "it"
     if not known.captures:
-        yield f"Unknown: {of} was not captured then"
+        yield f"Unknown: there are no captures of {of} to show from then"
         return
     why = "" if answer.total else answer.why_unknown
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)

@@ -242,7 +242,7 @@ def _timestamp(digits: str) -> Timestamp:
 def _nearest(store: Scans, uri: str, requested: Timestamp) -> Memento:
     memento = capture_near(store, uri, requested)
     if memento is None:
-        raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
+        raise NotFound(f"There is no capture to show of {printable_uri(uri)[:2000]}")
     return memento
 
 

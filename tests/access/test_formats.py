@@ -179,13 +179,17 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
     [
         pytest.param(
             MemoryStore(),
-            "Not captured",
+            "There are no captures of it to show",
             "unknown",
-            "unknown: no page was captured at that time",
+            "unknown: there are no captures to show at that time",
             id="not captured",
         ),
         pytest.param(
-            MemoryStore([Page(B, T1, [])]), "Not captured", "unknown", "none", id="only others"
+            MemoryStore([Page(B, T1, [])]),
+            "There are no captures of it to show",
+            "unknown",
+            "none",
+            id="only others",
         ),
         pytest.param(
             MemoryStore([Page(A, T1, [])]),
@@ -205,7 +209,7 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
             MemoryStore([Page(A, "20110101000000", [])]),
             "none in the time range",
             "unknown",
-            "unknown: no page was captured at that time",
+            "unknown: there are no captures to show at that time",
             id="not in that range",
         ),
     ],
@@ -231,7 +235,7 @@ def test_with_a_time_captures_before_it_count_for_what_is_known() -> None:
         ).decode()
 
     assert "INLINKS: none\n" in lines(at="2015")
-    assert "INLINKS: unknown: no page was captured by then\n" in lines(at="2001")
+    assert "INLINKS: unknown: there are no captures to show by then\n" in lines(at="2001")
 
 
 @pytest.mark.parametrize(

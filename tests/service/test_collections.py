@@ -203,8 +203,8 @@ def test_a_card_without_tables_shows_what_the_store_knows_and_makes_none(tmp_pat
         pytest.param(
             B,
             [
-                ["not captured", "Links to it: 1"],
-                ["not captured", "Links to it: 1"],
+                ["no captures to show", "Links to it: 1"],
+                ["no captures to show", "Links to it: 1"],
                 ["Unknown. It is empty"],
             ],
             "/olympics/?uri=http%3A%2F%2Fb.example%2F",
@@ -213,8 +213,8 @@ def test_a_card_without_tables_shows_what_the_store_knows_and_makes_none(tmp_pat
         pytest.param(
             "*.b.example",
             [
-                ["not captured", "Hosts that link to it: 1"],
-                ["not captured", "Hosts that link to it: 1"],
+                ["no captures to show", "Hosts that link to it: 1"],
+                ["no captures to show", "Hosts that link to it: 1"],
                 ["Unknown. It is empty"],
             ],
             "/olympics/?uri=%2A.b.example",

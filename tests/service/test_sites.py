@@ -191,7 +191,7 @@ def test_each_view_of_a_page_leads_to_questions_about_it(client: FlaskClient, vi
 
 def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:
     nothing = page(client, "?uri=*.nowhere.example&ask=led-to")
-    assert "Unknown. Nothing was captured then." in words(nothing)
+    assert "Unknown. There are no captures to show from then." in words(nothing)
     assert not nothing.css(".none")
     none = page(client, "?uri=*.nowhere.example&ask=linkers")
     assert "None, in the captures that were read." in words(none)

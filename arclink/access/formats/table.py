@@ -189,7 +189,7 @@ def _by_name(refused: tuple[Refused, int]) -> str:
 def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that distinguishes "not captured", "not read" and "no links"."""
     if mementos.first is None or mementos.last is None:
-        return "Not captured: the graph has no memento of it, so its outlinks are unknown."
+        return "There are no captures of it to show, so its outlinks are unknown."
     line = (
         f"{counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
         f"{date_and_time(mementos.last)}"
@@ -255,7 +255,7 @@ def unknown_inlinks(query: LinkQuery) -> str:
     """Return that inlinks are unknown because there is no capture at the time of the query."""
     when = "yet" if query.span == ALL_TIME else "at that time"
     when = when if query.at is None else "by then"
-    return f"unknown: no page was captured {when}"
+    return f"unknown: there are no captures to show {when}"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
