@@ -352,7 +352,8 @@ def _ask() -> _Query:
 
         return answer
 
-    names = [f"  {name:<12}  {question.asks}" for name, question in QUESTIONS.items()]
+    width = max(map(len, QUESTIONS))
+    names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
     return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ROW_FORMAT), read, names)
 
 
