@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import BadParameterError, Given, sort_out
-from arclink.access.formats.parquet import TIMES
+from arclink.access.formats.rows import TIME_COLUMNS
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
@@ -613,7 +613,7 @@ def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             has_level = name in ("name", "source") or query.name == LINKS
             level = query.level if has_level else Level.URI
             return Cell("name", value, _about(str(value), level) if value else "")
-        if name in TIMES:
+        if name in TIME_COLUMNS:
             return Cell("time", value)
         if isinstance(value, float):
             return Cell("number", round(value, 3))
