@@ -17,6 +17,7 @@ from arclink.access.kinds import NAVIGATION
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
+from arclink.access.seen_links import LinkCounts
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
@@ -35,7 +36,7 @@ from arclink.service.pages.requests import (
     plain_query,
     refuse_others,
 )
-from arclink.service.pages.saving import site_formats, table_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import domain_of, host_of, root_of
@@ -148,8 +149,17 @@ def show_graph(
         ),
         "downloads": table_formats("linkQuery", given)
         if by == "page"
-        else [one for formats in site_formats(query, by).values() for one in formats],
-        "pictures": {"graph": lambda: _picture(printable_uri(query.uri), sides)},
+        else all_formats(side_formats()),
+        "pictures": {
+            "graph": lambda: _picture(printable_uri(query.uri), sides),
+            **side_files(
+                query.uri,
+                lambda side: (
+                    [LinkCounts(end.name, end.links, {}, end.first, end.last) for end in now[side]],
+                    is_whole,
+                ),
+            ),
+        },
         "grows": _grows(query.uri, by),
     }
 

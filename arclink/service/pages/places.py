@@ -1,5 +1,7 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
@@ -10,7 +12,7 @@ from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
 from arclink.service.pages.requests import Asked
-from arclink.service.pages.saving import site_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -43,7 +45,13 @@ def show_places(
         for direction in (Direction.IN, Direction.OUT)
         if direction in lanes
     }
-    tables = site_formats(query.links, level, query.period.name.lower())
+
+    def count(direction: Direction) -> tuple[Iterable[LinkCounts], bool]:
+        whole = answer_level(store, replace(query, limit=0), settings.budget)
+        rows = map(_counts_of, whole.counted.get(direction, ()))
+        return rows, all(extent.is_complete for extent in whole.extents.values())
+
+    tables = {side: formats for side, formats in side_formats().items() if side in sides}
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
@@ -55,18 +63,21 @@ def show_places(
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
         "tables": tables,
-        "downloads": [one for formats in tables.values() for one in formats],
+        "downloads": all_formats(tables),
         "pictures": {
-            f"hosts-{side}": partial(
-                lanes_picture,
-                f"{title} {printable_uri(query.links.uri)}",
-                [one for one, _ in sides[side]],
-                axis,
-                side,
-                full,
-            )
-            for side, title in (("in", "Links to"), ("out", "Links of"))
-            if side in sides
+            **side_files(query.links.uri, count),
+            **{
+                f"hosts-{side}": partial(
+                    lanes_picture,
+                    f"{title} {printable_uri(query.links.uri)}",
+                    [one for one, _ in sides[side]],
+                    axis,
+                    side,
+                    full,
+                )
+                for side, title in (("in", "Links to"), ("out", "Links of"))
+                if side in sides
+            },
         },
     }
 
