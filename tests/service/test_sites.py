@@ -280,7 +280,7 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
     store = tmp_path / "links.db"
     load_pages(store, tmp_path / "graph", [PAGES])
     client = client_of(str(store))
-    for resource in ("/ask/linkers", "/gaps", "/stale?since=2010"):
+    for resource in ("/ask/linkers", "/ask/gaps", "/ask/stale?format=seeds"):
         first = client.get(resource)
         assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
         assert "are being made" in first.get_json()["detail"]

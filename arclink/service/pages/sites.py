@@ -444,6 +444,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         table_formats(
             f"ask/{query.name}",
             [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
+            has_uris=query.has_uris,
         ),
     )
 
@@ -495,7 +496,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": table_formats(f"ask/{query.name}", everything),
+        "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
         "drawn": pictures,
         "growing": growing,
         "is_whole": not unmade,
