@@ -104,6 +104,12 @@ def test_lists_of_hosts_need_no_tables(tmp_path: Path) -> None:
     assert client.get(f"/ask/linkers?uri={A}").status_code == HTTPStatus.SERVICE_UNAVAILABLE
 
 
+def test_a_side_that_is_not_asked_about_has_no_list(client: FlaskClient) -> None:
+    asked = f"/?uri={A}&view=places&direction=in&picture=hosts"
+    assert client.get(f"{asked}-in-json").status_code == HTTPStatus.OK
+    assert client.get(f"{asked}-out-json").status_code == HTTPStatus.NOT_FOUND
+
+
 def test_an_unknown_picture_is_not_found(client: FlaskClient) -> None:
     answer = client.get(f"/?uri={A}&picture=nothing")
     assert answer.status_code == HTTPStatus.NOT_FOUND

@@ -1,13 +1,14 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
+from arclink.access.tallies import Extent
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
@@ -33,23 +34,20 @@ def show_places(
         asked.given, level=GroupLevel.HOST, period=chronicle.unit, limit=LIMIT
     )
     level = query.level.value
-    answer = answer_level(store, query, settings.budget)
-    lanes = {
-        direction: [(_counts_of(row), row.counts) for row in rows]
-        for direction, rows in answer.counted.items()
-    }
+    answer = answer_level(store, query, settings.budget, chronicle.seen)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
-    full = most_of(row.over_time for rows in lanes.values() for row, _ in rows)
+    full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
     sides = {
-        direction.value: [(host_lane(row, axis, full), counts) for row, counts in lanes[direction]]
+        direction.value: [
+            (host_lane(row.links, axis, full), row.counts) for row in answer.counted[direction]
+        ]
         for direction in (Direction.IN, Direction.OUT)
-        if direction in lanes
+        if direction in answer.counted
     }
 
-    def count(direction: Direction) -> tuple[Iterable[LinkCounts], bool]:
-        whole = answer_level(store, replace(query, limit=0), settings.budget)
-        rows = map(_counts_of, whole.counted.get(direction, ()))
-        return rows, all(extent.is_complete for extent in whole.extents.values())
+    def count(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
+        whole = answer_level(store, replace(query, limit=0), settings.budget, chronicle.seen)
+        return [row.links for row in whole.counted[side]], whole.extents[side]
 
     tables = {side: formats for side, formats in side_formats().items() if side in sides}
     return {
@@ -65,7 +63,7 @@ def show_places(
         "tables": tables,
         "downloads": all_formats(tables),
         "pictures": {
-            **side_files(query.links.uri, count),
+            **side_files(query.links.uri, count, answer.counted),
             **{
                 f"hosts-{side}": partial(
                     lanes_picture,
@@ -80,9 +78,3 @@ def show_places(
             },
         },
     }
-
-
-def _counts_of(row: Counted) -> LinkCounts:
-    over_time = {period: counts.links for period, counts in row.over_time}
-    first, last = row.counts.first.timestamp, row.counts.last.timestamp
-    return LinkCounts(row.name, row.counts.links, over_time, first, last)

@@ -5,7 +5,7 @@ A picture, or rows that only the page counts, have the address of their page, wi
 they need no script. A script makes PNG of pictures.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -18,6 +18,7 @@ from werkzeug.exceptions import NotFound
 from arclink.access.formats.rows import ROW_FORMATS, RowAnswer, RowFormat
 from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
+from arclink.access.tallies import Extent
 from arclink.access.texts import printable, printable_uri
 from arclink.service.responses import content_type
 
@@ -99,29 +100,36 @@ class _SavedRows:
 
 
 def side_files(
-    uri: str, count: Callable[[Direction], tuple[Iterable[LinkCounts], bool]]
+    uri: str,
+    count: Callable[[Direction], tuple[Sequence[LinkCounts[str]], Extent]],
+    sides: Iterable[Direction] = (Direction.IN, Direction.OUT),
 ) -> Pictures:
     """Return files of the hosts, domains or pages on each side of a page, in all formats.
 
     Args:
         uri: The page.
-        count: Returns those on a side, and whether these are all links. The page counts them, so
-            that a file has its numbers, and needs no tables of the store.
+        count: Returns those on a side, and how much was read. The page counts them, so that a file
+            has its numbers, and needs no tables of the store.
+        sides: Those that the page has.
     """
 
     def file(direction: Direction, form: str) -> _SavedRows:
-        counts, is_complete = count(direction)
+        counts, extent = count(direction)
         rows = [
             {"name": printable(one.name), "links": one.links, "first": one.first, "last": one.last}
             for one in counts
         ]
-        about = {"uri": printable_uri(uri), "side": direction.value, "is_complete": is_complete}
+        about = {
+            "uri": printable_uri(uri),
+            "side": direction.value,
+            "is_complete": extent.is_complete,
+        }
         answer = RowAnswer(about, [], ("name", "links", "first", "last"), {"rows": rows})
         return _SavedRows(answer, ROW_FORMATS[form])
 
     return {
         f"hosts-{direction.value}-{form}": partial(file, direction, form)
-        for direction in (Direction.IN, Direction.OUT)
+        for direction in sides
         for form in _TABLES
     }
 
