@@ -11,12 +11,12 @@ from arclink.charts.time_axis import Axis, Bar
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.service.pages.answers import captures_over
 from arclink.service.pages.requests import about
+from arclink.service.pages.site_glance import short_query
 from arclink.service.pages.sites import (
-    captures_over,
     is_about_site,
     several_typed,
-    short_query,
     words_typed,
 )
 from arclink.service.stores import Stores
