@@ -59,9 +59,7 @@ _OURS = frozenset(
         "replay",
         "w",
         "export",
-        "gaps",
         "select",
-        "stale",
         "stream",
     }
 )
