@@ -17,7 +17,7 @@ def similar_note(given: Given, graph: Scans, uri: str) -> str:
     """Return a note with addresses that are almost one that the graph does not have.
 
     It is empty if the graph has the address, or none that is almost the same; and if the tables of
-    the store are not at hand: nobody waits for an error message until they are made.
+    the store are not at hand: an error message must not wait until they are made.
     """
     surt = surt_asked("uri", uri)
     if any(graph.mementos(surt)) or any(graph.inlink_kinds(surt)) or graph is not graph.whole:
