@@ -34,6 +34,7 @@ from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans, StoreStats, StoreSums, Takedown
+from arclink.uris.surts import surt_of
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore, Page, link
@@ -370,3 +371,13 @@ def test_a_store_under_an_embargo_is_for_reading() -> None:
     store = EmbargoedStore(MemoryStore(), EMBARGO)
     assert not {"load", "trim", "forget", "clean"} & set(dir(store))
     assert store.payload(Checksum("A" * 32)) is None
+
+
+@pytest.mark.parametrize("view", ["glance", "links", "captures", "places", "changes"])
+def test_a_page_says_what_it_can_show_not_what_was_captured(view: str) -> None:
+    store = MemoryStore([Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A)])])
+    hiding = client_of(lambda: store, Settings(embargo=Embargo(prefixes=(surt_of(UriR(B)),))))
+    shown = hiding.get("/", query_string={"uri": B, "view": view}).text
+    assert "no captures to show" in shown.lower()
+    for claim in ("not captured<", "not captured.", "was captured", "no memento"):
+        assert claim not in shown.lower().replace("</strong>", "").partition("<footer")[0], claim
