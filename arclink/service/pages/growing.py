@@ -85,6 +85,9 @@ OF_GRAPH = ("network", "matrix", "graph")
 
 _BETWEEN = 100
 """Number of rows per node from which links between neighbours are read."""
+_PART = 10
+"""Number of nodes in one question: its answer is small enough to be kept, and stays the same when
+nodes are added."""
 _MORE = 2
 """How many times as many neighbours a reader can ask for next."""
 
@@ -337,11 +340,14 @@ def grown(
     if not rows or not nodes:
         return None
     around = links_of(rows.values())
-    needs_between = query.scope is not QuestionScope.ARCHIVE or bool(asked.opened)
-    of_nodes = [asked.about(nodes, "captures", 0), asked.about(nodes, LINKS, _BETWEEN)]
-    captured, between = (*answers(of_nodes[: 1 + needs_between]), None)[:2]
-    if between:
-        others = rows_by_ends(between.table.to_pylist())
+    is_known = query.scope is QuestionScope.ARCHIVE and not asked.opened
+    parts = [] if is_known else [nodes[at : at + _PART] for at in range(0, len(nodes), _PART)]
+    of_nodes = asked.about(nodes, "captures", 0)
+    captured, *between = answers(
+        [of_nodes, *(asked.about(part, LINKS, _BETWEEN) for part in parts)]
+    )
+    for of_part in filter(None, between):
+        others = rows_by_ends(of_part.table.to_pylist())
         rows = {ends: row for ends, row in others.items() if halves.isdisjoint(ends)} | rows
     shown = {ends: row for ends, row in rows.items() if {*ends} <= {*nodes}}
     links = links_of(shown.values())
@@ -353,7 +359,7 @@ def grown(
     return Growing(
         network(title, marks, links, places),
         all_time(links, title),
-        GraphFile(asked.level, title, nodes, shown, lambda: answers(of_nodes[:1])[0]),
+        GraphFile(asked.level, title, nodes, shown, lambda: answers([of_nodes])[0]),
         drawn,
         len(shown),
         _data(drawn, links, places),
@@ -361,8 +367,8 @@ def grown(
         _more(asked, left_out, len(nodes)),
         is_all,
         missing,
-        not needs_between or between is not None,
-        between is None or between.total <= between.table.num_rows,
+        None not in between,
+        all(one.total <= one.table.num_rows for one in between if one),
         captured is not None,
     )
 

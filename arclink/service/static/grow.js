@@ -5,7 +5,7 @@
 import { fetchPage } from "./fetch_page.js";
 
 const MOVE = 450; // milliseconds
-const AGAIN = 3000; // milliseconds until the server is asked for what it was counting
+const AGAIN = 3000; // milliseconds until the server is asked for what it was counting, and then longer
 const MOST_AGAIN = 20;
 const LONGEST = [22, 34]; // characters of a label, in a narrow picture and in a wide one
 const MARGIN = 30;
@@ -92,7 +92,7 @@ function looksOfNode(name, node) {
 
 function looksOfLink(key, link) {
   const isOf = graph.extremities(key).includes(hovered || selected);
-  return { ...link, color: isOf ? colours.ink : hovered ? colours.line : colours.soft, zIndex: isOf ? 1 : 0 };
+  return { ...link, color: isOf ? colours.ink : hovered ? colours.line : `${colours.soft}80`, zIndex: isOf ? 1 : 0 };
 }
 
 // The node under the pointer and its neighbours keep their colours.
@@ -102,7 +102,8 @@ function light() {
   view.refresh({ skipIndexation: true });
 }
 
-// Labels that would cover another one are left out: those of open nodes come first, then by size.
+// A label is above its node, or below it. Labels that would cover another one are left out: those
+// of open nodes come first, then by size.
 function drawLabels() {
   const { width } = view.getDimensions();
   const context = view.getCanvases().labels.getContext("2d");
@@ -120,9 +121,9 @@ function drawLabels() {
     context.font = `${node.kind === "near" ? 400 : 600} ${size}px ${colours.font}`;
     const half = context.measureText(node.label).width / 2 + 2;
     const x = Math.max(half + 2, Math.min(node.x, width - half - 2));
-    const y = node.y - node.size - 5;
-    const isFree = taken.every(([left, right, base]) => x + half < left || x - half > right || Math.abs(y - base) > size + 1);
-    if (!isFree) continue;
+    const isFree = (y) => taken.every(([left, right, base]) => x + half < left || x - half > right || Math.abs(y - base) > size + 1);
+    const y = [node.y - node.size - 5, node.y + node.size + size + 2].find(isFree);
+    if (y === undefined) continue;
     taken.push([x - half, x + half, y]);
     context.strokeText(node.label, x, y);
     context.fillText(node.label, x, y);
@@ -269,7 +270,7 @@ function prepare() {
   if (!waits || asked >= MOST_AGAIN) return;
   asked += 1;
   const address = location.href;
-  setTimeout(() => { if (location.href === address) grow(address, selected, true); }, AGAIN);
+  setTimeout(() => { if (location.href === address) grow(address, selected, true); }, AGAIN * (1 + asked / 4));
 }
 
 function showSelected() {
