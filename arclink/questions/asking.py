@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
+from pyarrow import compute
 
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
@@ -114,6 +115,11 @@ class AskAnswer:
     captures: Mapping[str, int]
 
     @property
+    def left_out(self) -> int:
+        """Number of rows after the limit."""
+        return self.total - int(self.table.num_rows)
+
+    @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
@@ -149,7 +155,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.has_terms:
         database.add_batches("terms", _TERMS, _terms(database, query.term))
     ready = _ready(database, query)
-    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(_days(database, query, ready))
     counts = _captures(database, query, ready, known)
     return AskAnswer(query, _with_extra(table, query), total, known, counts)
@@ -189,21 +195,6 @@ def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     _, total, known, captures, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
     return AskAnswer(query, rows, total, KnownCaptures(*known), captures)
-
-
-def rows_of(
-    database: RelationsDatabase, query: AskQuery, values: Mapping[str, object]
-) -> tuple[Any, int]:
-    """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
-
-    Args:
-        database: The relations.
-        query: The query.
-        values: Further values that the text needs.
-    """
-    ready = _ready(database, query)
-    database.set(values)
-    return _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -254,12 +245,15 @@ def _terms(database: RelationsDatabase, term: Term) -> Sequence[Any]:
     return batches
 
 
-def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
+def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
     """Return the first rows of each part and period, and the number of all rows."""
+    limit, least = query.limit, query.min_hosts if "hosts" in query.question.columns else 0
     kept, total, group, place = [], 0, None, 0
     with database.reading(text) as rows:
         groups = [name for name in ("number", "period") if name in rows.schema.names]
         for batch in rows:
+            if least:
+                batch = batch.filter(compute.greater_equal(batch.column("hosts"), least))
             total += batch.num_rows
             if not limit:
                 kept.append(batch)

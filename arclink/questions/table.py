@@ -83,7 +83,10 @@ EXTRA = {
 """Columns that answers have in front when they are needed."""
 
 COLUMNS: Mapping[str, str] = {
-    "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "name": (
+        "Page, host or domain; of several variants of a page, the first in the alphabet; `gaps` "
+        "and `stale`: the one that most links use."
+    ),
     "source": "Page, host or domain that links; named like `name`.",
     "target": "Where the link leads; `host-links`: named like `name`.",
     "text": (
@@ -154,6 +157,7 @@ COLUMNS: Mapping[str, str] = {
         "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
         "error; `changed`: of the later one compared."
     ),
+    "captured": "Time of its own last capture.",
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
 }
@@ -264,6 +268,25 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain, those with most linking hosts first.",
         "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
+        level=Level.URI,
+    ),
+    "gaps": Question(
+        "What is linked, but was never captured?",
+        "Gaps",
+        "A row for each page, host or domain of `broken` that was never captured, and that a "
+        "crawler can capture (`http` or `https`), those with most linking hosts first.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last"),
+        level=Level.URI,
+    ),
+    "stale": Question(
+        "What is still linked, but was not captured again?",
+        "Stale",
+        "A row for each page, host or domain that was captured, but not since `from`, although "
+        "captures since then link to it; without `from`, not since the captures that link to it. "
+        "Only those that a crawler can capture, those with most linking hosts first.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last", "captured"),
         level=Level.URI,
     ),
     "tlds": Question(

@@ -31,6 +31,7 @@ from arclink.service.pages.saving import given
 from arclink.service.pages.sites import (
     Beginning,
     is_about_site,
+    questions_of_page,
     scopes_of,
     several_typed,
     show_site,
@@ -175,6 +176,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
             if view is not View.TEXT or settings.has_pages
         ],
         "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
+        "questions": questions_of_page(printable_uri(query.uri)),
         "browse": _address_then(asked, query.uri, chronicle),
         "chronicle": chronicle,
         "axis": axis,

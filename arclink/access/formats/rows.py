@@ -55,6 +55,7 @@ class RowAnswer:
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
         types: Arrow types of columns that are known also without rows.
+        uris: Name of the column with the page that a row is; empty if rows are something else.
     """
 
     about: Mapping[str, object]
@@ -67,6 +68,7 @@ class RowAnswer:
     next: str | None = None
     decimals: int = 6
     types: Mapping[str, Any] = field(default_factory=dict)
+    uris: str = ""
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the label of its list."""

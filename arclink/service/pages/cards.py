@@ -23,7 +23,7 @@ from arclink.service.stores import Stores
 from arclink.service.tables import NotReadyError
 from arclink.store.protocols import StoreSums
 
-_MOST_LOOK_UPS = 5_000
+_MOST_COUNTED = 5_000
 """Largest number of links to a page that are counted in one collection."""
 
 _MOST_PAGES = 3
@@ -205,7 +205,7 @@ class Search:
 def _page_in(stores: Stores, query: LinkQuery) -> Found:
     """Return the knowledge of a store about a page, in the numbers of the page about it."""
     budget = replace(
-        stores.settings.budget, look_ups=min(stores.settings.budget.look_ups, _MOST_LOOK_UPS)
+        stores.settings.budget, counted=min(stores.settings.budget.counted, _MOST_COUNTED)
     )
     known = answer_chronicle(stores.current(), query, budget)
     return Found(

@@ -8,7 +8,7 @@ from heapq import nsmallest
 from arclink.access.chronicles import Chronicle
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
-from arclink.access.seen_links import LinkCounts, host_at_end, seen_outlinks, text_of_link
+from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.pictures import Drawing, Strip, scale_of, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
@@ -55,8 +55,8 @@ def show_glance(
     query = plain_query(asked)
     reading = Reading(store, query)
     outlinks = seen_outlinks(reading, settings.budget)
-    hosts_in = chronicle.seen.by_name(axis.unit, host_at_end)
-    hosts_out = outlinks.by_name(axis.unit, host_at_end)
+    hosts_in = chronicle.seen.by_name(axis.unit, chronicle.seen.host)
+    hosts_out = outlinks.by_name(axis.unit, outlinks.host)
     words = chronicle.seen.by_name(axis.unit, text_of_link)
     shown_in, shown_out = _foremost(hosts_in, _by_links), _foremost(hosts_out, _by_links)
     shown_words = _foremost(words, _by_importance)
@@ -138,26 +138,26 @@ def lanes_picture(
 
 
 def _foremost(
-    counts: Sequence[LinkCounts], order: Callable[[LinkCounts], tuple[object, ...]]
-) -> list[LinkCounts]:
+    counts: Sequence[LinkCounts[str]], order: Callable[[LinkCounts[str]], tuple[object, ...]]
+) -> list[LinkCounts[str]]:
     return nsmallest(shown_of(len(counts), _MOST_LANES), counts, key=order)
 
 
-def _by_links(hosts: LinkCounts) -> tuple[int, str]:
+def _by_links(hosts: LinkCounts[str]) -> tuple[int, str]:
     return -hosts.links, hosts.name
 
 
-def _by_importance(words: LinkCounts) -> tuple[int, int, Timestamp, str]:
+def _by_importance(words: LinkCounts[str]) -> tuple[int, int, Timestamp, str]:
     """Order texts: those with most links first, then those of most units, then the oldest."""
     return -words.links, -len(words.over_time), words.first, words.name
 
 
-def host_lane(counts: LinkCounts, axis: Axis, full: int) -> Lane:
+def host_lane(counts: LinkCounts[str], axis: Axis, full: int) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
     href = about(root_of(counts.name)) if counts.name else None
     return _lane(counts, href, axis, full)
 
 
-def _lane(counts: LinkCounts, href: str | None, axis: Axis, full: int) -> Lane:
+def _lane(counts: LinkCounts[str], href: str | None, axis: Axis, full: int) -> Lane:
     bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
     return Lane(printable(counts.name), href, bars, counts.links, counts.first, counts.last)

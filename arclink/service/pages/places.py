@@ -3,9 +3,8 @@
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
-from arclink.access.seen_links import LinkCounts
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
@@ -31,17 +30,15 @@ def show_places(
         asked.given, level=GroupLevel.HOST, period=chronicle.unit, limit=LIMIT
     )
     level = query.level.value
-    answer = answer_level(store, query, settings.budget)
-    lanes = {
-        direction: [(_counts_of(row), row.counts) for row in rows]
-        for direction, rows in answer.counted.items()
-    }
+    answer = answer_level(store, query, settings.budget, chronicle.seen)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
-    full = most_of(row.over_time for rows in lanes.values() for row, _ in rows)
+    full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
     sides = {
-        direction.value: [(host_lane(row, axis, full), counts) for row, counts in lanes[direction]]
+        direction.value: [
+            (host_lane(row.links, axis, full), row.counts) for row in answer.counted[direction]
+        ]
         for direction in (Direction.IN, Direction.OUT)
-        if direction in lanes
+        if direction in answer.counted
     }
     tables = site_formats(query.links, level, query.period.name.lower())
     return {
@@ -69,9 +66,3 @@ def show_places(
             if side in sides
         },
     }
-
-
-def _counts_of(row: Counted) -> LinkCounts:
-    over_time = {period: counts.links for period, counts in row.over_time}
-    first, last = row.counts.first.timestamp, row.counts.last.timestamp
-    return LinkCounts(row.name, row.counts.links, over_time, first, last)

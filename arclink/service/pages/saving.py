@@ -28,6 +28,7 @@ _TABLES: Final = {
     "jsonl": "JSON lines",
     "parquet": "Parquet",
 }
+_OF_PAGES: Final = {"seeds": "Addresses for crawlers"}
 
 
 class _Saved(Protocol):
@@ -47,11 +48,20 @@ Pictures = Mapping[str, Callable[[], _Saved]]
 """The pictures of a page by name; most requests need none of them as a file."""
 
 
-def table_formats(path: str, parameters: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the names and the addresses of the formats of an answer in rows."""
+def table_formats(
+    path: str, parameters: Iterable[tuple[str, str]], *, has_uris: bool = False
+) -> list[tuple[str, str]]:
+    """Return the names and the addresses of the formats of an answer in rows.
+
+    Args:
+        path: The address of the answer.
+        parameters: Its parameters.
+        has_uris: Whether its rows are pages.
+    """
     pairs = list(parameters)
+    formats = {**_TABLES, **(_OF_PAGES if has_uris else {})}
     return [
-        (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in _TABLES.items()
+        (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in formats.items()
     ]
 
 

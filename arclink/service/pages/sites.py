@@ -87,6 +87,22 @@ _SUBJECTS = {
 }
 """What the heading means, by scope."""
 
+_OF_PAGE = (
+    "linkers",
+    "first-linkers",
+    "new-lost",
+    "typical-words",
+    "new-words",
+    "tlds",
+    "linked-with",
+    "host-links",
+    "led-to",
+    "changed",
+    "churn",
+    "near",
+)
+"""The questions that the page of a URI leads to, in their order."""
+
 _COLUMNS = {
     **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
     **dict.fromkeys(("new-words", "rising"), "linking pages"),
@@ -254,12 +270,11 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
         uri, _ = as_written(written)
         host = host_of(surt_asked("uri", uri))
         is_prefix = scope is QuestionScope.PREFIX
-        if is_prefix or scope is QuestionScope.PAGE:
-            below = uri if is_prefix else uri[: uri.rfind("/") + 1]
-            places.append(("page", about(uri), not is_prefix))
-            if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
-                pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
-                places.append((f"{below}*", _address(pairs), is_prefix))
+        below = uri if is_prefix else uri[: uri.rfind("/") + 1]
+        places.append(("page", about(uri), scope is QuestionScope.PAGE))
+        if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
+            pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
+            places.append((f"{below}*", _address(pairs), is_prefix))
         if host:
             is_ip = is_ip_address(host)
             is_of_host = scope is QuestionScope.HOST or (is_ip and scope is QuestionScope.DOMAIN)
@@ -268,6 +283,15 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
                 is_here = scope is QuestionScope.DOMAIN and name == host
                 places.append((f"*.{name}", _about(name, Level.DOMAIN), is_here))
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
+
+
+def questions_of_page(uri: str) -> list[tuple[str, str, str]]:
+    """Return title, text and address of the questions that make sense about a page."""
+    about_it = part_of(uri, Level.URI)
+    return [
+        (QUESTIONS[name].title, QUESTIONS[name].asks, _address([*about_it, (ASK, name)]))
+        for name in _OF_PAGE
+    ]
 
 
 def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
@@ -447,6 +471,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         table_formats(
             f"ask/{query.name}",
             [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
+            has_uris=query.has_uris,
         ),
     )
 
@@ -500,7 +525,7 @@ def _whole(
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": table_formats(f"ask/{query.name}", everything),
+        "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
         "drawn": pictures,
         "growing": growing,
         "most_open": MOST_OPEN,
