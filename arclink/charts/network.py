@@ -186,7 +186,7 @@ def _circles(node: NetworkNode, x: float, y: float, radius: float) -> str:
 
     A node that the graph is about has another ring around it.
     """
-    kind = "out" if node.is_open or node.is_asked else "in"
+    kind = "out" if node.is_open else "in"
     at, hue, paper = f'cx="{x:.1f}" cy="{y:.1f}"', colour(kind), COLOURS["paper"]
     parts = []
     if node.is_asked:

@@ -96,6 +96,22 @@ def test_each_node_leads_to_its_own_graph_and_to_the_page_about_it(web: FlaskCli
         assert name in nodes(page(web, own))
 
 
+def test_the_hosts_of_a_site_stand_out() -> None:
+    pages = [
+        Page("http://www.a.example/", "20090101000000", [link(B, "b")]),
+        Page(
+            "http://m.a.example/",
+            "20090101000000",
+            [link(B, "b"), link("http://a-b.example/", "x")],
+        ),
+    ]
+    shown = page(client_of(lambda: MemoryStore(pages)), "?uri=*.a.example&ask=host-links")
+    about = [node["name"] for node in data_of(shown)["nodes"] if node["is_about"]]
+    assert {*about} == {"a.example", "m.a.example"}
+    assert len(shown.css("svg.drawn .ring-of-asked")) == 2
+    assert words(shown).count("the graph is about it") == 2
+
+
 def test_nodes_say_whether_they_were_captured() -> None:
     unread = Page(C, "20100101000000", None)
     client = client_of(lambda: MemoryStore([WEB[0], WEB[1], unread]))

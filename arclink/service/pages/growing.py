@@ -53,7 +53,7 @@ from arclink.service.pages.drawn import (
 from arclink.service.pages.requests import part_of
 from arclink.service.pages.saving import Pictures
 from arclink.service.tables import NotReadyError
-from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.hosts import domain_of, host_of, root_of
 from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ class GraphNode:
         name: Its name.
         kind: ``asked`` if the graph is about it; ``open`` if a reader has added its neighbours;
             else ``near``.
+        is_about: Whether the graph is about it, or about a part that it is in.
         captured: Whether it was captured.
         captures: The row about its captures; None if it has no capture, or that is not known.
         links_to: Number of links to it from other nodes that are shown.
@@ -179,6 +180,7 @@ class GraphNode:
 
     name: str
     kind: str
+    is_about: bool
     captured: CaptureState
     captures: Mapping[str, Any] | None
     links_to: int
@@ -489,6 +491,7 @@ def _nodes(
         return GraphNode(
             name,
             kind,
+            kind == "asked" or _is_inside(asked, name),
             known,
             captures,
             to[name],
@@ -506,6 +509,14 @@ def _nodes(
 
     found = _captures_of(names, captured)
     return [node(name, *found[name]) for name in names]
+
+
+def _is_inside(asked: _Asked, name: str) -> bool:
+    """Return whether a node is in the part of the web that a graph is about."""
+    if asked.query.scope is QuestionScope.ARCHIVE:
+        return False
+    surt = surt_of(UriR(name) if asked.level is Level.URI else root_of(name))
+    return any(one.part.has(surt) for one in asked.query.asked)
 
 
 def _captures_of(
@@ -535,7 +546,7 @@ def _mark(node: GraphNode) -> NetworkNode:
         node.kind != "near",
         node.grow or node.page,
         f"{node.says}: {does}",
-        node.kind == "asked",
+        node.is_about,
         node.captured,
     )
 
@@ -576,6 +587,7 @@ def _data(
 _SENT = (
     "name",
     "kind",
+    "is_about",
     "says",
     "shown",
     "known",

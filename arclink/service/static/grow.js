@@ -69,15 +69,15 @@ function readColours() {
 // parts are shares of its radius, from the outside. What the graph is about has another ring.
 function looksOfNode(name, node) {
   const isFaded = near !== null && !near.has(name);
-  const { kind, captured } = node;
+  const { kind, captured, is_about: isAbout } = node;
   const hue = isFaded ? colours.line : kind === "near" ? colours.in : colours.out;
-  const size = node.size + (kind === "asked" ? 5 : 0);
+  const size = node.size + (isAbout ? 5 : 0);
   const isDisc = captured === "yes";
   return {
     ...node,
     size,
-    ringSize: kind === "asked" ? 2 / size : 0,
-    gapSize: kind === "asked" ? 3 / size : 0,
+    ringSize: isAbout ? 2 / size : 0,
+    gapSize: isAbout ? 3 / size : 0,
     edgeSize: isDisc ? 0 : (0.3 * node.size) / size,
     holeSize: isDisc ? 0 : (0.3 * node.size) / size,
     ring: isFaded ? colours.line : colours.ink,
@@ -92,7 +92,7 @@ function looksOfNode(name, node) {
 
 function looksOfLink(key, link) {
   const isOf = graph.extremities(key).includes(hovered || selected);
-  return { ...link, color: isOf ? colours.ink : hovered ? colours.line : `${colours.soft}80`, zIndex: isOf ? 1 : 0 };
+  return { ...link, color: isOf ? colours.ink : hovered ? colours.line : `${colours.soft}b0`, zIndex: isOf ? 1 : 0 };
 }
 
 // The node under the pointer and its neighbours keep their colours.
@@ -115,7 +115,7 @@ function drawLabels() {
   context.strokeStyle = colours.paper;
   context.fillStyle = colours.ink;
   const taken = [];
-  const weight = (node) => (node.name === selected ? 3 : node.kind === "asked" ? 2 : node.kind === "open" ? 1 : 0);
+  const weight = (node) => (node.name === selected ? 3 : node.kind !== "near" ? 2 : node.is_about ? 1 : 0);
   labels.sort((one, other) => weight(other) - weight(one) || other.size - one.size);
   for (const node of labels) {
     context.font = `${node.kind === "near" ? 400 : 600} ${size}px ${colours.font}`;
