@@ -3,6 +3,12 @@
 The answer has one row per text and kind. On request, it has separate rows per period and per host
 of the linking page. To count them, ArcLink reads all inlinks of the page. If there are too many, it
 counts only the first ones in store order, and the answer reports that.
+
+The question `words` has the same numbers of links and times, without kinds, for sites and the
+archive, too. What it does not have: rows per kind and per linking host; the first and the last
+capture as evidence, with their addresses in a replay; links in force at one time (``at``); filters
+and pages of rows; and an answer without the tables for SQL, for which no page of a URI waits.
+What is counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.access.levels`).
 """
 
 from collections.abc import Mapping

@@ -28,8 +28,8 @@ from arclink.service.pages.loads import loads_of
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.saving import given
+from arclink.service.pages.site_glance import Beginning
 from arclink.service.pages.sites import (
-    Beginning,
     is_about_site,
     questions_of_page,
     scopes_of,

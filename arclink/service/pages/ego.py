@@ -38,7 +38,7 @@ from arclink.service.pages.requests import (
     plain_query,
     refuse_others,
 )
-from arclink.service.pages.saving import site_formats, table_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, domain_of, host_of, root_of
@@ -148,8 +148,11 @@ def show_graph(
         ),
         "downloads": table_formats("linkQuery", given)
         if by == "page"
-        else [one for formats in site_formats(query, by).values() for one in formats],
-        "pictures": {"graph": lambda: _picture(printable_uri(query.uri), sides)},
+        else all_formats(side_formats()),
+        "pictures": {
+            "graph": lambda: _picture(printable_uri(query.uri), sides),
+            **side_files(query.uri, now.__getitem__),
+        },
         "grows": _grows(query.uri, by),
     }
 

@@ -6,7 +6,7 @@ from functools import partial
 from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link
 from arclink.access.texts import printable, printable_uri
@@ -15,7 +15,7 @@ from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.saving import site_formats, table_formats
+from arclink.service.pages.saving import side_files, side_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import root_of
@@ -67,6 +67,10 @@ def show_glance(
     lanes_out = [host_lane(one, axis, full_out) for one in shown_out]
     word_lanes = [_lane(one, None, axis, full_in) for one in shown_words]
     uri = printable_uri(query.uri)
+    hosts = {
+        Direction.IN: (hosts_in, chronicle.extent),
+        Direction.OUT: (hosts_out, outlinks.extent),
+    }
     return {
         "hosts_in": lanes_in,
         "hosts_out": lanes_out,
@@ -94,11 +98,12 @@ def show_glance(
             ),
         ],
         "tables": {
-            **site_formats(query, "host"),
+            **side_formats(),
             "words": table_formats("anchors", asked.only("uri", "url")),
         },
         "pictures": {
             "through-time": lambda: _through_time(query, chronicle, axis),
+            **side_files(uri, hosts.__getitem__),
             **{
                 name: partial(lanes_picture, f"{title} {uri}", lanes, axis, side, full)
                 for name, title, lanes, side, full in (

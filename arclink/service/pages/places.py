@@ -1,15 +1,19 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
+from arclink.access.seen_links import LinkCounts
+from arclink.access.tallies import Extent
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
 from arclink.service.pages.requests import Asked
-from arclink.service.pages.saving import site_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -40,7 +44,12 @@ def show_places(
         for direction in (Direction.IN, Direction.OUT)
         if direction in answer.counted
     }
-    tables = site_formats(query.links, level, query.period.name.lower())
+
+    def count(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
+        whole = answer_level(store, replace(query, limit=0), settings.budget, chronicle.seen)
+        return [row.links for row in whole.counted[side]], whole.extents[side]
+
+    tables = {side: formats for side, formats in side_formats().items() if side in sides}
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
@@ -52,17 +61,20 @@ def show_places(
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
         "tables": tables,
-        "downloads": [one for formats in tables.values() for one in formats],
+        "downloads": all_formats(tables),
         "pictures": {
-            f"hosts-{side}": partial(
-                lanes_picture,
-                f"{title} {printable_uri(query.links.uri)}",
-                [one for one, _ in sides[side]],
-                axis,
-                side,
-                full,
-            )
-            for side, title in (("in", "Links to"), ("out", "Links of"))
-            if side in sides
+            **side_files(query.links.uri, count, answer.counted),
+            **{
+                f"hosts-{side}": partial(
+                    lanes_picture,
+                    f"{title} {printable_uri(query.links.uri)}",
+                    [one for one, _ in sides[side]],
+                    axis,
+                    side,
+                    full,
+                )
+                for side, title in (("in", "Links to"), ("out", "Links of"))
+                if side in sides
+            },
         },
     }
