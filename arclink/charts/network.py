@@ -78,7 +78,7 @@ def network(
     """
     number_of = {node.name: number for number, node in enumerate(nodes)}
     if places is None:
-        places = placed(len(nodes), pairs_of([*number_of], links))
+        places = placed(len(nodes), numbers_of([*number_of], links))
     most = max(links.values(), default=1)
     parts = [
         f'<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
@@ -100,7 +100,7 @@ def network(
     return Drawing(title, WIDTH, HEIGHT, "".join(parts))
 
 
-def pairs_of(names: Sequence[str], links: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
+def numbers_of(names: Sequence[str], links: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
     """Return the numbers of linked nodes."""
     number_of = {name: number for number, name in enumerate(names)}
     return [(number_of[source], number_of[target]) for source, target in links]

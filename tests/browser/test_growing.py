@@ -57,7 +57,7 @@ def data_of(page: "Page") -> dict[str, Any]:
 
 
 def point_of(page: "Page", name: str) -> tuple[float, float]:
-    """Return where a node is on the screen, found by the pointer as a reader finds it."""
+    """Return where a node is on the screen, if the graph is neither moved nor zoomed."""
     page.locator("#grows .canvas").scroll_into_view_if_needed()
     box = page.locator("#grows .drawing").bounding_box()
     assert box is not None
@@ -210,6 +210,40 @@ def test_on_a_phone_a_tap_adds_neighbours_and_nothing_is_wider_than_the_screen(
         wait_for_growth(page)
         assert before < names(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_one_finger_and_the_wheel_scroll_the_page_over_the_graph(
+    browser: "Browser", service: Service
+) -> None:
+    def scrolled(page: "Page") -> float:
+        top: float = page.evaluate("scrollY")
+        return top
+
+    with looking(browser, service, **PHONE) as page:
+        open_graph(page, graph_address(service))
+        wait_for_growth(page)
+        page.locator("#grows .canvas").scroll_into_view_if_needed()
+        box = page.locator("#grows .drawing").bounding_box()
+        assert box is not None
+        x, y, top = box["x"] + 14, box["y"] + 300, scrolled(page)
+        touches = page.context.new_cdp_session(page)
+        for kind, moved in [("touchStart", 0), *(("touchMove", 20 * n) for n in range(1, 11))]:
+            points = [{"x": x, "y": y - moved}]
+            touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        touches.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_timeout(400)
+        assert scrolled(page) > top + 50
+    with looking(browser, service) as page:
+        open_graph(page, graph_address(service))
+        wait_for_growth(page)
+        page.locator("#grows .canvas").scroll_into_view_if_needed()
+        box = page.locator("#grows .drawing").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 20, box["y"] + 200)
+        top = scrolled(page)
+        page.mouse.wheel(0, 150)
+        page.wait_for_timeout(400)
+        assert scrolled(page) > top + 50
 
 
 @pytest.mark.parametrize("level", ["uri", "host", "domain"])

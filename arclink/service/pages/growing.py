@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlencode
 
 from arclink.access.declarations import (
     TEXT,
@@ -30,7 +29,7 @@ from arclink.charts.network import (
     NetworkNode,
     Places,
     network,
-    pairs_of,
+    numbers_of,
     placed,
     sizes_of,
     width_of,
@@ -41,6 +40,7 @@ from arclink.extras import analysis_extra
 from arclink.model import UriR
 from arclink.questions.queries import ADDRESSES, BY, LEVEL, LIMIT, SCOPE, AskQuery
 from arclink.questions.table import QuestionScope
+from arclink.service.pages.answers import ASK, address_with, pairs_of
 from arclink.service.pages.drawn import (
     LINKS,
     MOST_PAIRS,
@@ -297,7 +297,7 @@ class _Asked:
         pairs = [*self.given, *((OPEN.name, name) for name in opened)]
         if str(neighbours) != NEIGHBOURS.default:
             pairs.append((NEIGHBOURS.name, str(neighbours)))
-        return f"?{urlencode([*pairs, ('ask', LINKS)])}"
+        return address_with([*pairs, (ASK, LINKS)])
 
 
 def grown(
@@ -355,7 +355,7 @@ def grown(
     links = links_of(shown.values())
     drawn = _nodes(asked, nodes, centre, around, links, captured)
     counts = [len({*nodes} & {*chain(*stages[:end])}) for end in range(1, len(stages))]
-    places = placed(len(nodes), pairs_of(nodes, links), counts)
+    places = placed(len(nodes), numbers_of(nodes, links), counts)
     marks = [_mark(node) for node in drawn]
     left_out = len({name for ends in around for name in ends} - {*nodes})
     return Growing(
@@ -386,13 +386,12 @@ def _asked(query: AskQuery, level: Level, given: Given, growth: Given) -> _Asked
         if not _can_be_asked(level, name):
             raise BadParameterError(OPEN.name, name, f"the name of a node: a {_NAMES[level]}")
     of_part = (ADDRESSES.name, SCOPE.name)
-    pairs = [(name, text) for name, texts in given.texts.items() for text in texts]
-    plain = [pair for pair in pairs if pair[0] not in (*of_part, LEVEL.name, BY.name, LIMIT.name)]
+    plain = pairs_of(given, *of_part, LEVEL.name, BY.name, LIMIT.name)
     return _Asked(
         query,
         level,
         [*plain, (LEVEL.name, level.value)],
-        [*(pair for pair in pairs if pair[0] != LIMIT.name)],
+        pairs_of(given, LIMIT.name),
         [*dict.fromkeys(opened)][-MOST_OPEN:],
         NEIGHBOURS.required(growth),
     )
@@ -499,10 +498,10 @@ def _nodes(
             len(neighbours.get(name, set()) & {*names}),
             None if kind == "near" else len(neighbours.get(name, set())),
             asked.grown(opened, asked.neighbours) if kind != "asked" else "",
-            _address([*part_of(name, asked.level), *asked.kept, ("ask", LINKS)]),
-            _address(part_of(name, asked.level)[: 1 if asked.level is Level.URI else None]),
+            address_with([*part_of(name, asked.level), *asked.kept, (ASK, LINKS)]),
+            address_with(part_of(name, asked.level)[: 1 if asked.level is Level.URI else None]),
             *(
-                _address([*part_of(name, asked.level), ("ask", question)])
+                address_with([*part_of(name, asked.level), (ASK, question)])
                 for question in ("linkers", "captures")
             ),
         )
@@ -598,7 +597,3 @@ _SENT = (
     "linkers",
     "when",
 )
-
-
-def _address(pairs: Sequence[tuple[str, str]]) -> str:
-    return f"?{urlencode(pairs)}"

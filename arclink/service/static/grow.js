@@ -353,7 +353,10 @@ function listen() {
     button.addEventListener("click", act);
     box.querySelector(".zoom").append(button);
   }
-  for (const canvas of Object.values(view.getCanvases())) canvas.addEventListener("webglcontextlost", stop);
+  for (const canvas of Object.values(view.getCanvases())) {
+    canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls, sigma.js pinches
+    canvas.addEventListener("webglcontextlost", stop);
+  }
   isDark.addEventListener("change", () => { readColours(); light(); });
 }
 
