@@ -45,7 +45,7 @@ from arclink.service.pages.answers import (
 )
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
-from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, Growing, grown
+from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, grown
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, part_of
 from arclink.service.pages.saving import table_formats
@@ -143,7 +143,10 @@ def show_site(
     name = next((value for other, value in pairs if other == ASK), "")
     if name and name not in QUESTIONS:
         raise BadParameterError(ASK, name, f"one of {', '.join(QUESTIONS)}")
-    given = sort_out((pair for pair in pairs if pair[0] != ASK), ASK_PARAMETERS)
+    of_growth = {one.name for one in OF_GROWTH} if name == LINKS else frozenset[str]()
+    growth = sort_out((pair for pair in pairs if pair[0] in of_growth), OF_GROWTH)
+    of_question = (pair for pair in pairs if pair[0] not in {ASK, *of_growth})
+    given = sort_out(of_question, ASK_PARAMETERS)
     query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
@@ -153,7 +156,7 @@ def show_site(
         "tabs": _tabs(given, name),
     }
     if name:
-        return {**words, **_whole(given, query, store, tables)}
+        return {**words, **_whole(given, growth, query, store, tables)}
     return {**words, **at_a_glance(given, query, store, tables)}
 
 
@@ -239,14 +242,16 @@ def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
     ]
 
 
-def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
+def _whole(
+    given: Given, growth: Given, query: AskQuery, store: Scans, tables: ServiceTables
+) -> dict[str, object]:
     asked = len(query.asked)
     if query.name == LINKS:
         query = replace(query, asked=query.asked[:MOST_OPEN])
     answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
-    pictures, growing, unmade = _drawn(given, query, answer, store, tables)
+    pictures, growing, unmade = _drawn(given, growth, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
@@ -287,6 +292,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
         "drawn": pictures,
         "growing": growing,
+        "most_open": MOST_OPEN,
         "is_whole": not unmade,
         "unmade": unmade,
         "pictures": {
@@ -308,7 +314,12 @@ def _same(picture: Drawing) -> Drawing:
 
 
 def _drawn(
-    given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
+    given: Given,
+    growth: Given,
+    query: AskQuery,
+    answer: "AskAnswer",
+    store: Scans,
+    tables: ServiceTables,
 ) -> tuple[dict[str, Drawing], Growing | None, Sequence[str]]:
     """Return the pictures of an answer, and the graph that grows if it has links.
 
@@ -318,15 +329,13 @@ def _drawn(
     if query.name != LINKS:
         return drawn(query, answer, title), None, ()
 
-    def ask(asked: AskQuery) -> "AskAnswer | None":
-        return tables.answers(store, [asked])[0]
-
+    answers = partial(tables.answers, store)
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
     with suppress(NotReadyError):
-        growing = grown(replace(wide, windows=EVER), title, pairs_of(given), ask)
-        unmade = [*OF_GRAPH] if growing and not growing.has_between else []
-    pairs = ask(wide)
+        growing = grown(replace(wide, windows=EVER), title, given, growth, answers)
+        unmade = [*OF_GRAPH] if growing and not growing.is_whole else []
+    (pairs,) = answers([wide])
     pictures = drawn(query, pairs or answer, title)
     return pictures, growing, [*unmade, *([] if pairs else pictures)]
 
