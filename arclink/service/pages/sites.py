@@ -18,6 +18,7 @@ from arclink.charts.time_axis import Axis, most_of
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
+    ADDRESSES,
     ASK_PARAMETERS,
     BY,
     EXTERNAL,
@@ -28,6 +29,7 @@ from arclink.questions.queries import (
     WORDS,
     AskQuery,
 )
+from arclink.questions.similar import similar_queries
 from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
 from arclink.service.pages.answers import (
     ASK,
@@ -83,9 +85,6 @@ _OF_PAGE = (
 _MOST_LANES = 12
 """Number of rows that are drawn through time."""
 
-
-_MOST_SIMILAR = 5
-"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
 
 _OF_ADDRESSES = frozenset(".:/")
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
@@ -205,11 +204,7 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     Raises:
         StoreError: The store cannot be read.
     """
-    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
-    queries = [
-        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
-        for level in (Level.URI, Level.HOST)
-    ]
+    queries = similar_queries(uri)
     try:
         answers = tables.answers(store, queries)
     except (NotReadyError, UsageError):
@@ -217,9 +212,10 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     if None in answers:
         return None
     return [
-        (row["name"], about_name(row["name"], query.level), row["captures"])
-        for query, answer in zip(queries, answers, strict=True)
-        for row in (answer.table.to_pylist() if answer else ())
+        (row["name"], about_name(row["name"], answer.query.level), row["captures"])
+        for answer in answers
+        if answer
+        for row in answer.table.to_pylist()
     ]
 
 
@@ -242,6 +238,7 @@ def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
     return [("At a glance", glance, not name)] + [
         (question.title, address_with([*about_it, (ASK, one)]), one == name)
         for one, question in QUESTIONS.items()
+        if not question.needs_address or given.found(ADDRESSES)[1]
     ]
 
 
@@ -268,6 +265,7 @@ def _whole(
         "question": query.question,
         "known": answer.known,
         "why_unknown": answer.why_unknown,
+        "unchanged": answer.unchanged,
         **through_time(answer.known),
         "columns": names,
         "meanings": {**EXTRA, **COLUMNS},
