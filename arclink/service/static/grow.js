@@ -23,7 +23,7 @@ let colours = {};
 let selected = "";
 let hovered = "";
 let near = null; // the nodes that keep their colours and names; null for all
-let isTall = false;
+let isUpright = false;
 let moving = 0;
 let asked = 0;
 let labels = []; // nodes whose names are drawn next
@@ -178,7 +178,7 @@ function counted(count, noun) {
 }
 
 // The places of the server, with y upwards; on its side in a box that is taller than wide.
-const placeOf = (node) => (isTall ? { x: node.y, y: -node.x } : { x: node.x, y: -node.y });
+const placeOf = (node) => (isUpright ? { x: node.y, y: -node.x } : { x: node.x, y: -node.y });
 
 // Puts the nodes and links of `data` into the graph. Nodes that come begin at `from`.
 function fill(from = null) {
@@ -380,7 +380,7 @@ async function start() {
   section.querySelector(".picture").hidden = true;
   box.replaceChildren(element("div", { class: "drawing", "aria-hidden": "true" }), element("div", { class: "zoom", role: "group", "aria-label": "Zoom" }));
   box.after(element("div", { class: "selected", role: "group", "aria-label": "The selected node", hidden: "" }));
-  isTall = box.clientHeight > box.clientWidth;
+  isUpright = box.clientHeight > box.clientWidth;
   fill();
   view = new Sigma(graph, box.querySelector(".drawing"), {
     defaultNodeType: "mark",
@@ -411,7 +411,7 @@ async function start() {
     zIndex: true,
     ...(isStill.matches ? { inertiaDuration: 1, zoomDuration: 1 } : {}),
   });
-  const [across, down] = isTall ? [data.height, data.width] : [data.width, data.height];
+  const [across, down] = isUpright ? [data.height, data.width] : [data.width, data.height];
   view.setCustomBBox({ x: [SPARE, across - SPARE], y: [SPARE - down, -SPARE] });
   listen();
   document.addEventListener("click", (event) => {
