@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
+from pyarrow import compute
 
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
@@ -56,6 +57,18 @@ _WINDOWS = """
     GROUP BY ALL
 """
 """The captures of each window with some."""
+
+_COMPARED = """
+    SELECT count(*)
+    FROM (
+        SELECT number
+        FROM of_part
+        WHERE is_read_time(timestamp) AND is_known(content, status)
+        GROUP BY number, surt
+        HAVING earlier_time(timestamp) IS DISTINCT FROM max(timestamp)
+    )
+"""
+"""The pages with a later capture than the earlier one that is compared."""
 
 _MIDNIGHT, _ENDS = "000000", ("235959", ALL_TIME.last[8:])
 """Times of a day at which spans of whole days begin and end."""
@@ -105,6 +118,8 @@ class AskAnswer:
         total: Number of rows without limit.
         known: What it was read from: without captures, no row does not mean "none".
         captures: Their number in each window of time; empty for all time together.
+        unchanged: Number of pages that were compared at two times and do not differ; None if the
+            question compares no times.
     """
 
     query: AskQuery
@@ -112,13 +127,19 @@ class AskAnswer:
     total: int
     known: KnownCaptures
     captures: Mapping[str, int]
+    unchanged: int | None = None
+
+    @property
+    def left_out(self) -> int:
+        """Number of rows after the limit."""
+        return self.total - int(self.table.num_rows)
 
     @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
         if not self.known.captures or (counts and not any(counts)):
-            return "nothing was captured then"
+            return "there are no captures to show from then"
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
@@ -149,10 +170,14 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.has_terms:
         database.add_batches("terms", _TERMS, _terms(database, query.term))
     ready = _ready(database, query)
-    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(_days(database, query, ready))
     counts = _captures(database, query, ready, known)
-    return AskAnswer(query, _with_extra(table, query), total, known, counts)
+    unchanged = None
+    if query.question.compares:
+        ((compared,),) = database.run(ready(_COMPARED))
+        unchanged = compared - total
+    return AskAnswer(query, _with_extra(table, query), total, known, counts, unchanged)
 
 
 def key_of(query: AskQuery) -> str:
@@ -174,8 +199,8 @@ def answer_as_row(answer: AskAnswer) -> bytes:
     with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
-    facts = key_of(answer.query), answer.total, astuple(answer.known), answer.captures, table
-    return json.dumps(facts).encode()
+    facts = astuple(answer.known), answer.captures, answer.unchanged
+    return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
 def key_of_row(row: bytes) -> str:
@@ -186,24 +211,9 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, known, captures, table = json.loads(row)
+    _, total, known, captures, unchanged, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
-    return AskAnswer(query, rows, total, KnownCaptures(*known), captures)
-
-
-def rows_of(
-    database: RelationsDatabase, query: AskQuery, values: Mapping[str, object]
-) -> tuple[Any, int]:
-    """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
-
-    Args:
-        database: The relations.
-        query: The query.
-        values: Further values that the text needs.
-    """
-    ready = _ready(database, query)
-    database.set(values)
-    return _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    return AskAnswer(query, rows, total, KnownCaptures(*known), captures, unchanged)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -254,12 +264,15 @@ def _terms(database: RelationsDatabase, term: Term) -> Sequence[Any]:
     return batches
 
 
-def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
+def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
     """Return the first rows of each part and period, and the number of all rows."""
+    limit, least = query.limit, query.min_hosts if "hosts" in query.question.columns else 0
     kept, total, group, place = [], 0, None, 0
     with database.reading(text) as rows:
         groups = [name for name in ("number", "period") if name in rows.schema.names]
         for batch in rows:
+            if least:
+                batch = batch.filter(compute.greater_equal(batch.column("hosts"), least))
             total += batch.num_rows
             if not limit:
                 kept.append(batch)

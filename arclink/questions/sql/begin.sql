@@ -7,7 +7,7 @@ WITH page AS MATERIALIZED (
         count(*) AS captures,
         max(timestamp) FILTER (
             content IS NOT NULL AND status BETWEEN 200 AND 299
-            AND mime IN ('text/html', 'application/xhtml+xml')
+            AND is_html(mime)
         ) AS last
     FROM of_part
     WHERE is_asked_time(timestamp)
