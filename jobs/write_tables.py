@@ -1,4 +1,4 @@
-"""Write tables: writes the tables `captures` and `links` of a store, one Parquet file per task.
+"""Write tables: writes the tables `captures` and `links` of a store, a part per task.
 
 Input: a line per part: ``captures`` or ``links``, its number from 0 on, and the number of parts.
 Each part has one share of the store; together they have each row once. Output: the name of each

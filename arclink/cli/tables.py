@@ -82,7 +82,11 @@ def command(given: Given) -> None:
             _write_at(address, store, opened, given)
             return
         made, addresses = relations_of(store, opened), opened.tables_at()
-    for name, paths in (("captures", made.captures), ("links", made.links)):
+    for name, paths in (
+        ("captures", made.captures),
+        ("links", made.links),
+        ("links by page", made.links_by_page),
+    ):
         size = sum(path.stat().st_size for path in paths)
         click.echo(f"{name}: {rows_in(paths):,} rows, {stored_size(size)}")
         for path in paths:

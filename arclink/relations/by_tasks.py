@@ -6,7 +6,7 @@
         VERSION/                          of the store's state: complete if it has the file `state`
             state                         as next to a store (`arclink.relations.state`)
             captures-00000-of-00004/      captures.parquet, checksums.txt
-            links-00003-of-00016/         links.parquet, checksums.txt
+            links-00003-of-00016/         links.parquet, links-by-page.parquet, checksums.txt
 
 Nothing is replaced: another state of the store has another folder. A task that is repeated, even at
 the same time, writes the same files, each in one step.
@@ -31,6 +31,7 @@ from arclink.relations.folder import address_of, check_mark, remove_at, versions
 from arclink.relations.state import (
     CAPTURES,
     LINKS,
+    LINKS_BY_PAGE,
     STATE,
     RelationsState,
     are_whole,
@@ -47,6 +48,9 @@ from arclink.store.protocols import Additions, Share
 
 FILES = {"captures": CAPTURES, "links": LINKS}
 """The file of each relation in a part."""
+
+_OF_PARTS = (CAPTURES, LINKS, LINKS_BY_PAGE, SUMS)
+"""The names of all files in parts."""
 
 
 class PartTask(NamedTuple):
@@ -71,7 +75,7 @@ class PartTask(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a task wrote: the name of its part, and the rows and bytes of its file."""
+    """What a task wrote: the name of its part, its rows, and the bytes of its tables."""
 
     part: str
     rows: int
@@ -130,18 +134,24 @@ def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str)
 
     def write(writer: PartWriter) -> None:
         if task.relation == "links":
-            writer.write_links(name, store.share_of_contents(task.share))
+            writer.write_links(name, LINKS_BY_PAGE, store.share_of_contents(task.share))
         else:
             writer.write_captures(name, store, store.share_of_mementos(task.share))
 
     rows = rows_in_store(store)[task.relation] // task.share.of
     with tempfile.TemporaryDirectory() as work:
         made = Path(work, make_part(Path(work), rows, write, task.name))
-        for file in (made / name, made / SUMS):
+        size = 0
+        for file in sorted(made.iterdir(), key=_is_last):
             with file.open("rb") as source:
                 files.write_whole(f"{path}/{task.name}/{file.name}", source)
-        size = (made / name).stat().st_size
+            size += file.stat().st_size if file.name != SUMS else 0
         return Written(task.name, read_metadata(made / name).num_rows, size)
+
+
+def _is_last(file: Path) -> bool:
+    """Return whether a file is written after all others: the part is whole then."""
+    return file.name == SUMS
 
 
 def changed(store: str) -> str:
@@ -234,7 +244,7 @@ class Place:
         source = f"{self._path}/{version}/{part}"
         with room_for(target), folder_next_to(target) as work:
             for entry in self._files.entries(source):
-                if entry.name == SUMS or entry.name in FILES.values():
+                if entry.name in _OF_PARTS:
                     self._copy(f"{source}/{entry.name}", work / entry.name)
             try:
                 check_folder(work)
@@ -243,7 +253,7 @@ class Place:
                     f"{self.address}/{version}/{part} is damaged: {error}; write the tables again"
                 ) from error
             target.mkdir()
-            for file in sorted(work.iterdir(), key=lambda path: path.name == SUMS):
+            for file in sorted(work.iterdir(), key=_is_last):
                 file.rename(target / file.name)
 
     def _copy(self, path: str, target: Path) -> None:

@@ -186,6 +186,8 @@ class RelationsDatabase(Closing):
 class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
 
+    ``links_by_page`` has most columns of the links in another order (`arclink.relations.by_page`).
+
     What the store does not show is not in the views either (`arclink.relations.columns`).
 
     Args:
@@ -230,6 +232,7 @@ class ShownRelations(RelationsDatabase):
     def _show(self, files: Relations) -> None:
         self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
         self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
+        self.run(f"CREATE VIEW links_by_page AS FROM {reading(files.links_by_page)}")
 
     def _show_part(self, files: Relations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show."""
@@ -246,10 +249,11 @@ class ShownRelations(RelationsDatabase):
             f"shown ON {same}"
         )
         self.run("DROP TABLE shown")
-        self.run(
-            f"CREATE VIEW links AS FROM {reading(files.links)} WHERE content IN (SELECT content "
-            "FROM captures WHERE content IS NOT NULL)"
-        )
+        for name, paths in (("links", files.links), ("links_by_page", files.links_by_page)):
+            self.run(
+                f"CREATE VIEW {name} AS FROM {reading(paths)} WHERE content IN (SELECT content "
+                "FROM captures WHERE content IS NOT NULL)"
+            )
 
     def close(self) -> None:
         self._opened.close()
@@ -261,6 +265,7 @@ class SqlDatabase(ShownRelations):
     def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
         super().__init__(where, store, limits)
         self._memory_of_users = self._limits.memory
+        self.run("DROP VIEW links_by_page")  # what users need is in the two others
         paths = [str(path) for path in (*self.files.captures, *self.files.links)]
         allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
         with _unresolved(paths):

@@ -6,9 +6,10 @@ next process removes.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pyarrow.parquet import read_metadata
@@ -24,6 +25,7 @@ from arclink.relations.state import (
     ANSWERS,
     CAPTURES,
     LINKS,
+    LINKS_BY_PAGE,
     STATE,
     RelationsState,
     are_whole,
@@ -60,10 +62,12 @@ class Relations:
     Attributes:
         captures: Files with the captures, a row per memento.
         links: Files with the links, a row per distinct link of a content.
+        links_by_page: Files with the same links in the order of the store's contents.
     """
 
     captures: Sequence[Path]
     links: Sequence[Path]
+    links_by_page: Sequence[Path]
 
 
 def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
@@ -123,7 +127,8 @@ def held_relations(where: str, store: Additions, folder: Path | None = None) -> 
         made = relations_of(where, store, folder)
         with ExitStack() as opened:
             try:
-                held = Relations(_held(made.captures, opened), _held(made.links, opened))
+                files = (made.captures, made.links, made.links_by_page)
+                held = Relations(*(_held(paths, opened) for paths in files))
             except FileNotFoundError:  # another process has replaced them just now
                 continue
             yield held
@@ -228,7 +233,7 @@ def _made(folder: Path, store: Additions) -> RelationsState:
 
     def write(writer: PartWriter) -> None:
         writer.write_captures(CAPTURES, store, store.scan_mementos())
-        writer.write_links(LINKS, store.scan_contents())
+        writer.write_links(LINKS, LINKS_BY_PAGE, store.scan_contents())
 
     part = make_part(folder, sum(rows_in_store(store).values()), write)
     return state_of(store, (part,), (part,))
@@ -241,7 +246,7 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
 
     def write(writer: PartWriter) -> None:
         nonlocal is_changed
-        writer.write_links(LINKS, store.contents_after(mark))
+        writer.write_links(LINKS, LINKS_BY_PAGE, store.contents_after(mark))
         added: list[bool] = []
 
         def captures() -> Iterator[Memento]:
@@ -264,13 +269,37 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
 
 def _merged(folder: Path, state: RelationsState) -> RelationsState:
     """Merge the last parts of each relation while they are small compared with the one before."""
-    captures = _merged_files(folder, state.captures, CAPTURES, CAPTURES_ORDER)
     return replace(
-        state, captures=captures, links=_merged_files(folder, state.links, LINKS, LINKS_ORDER)
+        state,
+        captures=_merged_parts(folder, state.captures, CAPTURES, _merge_captures),
+        links=_merged_parts(folder, state.links, LINKS, _merge_links),
     )
 
 
-def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -> tuple[str, ...]:
+def _merge_captures(parts: Sequence[Path], writer: PartWriter) -> None:
+    writer.copy(f"FROM {reading(part / CAPTURES for part in parts)}", CAPTURES_ORDER, CAPTURES)
+
+
+def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
+    writer.copy(f"FROM {reading(part / LINKS for part in parts)}", LINKS_ORDER, LINKS)
+    by_page = reading(part / LINKS_BY_PAGE for part in parts)
+    writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
+
+
+def _merged_parts(
+    folder: Path,
+    parts: tuple[str, ...],
+    name: str,
+    merge: Callable[[Sequence[Path], PartWriter], None],
+) -> tuple[str, ...]:
+    """Return the parts of a relation after the last ones were merged, if they are small.
+
+    Args:
+        folder: Folder of the relations.
+        parts: Names of the parts.
+        name: Name of the file in each part that says how large it is.
+        merge: Writes the files of several parts as those of one.
+    """
     sizes = [path.stat().st_size for path in _files(folder, parts, name)]
     first, rest = len(parts) - 1, 0
     for index in range(len(parts) - 1, 0, -1):
@@ -279,12 +308,8 @@ def _merged_files(folder: Path, parts: tuple[str, ...], name: str, order: str) -
             first = index - 1
     if first >= len(parts) - 1:
         return parts
-    paths = _files(folder, parts[first:], name)
-
-    def write(writer: PartWriter) -> None:
-        writer.copy(f"FROM {reading(paths)}", order, name)
-
-    part = make_part(folder, rows_in(paths), write)
+    rows = rows_in(_files(folder, parts[first:], name))
+    part = make_part(folder, rows, partial(merge, [folder / part for part in parts[first:]]))
     return (*parts[:first], part)
 
 
@@ -307,51 +332,71 @@ def _forget(
         new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
     else:
         gone = " OR ".join(map(_covers, subjects))
-        new_captures = _without(folder, captures, CAPTURES, CAPTURES_ORDER, gone)
+        new_captures = _without(folder, captures, gone, partial(_write_captures_without, gone))
     before, after = (
         f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"
         for files in (captures, _files(folder, new_captures, CAPTURES))
     )
     gone = f"content IN ({before} EXCEPT {after})"
     targets = " OR ".join(_has("target_surt", one) for one in subjects if one.has_targets)
-    new_links = _without(folder, links, LINKS, LINKS_ORDER, gone, targets or "false")
+    gone, targets = f"({gone})", f"({targets or 'false'})"
+    of_links = partial(_write_links_without, gone, targets)
+    new_links = _without(folder, links, f"{gone} OR {targets}", of_links)
     state = state_of(store, new_captures, new_links)
     remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
     replace_state(folder, state)
 
 
 def _without(
-    folder: Path, paths: Sequence[Path], name: str, order: str, gone: str, targets: str = "false"
+    folder: Path,
+    paths: Sequence[Path],
+    gone: str,
+    write: Callable[[Path, PartWriter], None],
 ) -> tuple[str, ...]:
-    """Return the parts of a relation without some rows; those that have none stay.
+    """Return the parts of a relation without some rows; those that have none of them stay.
 
     Args:
         folder: Folder of the relations.
-        paths: Files of the parts.
-        name: Name of these files.
-        order: Their sort key.
+        paths: A file of each part.
         gone: Condition of SQL of the rows.
-        targets: Condition of further links; those after them in page order move up.
+        write: Writes the files of a part, of which the folder is given, without these rows.
     """
     parts = []
     for path in paths:
-        rows = f"SELECT * FROM {reading([path])}"
-        if targets != "false":
-            rows = f"""
-                SELECT * EXCLUDE (removed) REPLACE (
-                    (position - coalesce(len(list_filter(removed, lambda one: one < position)), 0))
-                    ::INTEGER AS position)
-                FROM {reading([path])} LEFT JOIN (
-                    SELECT content, list(position) AS removed
-                    FROM {reading([path])} WHERE {targets} GROUP BY content
-                ) USING (content)"""
-
-        def write(writer: PartWriter, rows: str = rows) -> None:
-            writer.copy(f"{rows} WHERE NOT ({gone} OR {targets})", order, name)
-
-        found = finds([path], f"{gone} OR {targets}")
-        parts.append(make_part(folder, rows_in([path]), write) if found else path.parent.name)
+        part = path.parent
+        is_changed = finds([path], gone)
+        parts.append(
+            make_part(folder, rows_in([path]), partial(write, part)) if is_changed else part.name
+        )
     return tuple(parts)
+
+
+def _write_captures_without(gone: str, part: Path, writer: PartWriter) -> None:
+    rows = f"FROM {reading([part / CAPTURES])} WHERE NOT ({gone})"
+    writer.copy(rows, CAPTURES_ORDER, CAPTURES)
+
+
+def _write_links_without(gone: str, targets: str, part: Path, writer: PartWriter) -> None:
+    """Write the links of a part without some; see `_without`.
+
+    Args:
+        gone: Condition of SQL of links of contents that are gone.
+        targets: Condition of further links; those after them in page order move up.
+        part: Folder of the part.
+        writer: Writes the files.
+    """
+    links = reading([part / LINKS])
+    rows = f"""
+        SELECT * EXCLUDE (removed) REPLACE (
+            (position - coalesce(len(list_filter(removed, lambda one: one < position)), 0))
+            ::INTEGER AS position)
+        FROM {links} LEFT JOIN (
+            SELECT content, list(position) AS removed FROM {links} WHERE {targets} GROUP BY content
+        ) USING (content)
+        WHERE NOT ({gone} OR {targets})"""
+    writer.copy(rows, LINKS_ORDER, LINKS)
+    by_page = f"FROM {reading([part / LINKS_BY_PAGE])} WHERE NOT ({gone} OR {targets})"
+    writer.copy_by_page(by_page, LINKS_BY_PAGE)
 
 
 def _covers(what: Forgotten) -> str:
@@ -383,4 +428,8 @@ def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:
 
 
 def _relations(folder: Path, state: RelationsState) -> Relations:
-    return Relations(_files(folder, state.captures, CAPTURES), _files(folder, state.links, LINKS))
+    return Relations(
+        _files(folder, state.captures, CAPTURES),
+        _files(folder, state.links, LINKS),
+        _files(folder, state.links, LINKS_BY_PAGE),
+    )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as arrow
+from pyarrow import compute
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
 from arclink.access.texts import printable, printable_uri
@@ -154,7 +155,16 @@ def _columns_of_links(links: Sequence[Outlink], uris: _Uris) -> list[tuple[Any, 
         numbers, distinct = _numbered(column)
         values = [None if text is None else printable(text) for text in distinct]
         columns.append((numbers, arrow.array(values, _TEXT)))
-    return columns
+    return [_without_null(*column) for column in columns]
+
+
+def _without_null(numbers: Any, values: Any) -> tuple[Any, Any]:
+    """Return the same column with null as a number: Arrow writes no dictionary that has it."""
+    if values.null_count:
+        is_there = values.is_valid().take(numbers)
+        numbers = compute.if_else(is_there, numbers, arrow.scalar(None, numbers.type))
+        values = values.fill_null("")
+    return numbers, values
 
 
 def _numbered(values: Iterable[Any]) -> tuple[Any, list[Any]]:

@@ -4,7 +4,8 @@
 
     FOLDER/
         state       sealed: which state of the store they show, and the parts in their order
-        PART/       sealed folder with one or both of captures.parquet and links.parquet
+        PART/       sealed folder with captures.parquet, or with links.parquet and
+                    links-by-page.parquet, or with all three
         answers     sealed, if there are any: answers that were read from them, which take long
 """
 
@@ -23,12 +24,14 @@ from arclink.files.spill import room_for_data
 from arclink.relations.writing import SORTING, PartWriter
 from arclink.store.protocols import Additions
 
-FORMAT = 1
-"""Version of the columns: relations of another version are made again."""
+FORMAT = 2
+"""Version of the files and their columns: relations of another version are made again."""
 
 CAPTURES, LINKS = "captures.parquet", "links.parquet"
+LINKS_BY_PAGE = "links-by-page.parquet"
+"""The links in another order (`arclink.relations.by_page`)."""
 
-_BYTES = 260
+_BYTES = 280
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 STATE = "state"

@@ -1,4 +1,4 @@
-"""Writes parts of the relations: sorted Parquet files, by DuckDB, with limited memory."""
+"""Writes parts of the relations: Parquet files, sorted by DuckDB with limited memory."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -11,6 +11,7 @@ import pyarrow as arrow
 from arclink.checksums import START_OF_REFERENCE
 from arclink.collecting import uncollected
 from arclink.model import Memento
+from arclink.relations.by_page import ROWS_OF_GROUP, written_by_page
 from arclink.relations.columns import CAPTURES, LINKS
 from arclink.relations.errors import translated
 from arclink.relations.rows import (
@@ -98,17 +99,26 @@ class PartWriter:
             )
         return bool(found)
 
-    def write_links(self, name: str, blocks: Iterable[ContentBlock]) -> None:
-        """Write the links of contents."""
-        with self._fed("link_rows", LINK_ROWS, link_rows(blocks)):
+    def write_links(self, name: str, by_page: str, blocks: Iterable[ContentBlock]) -> None:
+        """Write the links of contents to two files: sorted by target, and in their order."""
+        rows = written_by_page(link_rows(blocks), self.folder / by_page)
+        with self._fed("link_rows", LINK_ROWS, rows):
             self.copy(_LINKS, LINKS_ORDER, name)
 
     def copy(self, query: str, order: str, name: str) -> None:
         """Write the rows of a query, sorted."""
-        path = str(self.folder / name)
+        self._write(f"{query} ORDER BY {order}", _ROWS_OF_GROUP[order], name)
+
+    def copy_by_page(self, query: str, name: str) -> None:
+        """Write links in the order of a query, which one thread does not change."""
+        number = f"((row_number() OVER () - 1) // {ROWS_OF_GROUP})::INTEGER"
+        rows = f"SELECT * REPLACE ({number} AS row_group) FROM ({query})"
+        self._write(rows, ROWS_OF_GROUP, name)
+
+    def _write(self, query: str, rows_of_group: int, name: str) -> None:
         self.run(
-            f"COPY ({query} ORDER BY {order}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd, "
-            f"ROW_GROUP_SIZE {_ROWS_OF_GROUP[order]})"
+            f"COPY ({query}) TO {quoted(str(self.folder / name))} (FORMAT parquet, "
+            f"COMPRESSION zstd, ROW_GROUP_SIZE {rows_of_group})"
         )
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:

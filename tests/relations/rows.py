@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import compress, groupby
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,9 @@ def rows_of(folder: Path, store: Additions) -> Both:
     assert {path.parent.name for path in (*made.captures, *made.links)} == {
         path.name for path in folder.iterdir() if path.is_dir()
     }
-    return _read(made.captures, columns.CAPTURES), _read(made.links, columns.LINKS)
+    links = _read(made.links, columns.LINKS)
+    assert _without_columns(links) == _read_by_page(made.links_by_page)
+    return _read(made.captures, columns.CAPTURES), links
 
 
 def kept_rows(folder: Path, store: Additions) -> Both:
@@ -71,6 +74,28 @@ def _read(paths: Sequence[Path], of: Sequence[columns.Column]) -> Rows:
     return rows
 
 
+def _without_columns(links: Rows) -> Rows:
+    """Return rows of links with the columns that they have in the order of pages."""
+    by_page = {column.name for column in columns.LINKS_BY_PAGE}
+    kept = [column.name in by_page for column in columns.LINKS]
+    return Counter(tuple(compress(row, kept)) for row in links.elements())
+
+
+def _read_by_page(paths: Sequence[Path]) -> Rows:
+    rows: Rows = Counter()
+    for path in paths:
+        table = parquet.read_table(path)
+        assert table.column_names == [column.name for column in columns.LINKS_BY_PAGE]
+        numbers = table.column("row_group").to_pylist()
+        assert numbers == sorted(numbers)
+        assert sorted({*numbers}) == [*range(max(numbers, default=-1) + 1)]
+        contents = table.column("content").to_pylist()
+        assert len([*groupby(contents)]) == len({*contents})  # each content in one place
+        copied = table.drop_columns(["row_group"]).columns
+        rows.update(zip(*(column.to_pylist() for column in copied), strict=True))
+    return rows
+
+
 def rows_in(store: Additions) -> Both:
     """Return the rows that a store answers for, asked one by one."""
     captures = (
@@ -99,6 +124,11 @@ def database_of(store: Additions) -> RelationsDatabase:
             database.connection.executemany(
                 f"INSERT INTO {name} VALUES ({marks})", [[*row] for row in rows.elements()]
             )
+    # A row group for each content, so that a question which reads too few of them is found.
+    database.run(
+        "CREATE VIEW links_by_page AS SELECT *, (hash(content) % 1000)::INTEGER AS row_group "
+        "FROM links"
+    )
     return database
 
 

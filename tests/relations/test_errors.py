@@ -94,5 +94,5 @@ def test_errors_of_the_rows_keep_their_type(
     keys = ", ".join(f"number AS {name}" for name in writing.LINKS_ORDER.split(", "))
     monkeypatch.setattr(writing, "_LINKS", f"SELECT {keys} FROM link_rows")
     with closing(PartWriter(tmp_path)) as writer, pytest.raises(type(error)) as raised:
-        writer.write_links("links.parquet", [])
+        writer.write_links("links.parquet", "links-by-page.parquet", [])
     assert raised.value is error

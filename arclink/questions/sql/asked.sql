@@ -119,13 +119,25 @@ WHERE is_asked_time(timestamp) AND is_from_outside(
     surt, host, domain, target_host, target_domain, part_first, part_last
 );
 
+-- The links of the part's contents, and of contents next to them: of 10 million links, the row groups
+-- with those of a site take 0.06 s and all 0.4 s. DuckDB leaves the others unread, if the part is in
+-- few of them; if it is in many, only those before the first and after the last one. The archive is in
+-- all of them, so they are not looked for.
+CREATE OR REPLACE TEMP VIEW wanted_of_part AS
+FROM wanted_by_page WHERE getvariable('part') = 'archive'
+UNION ALL
+FROM wanted_by_page SEMI JOIN (
+    SELECT DISTINCT row_group FROM links_by_page WHERE content IN (SELECT content FROM of_part)
+) USING (row_group)
+WHERE getvariable('part') <> 'archive';
+
 -- Each link of the part, once for each capture that shows it.
 CREATE OR REPLACE TEMP VIEW outlinks AS
 SELECT
     number, part_first, part_last, content, target, target_surt, target_host, target_domain, kind,
     text, rel, surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
     period_of(timestamp) AS period
-FROM of_part JOIN wanted USING (content)
+FROM of_part JOIN wanted_of_part USING (content)
 WHERE is_asked_time(timestamp) AND is_to_outside(
     target_surt, host, domain, target_host, target_domain, part_first, part_last
 );

@@ -6,7 +6,7 @@ SELECT
     count(DISTINCT host) AS hosts,
     count(DISTINCT surt) AS pages,
     min(timestamp) AS first, max(timestamp) AS last
-FROM wanted LEFT JOIN page USING (content)
+FROM wanted_by_page LEFT JOIN page USING (content)
 WHERE page.content IS NOT NULL
     AND getvariable('part') <> 'archive' AND NOT is_of(target_surt, part_first, part_last)
     AND name_of(target_surt, target_host, target_domain) IS NOT NULL

@@ -66,6 +66,10 @@ CREATE OR REPLACE TEMP MACRO seconds(timestamp) AS
 CREATE OR REPLACE TEMP VIEW wanted AS
 FROM links WHERE list_contains(getvariable('kinds'), kind);
 
+-- The same links in the order of the store's contents, in which links of a site are neighbours.
+CREATE OR REPLACE TEMP VIEW wanted_by_page AS
+FROM links_by_page WHERE list_contains(getvariable('kinds'), kind);
+
 -- The targets of each content; a content may have a name several times.
 CREATE OR REPLACE TEMP VIEW targets AS
 SELECT
