@@ -134,7 +134,7 @@ def seed_list(database: "RelationsDatabase", query: SeedQuery) -> SeedList:
         query: The query.
 
     Raises:
-        SqlError: The answer exceeds a limit of the database.
+        LimitError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
     """
     from arclink.questions.asking import rows_of

@@ -37,6 +37,17 @@ class Basis(Enum):
     """Captures of the part itself."""
 
 
+class Groups(Enum):
+    """What the rows of an answer are, if links can be read a slice at a time to count them."""
+
+    TARGETS = "targets"
+    """Targets at the level; pages, if there is no level."""
+    TEXTS = "texts"
+    """Texts of links."""
+    LINKERS = "linkers"
+    """What links, at the level."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question.
@@ -56,6 +67,7 @@ class Question:
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
+        groups: What a slice of its links has all of; None if it reads all links at once.
     """
 
     asks: str
@@ -71,6 +83,7 @@ class Question:
     is_by_calendar: bool = False
     is_timeless: bool = False
     has_terms: bool = False
+    groups: Groups | None = None
 
 
 EXTRA = {
@@ -166,6 +179,7 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each host, domain or page that links to it, those with most links first.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
+        groups=Groups.LINKERS,
     ),
     "new-lost": Question(
         "Which links appeared and disappeared?",
@@ -213,6 +227,7 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
+        groups=Groups.TEXTS,
     ),
     "typical-words": Question(
         "Which words are typical of it?",
@@ -237,6 +252,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_by_calendar=True,
+        groups=Groups.TEXTS,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -246,6 +262,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captures"),
         level=Level.URI,
+        groups=Groups.TARGETS,
     ),
     "rising": Question(
         "What is linked more and more?",
@@ -257,6 +274,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=Level.URI,
         period=Period.YEAR,
         is_by_calendar=True,
+        groups=Groups.TARGETS,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -265,6 +283,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
+        groups=Groups.TARGETS,
     ),
     "tlds": Question(
         "From which top-level domains?",
@@ -351,6 +370,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         is_timeless=True,
+        groups=Groups.TARGETS,
     ),
     "pages": Question(
         "Which pages does it have?",

@@ -56,6 +56,10 @@ _STATUSES: Mapping[int, str] = {
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request is too long.",
+    422: (
+        "The answer needs more time or memory than the service allows a question. The same request "
+        "would need it again: narrow it to a host, a page or fewer years."
+    ),
     502: (
         "No archive answered; the problem says why for each. For a capture: its record is "
         "damaged, or another record is at its place."
@@ -188,7 +192,8 @@ RESOURCES: Sequence[Resource] = (
         "ask",
         "The answer to a question, with the captures that it is read from.",
         _rows("Answer"),
-        parameters=ASK,
+        (400, 406, 414, 422, 503),
+        ASK,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
     ),
     Resource(
@@ -289,7 +294,7 @@ RESOURCES: Sequence[Resource] = (
         "Linked pages that were never captured, those with most linking hosts first; as "
         "crawl seeds or rows.",
         _SEEDS,
-        (400, 414, 503),
+        (400, 414, 422, 503),
         GAPS,
         headers=_FOUND,
     ),
@@ -298,7 +303,7 @@ RESOURCES: Sequence[Resource] = (
         "stale",
         "Pages that were not captured since a time but are still linked; as crawl seeds or rows.",
         _SEEDS,
-        (400, 414, 503),
+        (400, 414, 422, 503),
         STALE,
         headers=_FOUND,
     ),
@@ -398,7 +403,7 @@ RESOURCES: Sequence[Resource] = (
         (400, 414, 503),
         further={"302": "Where the page is."},
     ),
-    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 503)),
+    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 422, 503)),
     Resource(
         "/docs",
         "docs",

@@ -41,7 +41,7 @@ from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, Growing, grown
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import View, about, part_of
 from arclink.service.pages.saving import table_formats
-from arclink.service.tables import NotReadyError, ServiceTables
+from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
@@ -136,6 +136,7 @@ class Panel:
         column: What the numbers of its rows are.
         rows: The first rows: what, why it is in the list (None if the question has no states), and
             its number or time. None if the answer is not made yet.
+        over: Why there will be no answer: it exceeds a limit. Else empty.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
@@ -147,6 +148,7 @@ class Panel:
     href: str
     column: str
     rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
+    over: str
     total: int
     inside: str
     by_year: str
@@ -218,7 +220,8 @@ def show_site(
     Raises:
         BadParameterError: A parameter is wrong.
         NotReadyError: The relations cannot be asked now.
-        UsageError: A package is not installed, or the answer exceeds a limit.
+        LimitError: The answer exceeds a limit.
+        UsageError: A package is not installed.
         StoreError: The store cannot be read.
     """
     pairs = [(name, value.strip()) for name, value in parameters if value.strip()]
@@ -351,12 +354,20 @@ def _at_a_glance(
     queries = [short_query(given, name) for name in ("captures", "begin", *names)]
     captures, begin, *answers = tables.answers(store, queries)
     answered = [*zip(queries[2:], answers, strict=True)]
+    over = {
+        query: error
+        for query, answer in zip(queries, (captures, begin, *answers), strict=True)
+        if answer is None and (error := tables.over_limit(store, query))
+    }
     return {
-        "is_whole": None not in (captures, begin, *answers),
+        "is_whole": (captures, begin, *answers).count(None) == len(over),
         "known": captures and captures.known,
         "beginnings": begin and _beginnings(begin),
         **(_through_time(captures.known) if captures else {}),
-        "panels": [_panel(given, asked, answer) for asked, answer in answered],
+        "panels": [
+            _panel(given, asked, answer, limit_in_words(over[asked]) if asked in over else "")
+            for asked, answer in answered
+        ],
         "pictures": {
             **(_captures_picture(queries[0], captures.known) if captures else {}),
             **{
@@ -416,7 +427,7 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
     ]
 
 
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
+def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None", over: str) -> Panel:
     question, asks = query.question, query.question.asks
     pairs = [*_pairs(given, EXTERNAL.name), (ASK, query.name)]
     href, inside = _address(pairs), ""
@@ -438,6 +449,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         href,
         column,
         rows,
+        over,
         answer.total if answer else 0,
         inside,
         by_year,
@@ -458,7 +470,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
     answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
-    pictures, growing, unmade = _drawn(given, query, answer, store, tables)
+    pictures, growing, unmade, over = _drawn(given, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
@@ -498,7 +510,8 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "downloads": table_formats(f"ask/{query.name}", everything),
         "drawn": pictures,
         "growing": growing,
-        "is_whole": not unmade,
+        "is_whole": bool(over) or not unmade,
+        "over": over,
         "unmade": unmade,
         "pictures": {
             **_captures_picture(query, answer.known),
@@ -520,17 +533,23 @@ def _same(picture: Drawing) -> Drawing:
 
 def _drawn(
     given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
-) -> tuple[dict[str, Drawing], Growing | None, Sequence[str]]:
+) -> tuple[dict[str, Drawing], Growing | None, Sequence[str], str]:
     """Return the pictures of an answer, and the graph that grows if it has links.
 
-    The names are those of pictures that are not made yet, or of a part of their rows only.
+    The names are those of pictures that are not made yet, or of a part of their rows only. The text
+    says why they will not be made; empty if they will be, or if there are none.
     """
     title = _title(query)
     if query.name != LINKS:
-        return drawn(query, answer, title), None, ()
+        return drawn(query, answer, title), None, (), ""
+    over = ""
 
     def ask(asked: AskQuery) -> "AskAnswer | None":
-        return tables.answers(store, [asked])[0]
+        nonlocal over
+        (found,) = tables.answers(store, [asked])
+        if found is None and (error := tables.over_limit(store, asked)):
+            over = limit_in_words(error)
+        return found
 
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
@@ -539,7 +558,7 @@ def _drawn(
         unmade = [*OF_GRAPH] if growing and not growing.has_between else []
     pairs = ask(wide)
     pictures = drawn(query, pairs or answer, title)
-    return pictures, growing, [*unmade, *([] if pairs else pictures)]
+    return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 
 
 def _title(query: AskQuery) -> str:
