@@ -23,10 +23,33 @@ explain``.
 from enum import Enum
 
 
+class Absence(Enum):
+    """A way in which something of the archive files can be missing, the most serious first.
+
+    Attributes:
+        heading: What is missing.
+        noun: What is counted, in the singular.
+    """
+
+    NOT_IN_GRAPH = ("Not in the graph", "capture")
+    LINKS_UNKNOWN = ("Captured, but the links are unknown", "page")
+    NOT_SEARCHED = ("Captured, and not searched for links", "capture")
+    IN_PART = ("Only in part in the graph", "page")
+    LINKS_LEFT_OUT = ("Links that are not in the graph", "link")
+
+    def __init__(self, heading: str, noun: str) -> None:
+        self.heading = heading
+        self.noun = noun
+
+
 class Reason(Enum):
     """The outcome of one row, record, memento, payload or link.
 
-    The value is ``(group, text, meaning)``.
+    Attributes:
+        group: What it counts.
+        text: The words shown to users, and the name of the counter.
+        meaning: A sentence or two for users, in Markdown (``docs/reference/reasons.md``).
+        absence: What is missing of the archive files; None if nothing is.
     """
 
     # files: one archive file, each time a stage opens it
@@ -50,12 +73,14 @@ class Reason(Enum):
         "malformed CDX row",
         "The line has another number of columns, or an invalid value; it is skipped and the "
         "rest of the file is read.",
+        Absence.NOT_IN_GRAPH,
     )
     ROW_TOO_LONG = (
         "rows",
         "row or its URI is too long",
         "The line is longer than 1 MiB, or the URI in it longer than 65,536 characters; the "
         "line is skipped without being kept in memory.",
+        Absence.NOT_IN_GRAPH,
     )
     ROW_HEADER = (
         "rows",
@@ -73,12 +98,14 @@ class Reason(Enum):
         "outside selection",
         "The capture is not under the SURT prefixes or not in the time range of the "
         "selection, so it is not stored.",
+        Absence.NOT_IN_GRAPH,
     )
     ROW_FORGOTTEN = (
         "rows",
         "forgotten on request",
         "The capture is of a site and time that was forgotten in this store (`arclink "
         "forget`), so it is not stored.",
+        Absence.NOT_IN_GRAPH,
     )
     ROW_IN_STORE = (
         "rows",
@@ -90,6 +117,7 @@ class Reason(Enum):
         "of an archive file that was not given",
         "The row points to an archive file that is not among the inputs; it waits until that "
         "file is built.",
+        Absence.NOT_IN_GRAPH,
     )
     ROW_REPEATED = (
         "rows",
@@ -100,6 +128,7 @@ class Reason(Enum):
         "rows",
         "a memento of another archive",
         "A TimeMap names a memento that is not below the address of the archive.",
+        Absence.NOT_IN_GRAPH,
     )
 
     # records: one record of an archive file that ArcLink indexes
@@ -121,21 +150,25 @@ class Reason(Enum):
         "The record cannot be read (broken compression, a length that does not fit, the JSON "
         "of a WAT record with more than 2 million values); reading continues at the next "
         "readable record.",
+        Absence.NOT_IN_GRAPH,
     )
     RECORD_NO_URI = (
         "records",
         "record has no target URI",
         "The record is a capture but has no URI.",
+        Absence.NOT_IN_GRAPH,
     )
     RECORD_TOO_LONG = (
         "records",
         "target URI is too long",
         "The record is a capture of a URI of more than 65,536 characters.",
+        Absence.NOT_IN_GRAPH,
     )
     RECORD_NO_DATE = (
         "records",
         "record has no usable date",
         "The record is a capture without a usable date, and no record of its file has one.",
+        Absence.NOT_IN_GRAPH,
     )
 
     # entries: one entry of the list that is fetched from a Wayback Machine;
@@ -263,29 +296,34 @@ class Reason(Enum):
         "The answer to a POST, HEAD, OPTIONS or the like is not a capture of its URI: it is kept "
         "under a key of its own, such as `org,example)/form POST`, and not read "
         "([methods](reference/filter.md#methods)).",
+        Absence.NOT_SEARCHED,
     )
     MEMENTO_STATUS = (
         "mementos",
         "status is not 200",
         "An error or a redirect: its payload is not read for links (a redirect's `Location` "
         "is, unless this is switched off).",
+        Absence.NOT_SEARCHED,
     )
     MEMENTO_MIME = (
         "mementos",
         "mime type carries no links",
         "An image, a style sheet or another type that the rules leave out.",
+        Absence.NOT_SEARCHED,
     )
     MEMENTO_ATTACHMENT = (
         "mementos",
         "attached to a page",
         "A file that the crawler made of a page and stored in a WACZ at a `file:` URI, such as the "
         "rendered page of Scoop: it has the links of the page.",
+        Absence.NOT_SEARCHED,
     )
     MEMENTO_EXTENSION = (
         "mementos",
         "extension carries no links",
         "The path ends in an extension (`.jpg`, `.css` …) that the rules leave out, and the "
         "mime type does not name a page ([filter rules](reference/filter.md#rules)).",
+        Absence.NOT_SEARCHED,
     )
 
     # rules: captures that each rule of filter alone would exclude; a capture counts once per rule
@@ -328,66 +366,87 @@ class Reason(Enum):
         "payload not available",
         "Only revisits of this payload were found; neither a capture with its digest nor one that "
         "they name is in any file so far.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_LEFT_OUT = (
         "payloads",
         "payload is one that the rules leave out",
         "Only revisits of this payload pass the rules; the capture with it, such as an image, "
         "does not.",
+        Absence.NOT_SEARCHED,
     )
     PAYLOAD_FILE_MISSING = (
         "payloads",
         "archive file is missing",
         "The CDX names a file that is not among the input, or a file that an earlier batch "
         "read was moved, or is no longer readable.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_PAST_END = (
         "payloads",
         "offset is past the end of the file",
         "The CDX points after the end: the file was truncated or replaced.",
+        Absence.LINKS_UNKNOWN,
     )
-    PAYLOAD_DAMAGED = ("payloads", "record is damaged", "A record is there but cannot be read.")
+    PAYLOAD_DAMAGED = (
+        "payloads",
+        "record is damaged",
+        "A record is there but cannot be read.",
+        Absence.LINKS_UNKNOWN,
+    )
     PAYLOAD_OTHER_RECORD = (
         "payloads",
         "another record is at this offset",
         "The record at the offset is about another URI or time: the CDX belongs to another "
         "version of the file.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_NOT_A_CAPTURE = (
         "payloads",
         "record is not a capture",
         "The index lists requests or metadata, too: the record at the offset is one, so it is not "
         "a memento.",
+        Absence.NOT_SEARCHED,
     )
     PAYLOAD_CODING = (
         "payloads",
         "content coding cannot be undone",
         "The payload is declared as gzip, br, zstd or similar, but is neither that nor "
         "readable without decoding; or more than five codings are declared.",
+        Absence.LINKS_UNKNOWN,
     )
-    PAYLOAD_EMPTY = ("payloads", "payload is empty", "The record has no payload.")
+    PAYLOAD_EMPTY = (
+        "payloads",
+        "payload is empty",
+        "The record has no payload.",
+        Absence.NOT_SEARCHED,
+    )
     PAYLOAD_NOT_IN_WAT = (
         "payloads",
         "WAT has no entry for its links",
         "The capture was read from a WAT, whose writer did not recognise the payload as HTML, "
         "or failed.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_NO_DIGEST = (
         "payloads",
         "WAT has no digest of the payload",
         "The capture was read from a WAT without digest, and has no payload to compute it "
         "from: its links cannot belong to a content.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_CRASHED = (
         "payloads",
         "parser crashed",
         "The parser crashed on this page; it ran in a separate process, and the build continued.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_MEMORY = (
         "payloads",
         "too little memory for the page",
         "The task got no memory for this page (`ulimit -v`, the limit of a container); the "
         "build went on. With more memory, a build of the same file into a new store reads it.",
+        Absence.LINKS_UNKNOWN,
     )
 
     PAYLOAD_TOO_LONG = (
@@ -397,12 +456,14 @@ class Reason(Enum):
         "stores for it, whichever is more, because a few bytes may decode to gigabytes; the "
         "command line has no such limit. A text is that of the first 16 MiB of its page, over HTTP "
         "4 MiB, and has 4 million characters at most.",
+        Absence.LINKS_UNKNOWN,
     )
     PAYLOAD_FAILED = (
         "payloads",
         "reading it failed",
         "An error of ArcLink itself, which `arclink get` shows for the same URI and time; please "
         "report it.",
+        Absence.LINKS_UNKNOWN,
     )
 
     # links: one link found in a page that was read
@@ -412,26 +473,49 @@ class Reason(Enum):
         "same page",
         "The reference is empty or only a fragment (`#top`), so it leads to the page itself.",
     )
-    LINK_JAVASCRIPT = ("links", "javascript: is not an address", "The reference is a script.")
-    LINK_DATA = ("links", "data: is not an address", "The reference contains the resource itself.")
+    LINK_JAVASCRIPT = (
+        "links",
+        "javascript: is not an address",
+        "The reference is a script.",
+        Absence.LINKS_LEFT_OUT,
+    )
+    LINK_DATA = (
+        "links",
+        "data: is not an address",
+        "The reference contains the resource itself.",
+        Absence.LINKS_LEFT_OUT,
+    )
     LINK_ABOUT = (
         "links",
         "about: is not an address",
         "The reference names a page inside the browser.",
+        Absence.LINKS_LEFT_OUT,
     )
-    LINK_EMPTY = ("links", "empty source", "An image, script or frame without an address.")
+    LINK_EMPTY = (
+        "links",
+        "empty source",
+        "An image, script or frame without an address.",
+        Absence.LINKS_LEFT_OUT,
+    )
     LINK_INVALID = (
         "links",
         "not a valid URI",
         "The reference cannot be resolved by the rules that browsers follow.",
+        Absence.LINKS_LEFT_OUT,
     )
-    LINK_TOO_LONG = ("links", "URI is too long", "The URI is longer than 64 KiB.")
+    LINK_TOO_LONG = (
+        "links",
+        "URI is too long",
+        "The URI is longer than 64 KiB.",
+        Absence.LINKS_LEFT_OUT,
+    )
     LINK_TOO_MANY = (
         "links",
         "page has too many links",
         "The page has more links than the limit (200,000), and this is one of the further "
         "links. Or the page's address and base are so long that its links, resolved, could "
         "exceed 128 MiB, or those of a feed (`xml:base`) 16 MiB.",
+        Absence.LINKS_LEFT_OUT,
     )
     LINK_IN_PAGE = (
         "links",
@@ -444,17 +528,20 @@ class Reason(Enum):
         "A WAT lists it, but pages that are read are not searched for this kind either "
         "(`style@/#text`, `object@codebase`, `img@longdesc`); or a prerequisite of a crawler, "
         "such as robots.txt.",
+        Absence.LINKS_LEFT_OUT,
     )
     LINK_OTHER_CONTEXT = (
         "links",
         "of a header, from another page",
         "A link of a `Link` header has an `anchor` that is more than a fragment: it is a link "
         "from another page.",
+        Absence.LINKS_LEFT_OUT,
     )
     LINK_FORGOTTEN = (
         "links",
         "to a page that was forgotten on request",
         "The link was kept, and later removed by `arclink forget --targets`.",
+        Absence.LINKS_LEFT_OUT,
     )
 
     # notes: remarks about data that was kept
@@ -527,11 +614,13 @@ class Reason(Enum):
         "payload is truncated",
         "The crawler stopped before the end, or a compressed sitemap is truncated; the links "
         "before the end are kept.",
+        Absence.IN_PART,
     )
     NOTE_PAYLOAD_CUT = (
         "notes",
         "payload is larger than the limit and was cut",
         "Links after the first 16 MiB of HTML were not extracted.",
+        Absence.IN_PART,
     )
     NOTE_TEXT_CUT = (
         "notes",
@@ -539,23 +628,27 @@ class Reason(Enum):
         "The words of a link or the title of a page were longer than 1,000 characters, or links "
         "that share one text (candidates of a `srcset`, links of one feed entry) repeat more than "
         "16 million characters.",
+        Absence.IN_PART,
     )
     NOTE_NESTING_CUT = (
         "notes",
         "page nests too deep and was cut",
         "The open elements, summed over all tags, exceed 500 million, as 30,000 nested "
         "elements do; links after that were not extracted.",
+        Absence.IN_PART,
     )
     NOTE_TREE_CUT = (
         "notes",
         "page has too many elements and was cut",
         "The elements, attributes and texts of the page would take more than 192 MiB (about "
         "280,000 links); links after that were not extracted.",
+        Absence.IN_PART,
     )
     NOTE_ATTRIBUTES_CUT = (
         "notes",
         "element has too many attributes, the rest left out",
         "An element has more than 1,000 attributes; only the rest of its tag was left out.",
+        Absence.IN_PART,
     )
     NOTE_FORMATTING_LEFT_OUT = (
         "notes",
@@ -589,6 +682,7 @@ class Reason(Enum):
         "feed is not well-formed XML",
         "A feed or sitemap is not well-formed XML, or its entities could grow without bound; "
         "the links before the error were kept.",
+        Absence.IN_PART,
     )
     NOTE_BASE_INVALID = (
         "notes",
@@ -599,11 +693,13 @@ class Reason(Enum):
         "notes",
         "answer is larger than the limit and was cut",
         "A fetched payload is larger than `--payload-limit`; its record is marked as truncated.",
+        Absence.IN_PART,
     )
     NOTE_ANSWER_SHORT = (
         "notes",
         "answer is shorter than declared, every time",
         "The archive declares a wrong length; the received bytes were kept, marked as truncated.",
+        Absence.IN_PART,
     )
     NOTE_DIGEST_OTHER = (
         "notes",
@@ -626,17 +722,8 @@ class Reason(Enum):
     # Faster than Enum's hash in Python, which runs per row and link; members are singletons.
     __hash__ = object.__hash__
 
-    @property
-    def group(self) -> str:
-        """The group of the reason: what it counts."""
-        return self.value[0]
-
-    @property
-    def text(self) -> str:
-        """The words shown to users, and the name of the counter."""
-        return self.value[1]
-
-    @property
-    def meaning(self) -> str:
-        """A sentence or two for users, in Markdown (``docs/reference/reasons.md``)."""
-        return self.value[2]
+    def __init__(self, group: str, text: str, meaning: str, absence: Absence | None = None) -> None:
+        self.group = group
+        self.text = text
+        self.meaning = meaning
+        self.absence = absence

@@ -3,26 +3,32 @@
 The answer has one row per text and kind. On request, it has separate rows per period and per host
 of the linking page. To count them, ArcLink reads all inlinks of the page. If there are too many, it
 counts only the first ones in store order, and the answer reports that.
+
+The question `words` has the same numbers of links and times, without kinds, for sites and the
+archive, too. What it does not have: rows per kind and per linking host; the first and the last
+capture as evidence, with their addresses in a replay; links in force at one time (``at``); filters
+and pages of rows; and an answer without the tables for SQL, for which no page of a URI waits.
+What is counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.access.levels`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import NamedTuple
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter
 from arclink.access.groups import Budget
+from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
 from arclink.access.queries import CURSOR, FILTER, URI, Direction, fingerprint_of
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.snapshots import of_one_state
-from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
+from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
-from arclink.model import Kind, Sighting
+from arclink.model import Kind
 from arclink.store.protocols import Answers
-from arclink.uris.hosts import Host, host_of
-from arclink.uris.surts import surt_of
+from arclink.uris.hosts import Host
 
 ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
@@ -57,6 +63,10 @@ class AnchorsQuery(RowQuery):
         return fingerprint_of("anchors", self.links.fingerprint, self.period, self.is_by_host)
 
 
+AnchorName = tuple[Host, str, Kind]
+"""Host, text and kind of the links of an anchor."""
+
+
 class Anchor(NamedTuple):
     """One link text and kind that led to the page, with its counts.
 
@@ -82,6 +92,7 @@ class AnchorsAnswer:
         inlinks_known: Whether the inlinks are known: False if nothing was captured at the time of
             the query; None if that is not known.
         anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
+        over_time: Number of links of each of these anchors by a unit of time.
         start: Number of the first anchor of this page, counted from 0.
         total: Number of anchors on all pages.
         next: Cursor of the next page; None on the last page.
@@ -92,6 +103,7 @@ class AnchorsAnswer:
     mementos: MementoSummary
     inlinks_known: bool | None
     anchors: tuple[Anchor, ...]
+    over_time: tuple[Mapping[str, int], ...]
     start: int
     total: int
     extent: Extent
@@ -100,41 +112,50 @@ class AnchorsAnswer:
 
 @of_one_state
 def answer_anchors(
-    store: Answers, query: AnchorsQuery, budget: Budget | None = None
+    store: Answers,
+    query: AnchorsQuery,
+    budget: Budget | None = None,
+    known: SeenLinks | None = None,
+    unit: Period = Period.YEAR,
 ) -> AnchorsAnswer:
     """Return the texts of the links to a URI, with counts.
+
+    Args:
+        store: The store.
+        query: The query.
+        budget: The most that is read.
+        known: See `seen_inlinks`.
+        unit: The unit of time by which each anchor is counted, too.
 
     Raises:
         StoreError: The store cannot be reached.
     """
     page = query.page(store)
     reading = Reading(store, query.links)
-    extent = Extent()
-    tallies: dict[tuple[str, Host, str, Kind], Tally] = {}
-    for inlink, source, timestamps in sighted_inlinks(reading, budget or Budget(), extent):
-        host = host_of(surt_of(source))
-        key = (source, inlink.kind, inlink.text, inlink.rel)
-        for period, times in groupby(timestamps, query.period.of if query.period else lambda _: ""):
-            tally = tallies.setdefault(
-                (period, host if query.is_by_host else Host(""), inlink.text, inlink.kind), Tally()
-            )
-            tally.add([key], inlink.content, (Sighting(source, time) for time in times), [host])
-    anchors = sorted(_anchors(tallies), key=_order)
+    seen = seen_inlinks(reading, budget or Budget(), known)
+    periods = seen.by_period(query.period) if query.period else {"": seen}
+
+    def name_of(key: MemberKey) -> AnchorName:
+        _, kind, text, _ = key
+        return seen.host(key) if query.is_by_host else Host(""), text, kind
+
+    found = [
+        (when, of_period, same)
+        for when, of_period in periods.items()
+        for same in of_period.by_name(unit, name_of)
+    ]
+    found.sort(key=lambda one: (one[0], one[2].name[0], one[2].first, *one[2].name[1:]))
+    shown = page.of(found)
     return AnchorsAnswer(
         query,
         reading.summary(),
-        bool(anchors) or reading.has_captures_then(),
-        page.of(anchors),
+        bool(found) or reading.has_captures_then(),
+        tuple(
+            Anchor(when, *same.name, of_period.counts(same.keys)) for when, of_period, same in shown
+        ),
+        tuple(same.over_time for _, _, same in shown),
         page.first,
-        len(anchors),
-        extent,
-        page.next(len(anchors)),
+        len(found),
+        seen.extent,
+        page.next(len(found)),
     )
-
-
-def _anchors(tallies: Mapping[tuple[str, Host, str, Kind], Tally]) -> Iterable[Anchor]:
-    return (Anchor(*key, tally.counts()) for key, tally in tallies.items())
-
-
-def _order(anchor: Anchor) -> tuple[str, ...]:
-    return anchor.period, anchor.host, anchor.counts.first.timestamp, anchor.text, anchor.kind

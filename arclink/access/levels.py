@@ -4,10 +4,9 @@ They are the hosts or domains of the pages that link to the queried URI, or of t
 links to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import groupby
 from typing import NamedTuple
 
 from arclink.access.common import COMMON
@@ -28,13 +27,12 @@ from arclink.access.queries import (
     Direction,
 )
 from arclink.access.reader import Reading
+from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides
 from arclink.access.snapshots import of_one_state
-from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
+from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
-from arclink.model import Sighting
 from arclink.store.protocols import Answers
-from arclink.uris.hosts import Host, domain_of, host_of
-from arclink.uris.surts import surt_of
+from arclink.uris.hosts import domain_of
 
 
 class GroupLevel(Enum):
@@ -43,9 +41,12 @@ class GroupLevel(Enum):
     HOST = "host"
     DOMAIN = "domain"
 
-    def of(self, host: Host) -> str:
-        """Return the host or its registered domain; empty for URIs without a host."""
-        return host if self is GroupLevel.HOST else domain_of(host)
+    def name_of(self, seen: SeenLinks) -> Callable[[MemberKey], str]:
+        """Return the function for the host at the other end of a link, or its registered domain.
+
+        It is empty for URIs without a host.
+        """
+        return seen.host if self is GroupLevel.HOST else lambda key: domain_of(seen.host(key))
 
 
 LEVEL = Parameter(
@@ -97,14 +98,12 @@ class Counted(NamedTuple):
     """One host or domain with its counts.
 
     Attributes:
-        name: The host or domain; empty for URIs without a host, such as ``mailto:``.
-        over_time: Counts per period with at least one link, oldest first. A link that was seen in
-            several periods is counted in each.
+        links: Its links, also through time; the name is empty for URIs without a host, such as
+            ``mailto:``.
     """
 
-    name: str
+    links: LinkCounts[str]
     counts: Counts
-    over_time: tuple[tuple[str, Counts], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,98 +122,36 @@ class LevelAnswer:
     extents: Mapping[Direction, Extent]
 
 
-@dataclass(slots=True)
-class _Tallies:
-    """Counts under construction: by name, and by name and period."""
-
-    of_all: dict[str, Tally]
-    of_periods: dict[str, dict[str, Tally]]
-
-
 @of_one_state
-def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None) -> LevelAnswer:
+def answer_level(
+    store: Answers,
+    query: LevelQuery,
+    budget: Budget | None = None,
+    known: SeenLinks | None = None,
+) -> LevelAnswer:
     """Return the number of links per host or domain.
+
+    Args:
+        store: The store.
+        query: The query.
+        budget: The most that is read.
+        known: See `seen_inlinks`.
 
     Raises:
         StoreError: The store cannot be reached.
     """
-    reading = Reading(store, query.links)
-    extents: dict[Direction, Extent] = {}
-    counted: dict[Direction, list[Counted]] = {}
-    for direction, is_asked in (
-        (Direction.OUT, query.links.direction.is_out),
-        (Direction.IN, query.links.direction.is_in),
-    ):
-        if is_asked:
-            extent = extents[direction] = Extent()
-            count = _count_outlinks if direction is Direction.OUT else _count_inlinks
-            counted[direction] = _counted(count(reading, query, budget or Budget(), extent))
-    return LevelAnswer(
-        {direction: tuple(found[: query.limit or None]) for direction, found in counted.items()},
-        {direction: len(found) for direction, found in counted.items()},
-        extents,
-    )
-
-
-def _count_inlinks(reading: Reading, query: LevelQuery, budget: Budget, extent: Extent) -> _Tallies:
-    tallies = _Tallies({}, {})
-    for inlink, source, timestamps in sighted_inlinks(reading, budget, extent):
-        host = host_of(surt_of(source))
-        name = query.level.of(host)
-        link = (source, inlink.kind, inlink.text, inlink.rel)
-        tally, periods = _of(tallies, name)
-        tally.add([link], inlink.content, [Sighting(source, time) for time in timestamps], [host])
-        for period, times in groupby(timestamps, query.period.of):
-            periods.setdefault(period, Tally()).add(
-                [link], inlink.content, [Sighting(source, time) for time in times], [host]
-            )
-    return tallies
-
-
-def _count_outlinks(
-    reading: Reading, query: LevelQuery, budget: Budget, extent: Extent
-) -> _Tallies:
-    """Count the outlinks page by page: links of a page to one host share their mementos."""
-    tallies = _Tallies({}, {})
-    rows = 0
-    for (content, original), timestamps, links in sighted_outlinks(reading, budget, extent):
-        by_name: dict[str, list[MemberKey]] = {}
-        hosts: dict[str, set[Host]] = {}
-        for link in links:
-            host = host_of(surt_of(link.target))
-            name = query.level.of(host)
-            by_name.setdefault(name, []).append(link)
-            hosts.setdefault(name, set()).add(host)
-        rows += len(by_name) * len(timestamps)
-        if rows > budget.rows:
-            extent.is_complete = False
-            break
-        for name, found in by_name.items():
-            tally, periods = _of(tallies, name)
-            tally.add(
-                found, content, [Sighting(original, time) for time in timestamps], hosts[name]
-            )
-            for period, times in groupby(timestamps, query.period.of):
-                periods.setdefault(period, Tally()).add(
-                    found, content, [Sighting(original, time) for time in times], hosts[name]
-                )
-    return tallies
-
-
-def _of(tallies: _Tallies, name: str) -> tuple[Tally, dict[str, Tally]]:
-    return tallies.of_all.setdefault(name, Tally()), tallies.of_periods.setdefault(name, {})
-
-
-def _counted(tallies: _Tallies) -> list[Counted]:
-    found = [
-        Counted(
-            name,
-            tally.counts(),
-            tuple(
-                (period, of_period.counts())
-                for period, of_period in sorted(tallies.of_periods[name].items())
-            ),
+    counted: dict[Direction, tuple[Counted, ...]] = {}
+    totals: dict[Direction, int] = {}
+    sides = seen_on_both_sides(Reading(store, query.links), budget or Budget(), known)
+    for direction, seen in sides.items():
+        found = sorted(
+            seen.by_name(query.period, query.level.name_of(seen)),
+            key=lambda one: (-one.links, one.name),
         )
-        for name, tally in tallies.of_all.items()
-    ]
-    return sorted(found, key=lambda one: (-one.counts.links, one.name))
+        totals[direction] = len(found)
+        counted[direction] = tuple(
+            Counted(one, seen.counts(one.keys)) for one in found[: query.limit or None]
+        )
+    return LevelAnswer(
+        counted, totals, {direction: seen.extent for direction, seen in sides.items()}
+    )

@@ -1,59 +1,146 @@
-"""The distinct links of a page in one direction, each with all times at which it was seen.
+"""The distinct links of a page in one direction, each with all captures in which it was seen.
 
 All counts of links through time follow from these: in all, by unit of time, by host, by text. So a
 page with several of them reads its links once.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from itertools import chain
+from functools import cache, cached_property
+from itertools import chain, groupby, repeat
+from typing import Generic, Self, TypeVar
 
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
-from arclink.access.tallies import Extent, Period, sighted_inlinks, sighted_outlinks
-from arclink.model import Timestamp
-from arclink.uris.hosts import host_of
+from arclink.access.tallies import Counts, Extent, Period, sighted_inlinks, sighted_outlinks
+from arclink.model import ALL_TIME, Sighting, Span, Timestamp, UriR
+from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
 Times = Sequence[Timestamp]
 """The times at which a link was seen, distinct and sorted."""
 
+Showing = tuple[Hashable, UriR, Times]
+"""A content that has a link (as in `ShownInlink`), the page that shows it, and when."""
+
+Name = TypeVar("Name", bound=Hashable, covariant=True)
+
 
 @dataclass(slots=True)
-class LinkCounts:
+class LinkCounts(Generic[Name]):
     """Distinct links that have something in common, through time.
 
     Attributes:
         name: What they have in common.
-        links: Number of links.
+        keys: The links.
         over_time: Number of links by unit, oldest first; one that was seen in several counts in
             each.
         first: The earliest time at which one was seen.
         last: The latest time.
     """
 
-    name: str
-    links: int
+    name: Name
+    keys: list[MemberKey]
     over_time: dict[str, int]
     first: Timestamp
     last: Timestamp
 
+    @property
+    def links(self) -> int:
+        """Number of links."""
+        return len(self.keys)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class SeenLinks:
     """The distinct links of one direction, as far as a budget allows.
 
     Attributes:
-        times: The times of each link.
+        shown: What shows each link.
         extent: How much was read.
     """
 
-    times: Mapping[MemberKey, Times] = field(default_factory=dict)
+    shown: Mapping[MemberKey, Sequence[Showing]] = field(default_factory=dict)
     extent: Extent = field(default_factory=Extent)
-    _digits: dict[Period, Sequence[Iterable[str]]] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def times(self) -> Mapping[MemberKey, Times]:
+        """The times of each link."""
+        united: dict[tuple[int, ...], Times] = {}  # most links of a page are shown together
+        times: dict[MemberKey, Times] = {}
+        for key, found in self.shown.items():
+            if len(found) == 1:
+                ((_, _, times[key]),) = found
+                continue
+            same = tuple(map(id, found))
+            if same not in united:
+                united[same] = sorted({time for _, _, when in found for time in when})
+            times[key] = united[same]
+        return times
+
+    def of(self, query: LinkQuery) -> Self:
+        """Return those that a query selects, if these are of all kinds and times; not for ``at``.
+
+        The extent stays: it is that of the reading.
+        """
+        shown = self.shown
+        if not query.wants_all:
+            shown = {
+                key: found
+                for key, found in shown.items()
+                if query.wants_link(*key[1:]) and query.wants_end(key[0])
+            }
+        if query.span != ALL_TIME:
+            shown = _within(shown, query.span)
+        return self if shown is self.shown else replace(self, shown=shown)
+
+    def by_period(self, unit: Period) -> dict[str, Self]:
+        """Return those of each unit, oldest first."""
+        found: dict[str, dict[MemberKey, list[Showing]]] = {}
+        for key, showings in self.shown.items():
+            for content, page, times in showings:
+                for digits, same in groupby(times, lambda time: time[: unit.value]):
+                    of_unit = found.setdefault(digits, {})
+                    of_unit.setdefault(key, []).append((content, page, list(same)))
+        return {
+            unit.of(Timestamp(digits)): replace(self, shown=shown)
+            for digits, shown in sorted(found.items())
+        }
+
+    def counts(self, keys: Iterable[MemberKey]) -> Counts:
+        """Return the counts of some of the links, at least one.
+
+        Among captures with equal times, ``first`` has the least URI and ``last`` the greatest.
+        """
+        keys = list(keys)
+        showings = {id(one): one for key in keys for one in self.shown[key]}.values()
+        captures = {capture for _, page, times in showings for capture in zip(times, repeat(page))}
+        (first, first_page), (last, last_page) = min(captures), max(captures)
+        return Counts(
+            len(keys),
+            len({content for content, _, _ in showings}),
+            len(captures),
+            len(set(map(self.host, keys)) - {Host("")}),
+            Sighting(first_page, first),
+            Sighting(last_page, last),
+        )
+
+    @cached_property
+    def host(self) -> Callable[[MemberKey], Host]:
+        """The host at the other end of a link; empty if its URI has no host."""
+        hosts: dict[UriR, Host] = {}
+
+        def host(key: MemberKey) -> Host:
+            uri = key[0]
+            found = hosts.get(uri)
+            if found is None:
+                found = hosts[uri] = host_of(surt_of(uri))
+            return found
+
+        return host
 
     def span(self) -> tuple[Timestamp, Timestamp] | None:
         """Return the earliest and the latest time; None without links."""
@@ -67,15 +154,15 @@ class SeenLinks:
         counts = Counter(chain.from_iterable(self._units(unit)))
         return {unit.of(Timestamp(digits)): count for digits, count in sorted(counts.items())}
 
-    def by_name(self, unit: Period, name_of: Callable[[MemberKey], str]) -> list[LinkCounts]:
+    def by_name(self, unit: Period, name_of: Callable[[MemberKey], Name]) -> list[LinkCounts[Name]]:
         """Return the links counted by a name that each of them has, in no order."""
-        found: dict[str, LinkCounts] = {}
+        found: dict[Name, LinkCounts[Name]] = {}
         for (key, times), digits in zip(self.times.items(), self._units(unit), strict=True):
             name = name_of(key)
             counts = found.get(name)
             if counts is None:
-                counts = found[name] = LinkCounts(name, 0, {}, times[0], times[-1])
-            counts.links += 1
+                counts = found[name] = LinkCounts(name, [], {}, times[0], times[-1])
+            counts.keys.append(key)
             if times[0] < counts.first:
                 counts.first = times[0]
             if times[-1] > counts.last:
@@ -90,6 +177,10 @@ class SeenLinks:
                 for digits, count in sorted(counts.over_time.items())
             }
         return list(found.values())
+
+    @cached_property
+    def _digits(self) -> dict[Period, Sequence[Iterable[str]]]:
+        return {}
 
     def _units(self, unit: Period) -> Sequence[Iterable[str]]:
         """Return the units in which each link was seen, as the first digits of its times."""
@@ -106,43 +197,67 @@ class SeenLinks:
         return self._digits[unit]
 
 
-def host_at_end(key: MemberKey) -> str:
-    """Return the host of the page at the other end of a link; empty if its URI has no host."""
-    return host_of(surt_of(key[0]))
-
-
 def text_of_link(key: MemberKey) -> str:
     """Return the text of a link."""
     return key[2]
 
 
-def seen_inlinks(reading: Reading, budget: Budget) -> SeenLinks:
-    """Return the queried links to a page."""
-    seen: dict[MemberKey, Times] = {}
+def seen_inlinks(reading: Reading, budget: Budget, known: SeenLinks | None = None) -> SeenLinks:
+    """Return the queried links to a page.
+
+    Args:
+        reading: The query.
+        budget: The most that is read.
+        known: All links to the page, if they were read already; they are read again only if these
+            are not complete, or for one time.
+    """
+    query = reading.query
+    if known is not None and query.at is None:
+        selected = known.of(query)
+        if known.extent.is_complete or selected is known:
+            return selected
+    shown: dict[MemberKey, list[Showing]] = {}
     extent, budget = Extent(), replace(budget, look_ups=budget.counted)
-    for (_, kind, text, rel, *_), source, times in sighted_inlinks(reading, budget, extent):
-        key = (source, kind, text, rel)
-        others = seen.setdefault(key, times)
-        if others is not times:  # by another content of the page, or to another variant of the URI
-            seen[key] = sorted({*others, *times})
-    return SeenLinks(seen, extent)
+    for (_, kind, text, rel, content, _), page, times in sighted_inlinks(reading, budget, extent):
+        key, showing = (page, kind, text, rel), (content, page, times)
+        others = shown.get(key)
+        if others is None:
+            shown[key] = [showing]  # smaller than a list that grows
+        else:
+            others.append(showing)
+    return SeenLinks(shown, extent)
 
 
 def seen_outlinks(reading: Reading, budget: Budget) -> SeenLinks:
     """Return the queried links of a page."""
     extent = Extent()
-    shown_by: dict[MemberKey, list[int]] = {}
-    times_of: list[Times] = []
-    for number, (_, times, links) in enumerate(sighted_outlinks(reading, budget, extent)):
-        times_of.append(times)
+    shown: dict[MemberKey, list[Showing]] = {}
+    for (content, page), times, links in sighted_outlinks(reading, budget, extent):
+        showing = (content, page, times)
         for link in dict.fromkeys(links):
-            shown_by.setdefault(link, []).append(number)
-    united: dict[tuple[int, ...], Times] = {}  # most links are shown by the same captures
-    for numbers in map(tuple, shown_by.values()):
-        if numbers not in united:
-            united[numbers] = (
-                times_of[numbers[0]]
-                if len(numbers) == 1
-                else sorted({time for number in numbers for time in times_of[number]})
-            )
-    return SeenLinks({link: united[tuple(numbers)] for link, numbers in shown_by.items()}, extent)
+            shown.setdefault(link, []).append(showing)
+    return SeenLinks(shown, extent)
+
+
+def seen_on_both_sides(
+    reading: Reading, budget: Budget, known: SeenLinks | None = None
+) -> dict[Direction, SeenLinks]:
+    """Return the links of each queried direction; ``known`` as in `seen_inlinks`."""
+    direction = reading.query.direction
+    return {
+        **({Direction.OUT: seen_outlinks(reading, budget)} if direction.is_out else {}),
+        **({Direction.IN: seen_inlinks(reading, budget, known)} if direction.is_in else {}),
+    }
+
+
+def _within(
+    shown: Mapping[MemberKey, Sequence[Showing]], span: Span
+) -> dict[MemberKey, list[Showing]]:
+    """Return what shows links in a span, without links that nothing shows then."""
+    found: dict[MemberKey, list[Showing]] = {}
+    for key, showings in shown.items():
+        for content, page, times in showings:
+            within = [time for time in times if time in span]
+            if within:
+                found.setdefault(key, []).append((content, page, within))
+    return found

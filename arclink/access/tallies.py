@@ -8,17 +8,15 @@ Anchor texts and levels count the same four things in the same way:
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
 from arclink.access.groups import Budget, wants_outlink
-from arclink.access.members import MemberKey
 from arclink.access.reader import Reading, Vertex
 from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
-from arclink.uris.hosts import Host
 
 
 class Period(Enum):
@@ -64,43 +62,6 @@ class Counts(NamedTuple):
     hosts: int
     first: Sighting
     last: Sighting
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts under construction. Add something before calling `counts`."""
-
-    links: set[MemberKey] = field(default_factory=set)
-    contents: set[Hashable] = field(default_factory=set)
-    mementos: set[Sighting] = field(default_factory=set)
-    hosts: set[Host] = field(default_factory=set)
-
-    def add(
-        self,
-        links: Iterable[MemberKey],
-        content: Hashable,
-        mementos: Iterable[Sighting],
-        hosts: Iterable[Host],
-    ) -> None:
-        """Count ``links`` of one content, seen in ``mementos`` and with ``hosts``."""
-        self.links.update(links)
-        self.contents.add(content)
-        self.mementos.update(mementos)
-        self.hosts.update(hosts)
-
-    def counts(self) -> Counts:
-        """Return the counts.
-
-        Among mementos with equal timestamps, ``first`` has the least URI and ``last`` the greatest.
-        """
-        return Counts(
-            len(self.links),
-            len(self.contents),
-            len(self.mementos),
-            len(self.hosts - {Host("")}),
-            min(self.mementos, key=_by_time),
-            max(self.mementos, key=_by_time),
-        )
 
 
 @dataclass(slots=True)
@@ -174,7 +135,3 @@ def sighted_outlinks(
         )
         extent.links += len(set(wanted))
         yield vertex, timestamps, wanted
-
-
-def _by_time(sighting: Sighting) -> tuple[Timestamp, UriR]:
-    return sighting.timestamp, sighting.original

@@ -31,8 +31,6 @@ SECTIONS = {
         "explain": "Explain what happened to each capture of a URI.",
         "get": "Write a capture as archived.",
         "stream": "Write every capture once, with its bytes, in a chosen order.",
-        "gaps": "List linked pages that were never captured, as crawl seeds.",
-        "stale": "List pages that were not captured since a time, but are linked.",
         "ask": "Answer questions about pages, sites and the whole archive.",
         "sql": "Answer SQL over the captures and links of a store.",
         "analyze": "Analyse the whole graph: ranks, words, histories, paths.",

@@ -39,7 +39,6 @@ from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer
-    from arclink.questions.seed_lists import SeedKind
 
 _AnyQuery = TypeVar("_AnyQuery")
 
@@ -256,59 +255,12 @@ def _explain() -> _Query:
 
 
 @_command(
-    "gaps",
-    "arclink gaps --store links.db --min-hosts 3 > seeds.txt",
-    "arclink gaps --store links.db --format browsertrix > crawl.yaml",
-)
-def _gaps() -> _Query:
-    """Write the URIs of pages that are linked but were never captured, most linking hosts first.
-
-    --format table shows how many hosts and pages link to each, and since when.
-    """
-    from arclink.questions.seed_lists import GAPS_PARAMETERS, SeedKind
-
-    return _Query((*GRAPH, *GAPS_PARAMETERS), lambda given: _read_seeds(given, SeedKind.GAPS))
-
-
-@_command(
-    "stale",
-    "arclink stale --store links.db --since 2010-02 > seeds.txt",
-    "arclink stale --store links.db --since 2010-02 --format table",
-)
-def _stale() -> _Query:
-    """Write the URIs of pages that were captured, but not since a time.
-
-    These pages are still linked by captures since that time. Most linking hosts come first.
-    """
-    from arclink.questions.seed_lists import STALE_PARAMETERS, SeedKind
-
-    return _Query((*GRAPH, *STALE_PARAMETERS), lambda given: _read_seeds(given, SeedKind.STALE))
-
-
-def _read_seeds(given: Given, kind: "SeedKind") -> _Answer:
-    from arclink.questions.seed_lists import MOST_SEEDS, SEED_FORMAT, SeedQuery, seed_list
-
-    query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
-
-    def answer(graph: Scans) -> Iterator[bytes]:
-        with requested_tables(given, graph) as database:
-            found = seed_list(database, query)
-        yield from form.write(found)
-        if found.left_out:
-            _note(
-                f"{found.left_out:,} more pages were left out (--{MOST_SEEDS.name} {found.found} "
-                "lists them all)."
-            )
-
-    return answer
-
-
-@_command(
     "ask",
     "arclink ask linkers '*.example.org' --store links.db --level domain --by year",
     "arclink ask broken http://example.org/ --store links.db --scope host --format csv",
     "arclink ask most-linked --store links.db --level host",
     "arclink ask captures --store links.db --uris addresses.txt --by year",
+    "arclink ask gaps --store links.db --min-hosts 3 --limit 0 --format seeds > seeds.txt",
 )
 def _ask() -> _Query:
     """Answer a question about pages, sites, or the whole archive.
@@ -316,8 +268,10 @@ def _ask() -> _Query:
     The answer is read from the tables of the store, which are made on first use (`arclink tables`).
     docs/reference/questions.md says what each question counts.
     """
-    from arclink.access.formats.rows import ROW_FORMAT
-    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
+    from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
+    from arclink.access.texts import counted
+    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, LIMIT, AskQuery
+    from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
     from arclink.questions.table import QUESTIONS
 
     name = Parameter(
@@ -336,24 +290,33 @@ def _ask() -> _Query:
     )
 
     def read(given: Given) -> _Answer:
-        form, file = ROW_FORMAT.required(given), addresses.optional(given)
+        form, file = ASK_FORMAT.required(given), addresses.optional(given)
         if file is not None:
             texts = (*given.found(ADDRESSES)[1], *lines_of_list(Path(file)))
             given = Given({**given.texts, ADDRESSES.name: texts})
         query = AskQuery.of(given, name=name.required(given))
+        check_format(query, form)
 
         def answer(graph: Scans) -> Iterator[bytes]:
-            from arclink.questions.rows import ask_as_rows
-
             with requested_tables(given, graph) as database:
                 from arclink.questions.asking import ask
 
-                return form.write(ask_as_rows(ask(database, query)))
+                found = ask(database, query)
+            rows = ask_as_rows(found)
+            yield from form.write(rows)
+            if found.left_out and form.name not in ("table", "json"):
+                _note(
+                    f"{counted(found.left_out, 'more row')} left out; --{LIMIT.name} 0 writes all."
+                )
+            others = seeds_of(rows)[1] if form.name in SEED_FORMATS else 0
+            if others:
+                _note(f"{counted(others, 'address', 'addresses')} left out: no http or https.")
 
         return answer
 
-    names = [f"  {name:<12}  {question.asks}" for name, question in QUESTIONS.items()]
-    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ROW_FORMAT), read, names)
+    width = max(map(len, QUESTIONS))
+    names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
+    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ASK_FORMAT), read, names)
 
 
 @_command(

@@ -58,9 +58,7 @@ _OURS = frozenset(
         "replay",
         "w",
         "export",
-        "gaps",
         "select",
-        "stale",
         "stream",
     }
 )

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
+from pyarrow import compute
 
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
@@ -18,7 +19,7 @@ from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
-from arclink.questions.table import Basis, Groups, QuestionScope
+from arclink.questions.table import Basis, QuestionScope, SliceGroups
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
@@ -136,6 +137,11 @@ class AskAnswer:
         return int(self.table.nbytes) + 1_000
 
     @property
+    def left_out(self) -> int:
+        """Number of rows after the limit."""
+        return self.total - int(self.table.num_rows)
+
+    @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
@@ -171,7 +177,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     ready = _ready(database, query)
     if query.question.has_terms:
         _weigh_terms(database, query, ready)
-    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
+    table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(_days(database, query, ready))
     counts = _captures(database, query, ready, known)
     return AskAnswer(query, _with_extra(table, query), total, known, counts)
@@ -211,21 +217,6 @@ def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     _, total, known, captures, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
     return AskAnswer(query, rows, total, KnownCaptures(*known), captures)
-
-
-def rows_of(
-    database: RelationsDatabase, query: AskQuery, values: Mapping[str, object]
-) -> tuple[Any, int]:
-    """Return the first rows of the text that a query names, and the number of all rows; see `ask`.
-
-    Args:
-        database: The relations.
-        query: The query.
-        values: Further values that the text needs.
-    """
-    ready = _ready(database, query)
-    database.set(values)
-    return _rows(database, ready(text_of(_FOLDER, query.name)), query.limit)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -274,14 +265,16 @@ def _slices(database: RelationsDatabase, query: AskQuery) -> Sequence[Mapping[st
     number = -(-links // most)
     if number <= 1:
         return [_WHOLE]
-    if query.question.groups is Groups.TARGETS and query.level in (None, Level.URI):
+    if query.question.groups is SliceGroups.TARGETS and query.level in (None, Level.URI):
         found = database.answer(f"SELECT target_surt FROM to_part USING SAMPLE {_SAMPLE} ROWS")
         sample = sorted(found.column(0).to_pylist())
         cuts = [sample[index * len(sample) // number] for index in range(1, number)]
         ends = [*dict.fromkeys(("", *cuts)), LAST]
         return [{**_WHOLE, "slice_first": first, "slice_end": end} for first, end in pairwise(ends)]
     of_targets = query.level.value if query.level else ""
-    by = {Groups.TEXTS: "text", Groups.LINKERS: "linker"}.get(query.question.groups, of_targets)
+    by = {SliceGroups.TEXTS: "text", SliceGroups.LINKERS: "linker"}.get(
+        query.question.groups, of_targets
+    )
     return [{**_WHOLE, "slice_by": by, "slices": number, "slice": one} for one in range(number)]
 
 
@@ -341,12 +334,15 @@ def _terms(database: RelationsDatabase, term: Term, which: str) -> Sequence[Any]
     return batches
 
 
-def _rows(database: RelationsDatabase, text: str, limit: int) -> tuple[Any, int]:
+def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
     """Return the first rows of each part and period, and the number of all rows."""
+    limit, least = query.limit, query.min_hosts if "hosts" in query.question.columns else 0
     kept, total, group, place = [], 0, None, 0
     with database.reading(text) as rows:
         groups = [name for name in ("number", "period") if name in rows.schema.names]
         for batch in rows:
+            if least:
+                batch = batch.filter(compute.greater_equal(batch.column("hosts"), least))
             total += batch.num_rows
             if not limit:
                 kept.append(batch)

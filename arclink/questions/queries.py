@@ -127,6 +127,13 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
+MIN_HOSTS = Parameter(
+    "min-hosts",
+    "Only rows with at least this number of linking hosts, in questions that count these.",
+    whole_number(999_999_999),
+    default="0",
+    metavar="N",
+)
 LIMIT = Parameter(
     "limit",
     "Largest number of rows about each address and period; 0 for all.",
@@ -149,6 +156,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     *COMMON_TO_FOLLOW,
     WORDS,
     TERM,
+    MIN_HOSTS,
     LIMIT,
 )
 
@@ -181,8 +189,8 @@ class AskQuery(DeclaredQuery):
         redirects: Whether redirects are included.
         words: Words to find.
         term: What terms are.
+        min_hosts: Only rows with at least this number of `hosts`, in questions with this column.
         limit: Largest number of rows about each part and period; 0 for all.
-
     """
 
     DECLARED = ASK_PARAMETERS
@@ -198,6 +206,7 @@ class AskQuery(DeclaredQuery):
     redirects: Redirects = Redirects.YES
     words: str = ""
     term: Term = Term.TEXT
+    min_hosts: int = 0
     limit: int = 0
 
     @classmethod
@@ -222,6 +231,11 @@ class AskQuery(DeclaredQuery):
     def question(self) -> Question:
         """The question."""
         return QUESTIONS[self.name]
+
+    @property
+    def has_uris(self) -> bool:
+        """Whether each row is a page, which `name` names."""
+        return self.question.columns[0] == "name" and self.level in (None, Level.URI)
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of a kind count."""

@@ -1,9 +1,12 @@
 """Answers of questions as rows, for all formats of rows, and the table of questions itself."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from arclink.access.formats.rows import RowAnswer
+from arclink.access.declarations import ConflictError, named
+from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, RowFormat
+from arclink.access.formats.seeds import SEED_FORMATS
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.texts import counted, printable
@@ -13,6 +16,28 @@ from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
+
+
+ASK_FORMATS = {**ROW_FORMATS, **SEED_FORMATS}
+"""The formats of answers by name."""
+
+ASK_FORMAT = replace(
+    ROW_FORMAT,
+    about="Format of the answer; `seeds` (an address on each line) and `browsertrix` (a "
+    "configuration, YAML) are for crawlers, if rows are pages.",
+    form=named(ASK_FORMATS),
+)
+
+
+def check_format(query: AskQuery, form: RowFormat) -> None:
+    """Check that a format can have the answer to a question.
+
+    Raises:
+        ConflictError: It is for crawlers, and rows are no pages.
+    """
+    if form.name in SEED_FORMATS and not query.has_uris:
+        why = "needs rows that are pages: choose another question, or the level uri"
+        raise ConflictError(ASK_FORMAT.name, form.name, why)
 
 
 def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
@@ -34,7 +59,8 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     lines = [*_lines(answer), *([""] if answer.total else [])]
     types = {field.name: field.type for field in answer.table.schema}
     rows = {"rows": answer.table.to_pylist()}
-    return RowAnswer(about, lines, names, rows, types=types, decimals=3)
+    uris = "name" if query.has_uris else ""
+    return RowAnswer(about, lines, names, rows, types=types, decimals=3, uris=uris)
 
 
 def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:

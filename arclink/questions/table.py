@@ -37,7 +37,7 @@ class Basis(Enum):
     """Captures of the part itself."""
 
 
-class Groups(Enum):
+class SliceGroups(Enum):
     """What the rows of an answer are, if links can be read a slice at a time to count them."""
 
     TARGETS = "targets"
@@ -83,7 +83,7 @@ class Question:
     is_by_calendar: bool = False
     is_timeless: bool = False
     has_terms: bool = False
-    groups: Groups | None = None
+    groups: SliceGroups | None = None
 
 
 EXTRA = {
@@ -96,7 +96,10 @@ EXTRA = {
 """Columns that answers have in front when they are needed."""
 
 COLUMNS: Mapping[str, str] = {
-    "name": "Page, host or domain; of several variants of a page, the first in the alphabet.",
+    "name": (
+        "Page, host or domain; of several variants of a page, the first in the alphabet; `gaps` "
+        "and `stale`: the one that most links use."
+    ),
     "source": "Page, host or domain that links; named like `name`.",
     "target": "Where the link leads; `host-links`: named like `name`.",
     "text": (
@@ -167,6 +170,7 @@ COLUMNS: Mapping[str, str] = {
         "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
         "error; `changed`: of the later one compared."
     ),
+    "captured": "Time of its own last capture.",
     "since": "Time of the first error after it.",
     "host_last": "Time of the last capture of any page of the host.",
 }
@@ -179,7 +183,7 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each host, domain or page that links to it, those with most links first.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
-        groups=Groups.LINKERS,
+        groups=SliceGroups.LINKERS,
     ),
     "new-lost": Question(
         "Which links appeared and disappeared?",
@@ -227,7 +231,7 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
-        groups=Groups.TEXTS,
+        groups=SliceGroups.TEXTS,
     ),
     "typical-words": Question(
         "Which words are typical of it?",
@@ -252,7 +256,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_by_calendar=True,
-        groups=Groups.TEXTS,
+        groups=SliceGroups.TEXTS,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -262,7 +266,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captures"),
         level=Level.URI,
-        groups=Groups.TARGETS,
+        groups=SliceGroups.TARGETS,
     ),
     "rising": Question(
         "What is linked more and more?",
@@ -274,7 +278,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=Level.URI,
         period=Period.YEAR,
         is_by_calendar=True,
-        groups=Groups.TARGETS,
+        groups=SliceGroups.TARGETS,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -283,7 +287,26 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
-        groups=Groups.TARGETS,
+        groups=SliceGroups.TARGETS,
+    ),
+    "gaps": Question(
+        "What is linked, but was never captured?",
+        "Gaps",
+        "A row for each page, host or domain of `broken` that was never captured, and that a "
+        "crawler can capture (`http` or `https`), those with most linking hosts first.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last"),
+        level=Level.URI,
+    ),
+    "stale": Question(
+        "What is still linked, but was not captured again?",
+        "Stale",
+        "A row for each page, host or domain that was captured, but not since `from`, although "
+        "captures since then link to it; without `from`, not since the captures that link to it. "
+        "Only those that a crawler can capture, those with most linking hosts first.",
+        "hosts",
+        ("name", "hosts", "pages", "first", "last", "captured"),
+        level=Level.URI,
     ),
     "tlds": Question(
         "From which top-level domains?",
@@ -370,7 +393,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         is_timeless=True,
-        groups=Groups.TARGETS,
+        groups=SliceGroups.TARGETS,
     ),
     "pages": Question(
         "Which pages does it have?",

@@ -91,7 +91,7 @@ def create_collections(
 
     @app.get(
         "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, select, "
-        "subsets, stream, gaps, stale, export, ask):resource>"
+        "subsets, stream, export, ask):resource>"
     )
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate, ask):resource>/<path:rest>")

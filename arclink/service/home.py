@@ -28,9 +28,10 @@ from arclink.service.pages.loads import loads_of
 from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.saving import given
+from arclink.service.pages.site_glance import Beginning
 from arclink.service.pages.sites import (
-    Beginning,
     is_about_site,
+    questions_of_page,
     scopes_of,
     several_typed,
     show_site,
@@ -175,6 +176,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
             if view is not View.TEXT or settings.has_pages
         ],
         "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
+        "questions": questions_of_page(printable_uri(query.uri)),
         "browse": _address_then(asked, query.uri, chronicle),
         "chronicle": chronicle,
         "axis": axis,

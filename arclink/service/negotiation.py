@@ -11,6 +11,10 @@ from arclink.access.formats import FORMAT as ANY_FORMAT
 from arclink.access.formats import FORMATS, Format, chosen_format
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
+from arclink.access.formats.seeds import SEED_FORMATS
+from arclink.questions.queries import AskQuery
+from arclink.questions.rows import ASK_FORMAT as ANY_ASK_FORMAT
+from arclink.questions.rows import check_format
 from arclink.service.problems import NotAcceptableError
 
 
@@ -35,9 +39,11 @@ def _negotiated(parameter: Parameter[_Any], formats: Mapping[str, _Any]) -> Para
 # Formats without a media type are for terminals.
 _OFFERED = {name: form for name, form in FORMATS.items() if form.media_types}
 _OFFERED_ROWS = {name: form for name, form in ROW_FORMATS.items() if form.media_types}
+_OFFERED_ANSWERS = {**_OFFERED_ROWS, **SEED_FORMATS}
 
 FORMAT = _negotiated(ANY_FORMAT, _OFFERED)
 ROW_FORMAT = _negotiated(ANY_ROW_FORMAT, _OFFERED_ROWS)
+ASK_FORMAT = _negotiated(ANY_ASK_FORMAT, _OFFERED_ANSWERS)
 
 
 def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
@@ -59,6 +65,15 @@ def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]
         NotAcceptableError: The client accepts no available format.
     """
     return _chosen(request, ROW_FORMAT.optional(given), [*_OFFERED_ROWS.values()])
+
+
+def accepted_ask_format(request: Request, given: Given, query: AskQuery) -> tuple[RowFormat, str]:
+    """Return the format of an answer to a question; see `accepted_row_format`."""
+    preferred = ASK_FORMAT.optional(given)
+    if preferred is not None:
+        check_format(query, preferred)
+    offered = _OFFERED_ANSWERS if query.has_uris else _OFFERED_ROWS
+    return _chosen(request, preferred, [*offered.values()])
 
 
 def _chosen(request: Request, preferred: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:

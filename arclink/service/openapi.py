@@ -15,12 +15,12 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS
 from arclink.access.formats.parquet import PARQUET
-from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
-from arclink.questions.seed_lists import SEED_FORMATS
+from arclink.questions.rows import ASK_FORMATS
 from arclink.questions.table import QUESTIONS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
@@ -29,12 +29,9 @@ from arclink.service.query_resources import (
     ANCHORS,
     DIFF,
     EXPLAIN,
-    FOUND,
-    GAPS,
     LINK_QUERY,
-    STALE,
 )
-from arclink.service.questions import ASK, COMPLETE, LIST
+from arclink.service.questions import ASK, COMPLETE, FOUND, LIST
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
@@ -109,10 +106,10 @@ def _links(json: Sequence[str]) -> Mapping[str, Schema]:
     }
 
 
-def _rows(name: str) -> Mapping[str, Schema]:
+def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> Mapping[str, Schema]:
     return {
         media_type: ref(name) if media_type == "application/json" else _schema_of(media_type)
-        for form in ROW_FORMATS.values()
+        for form in formats.values()
         for media_type in form.media_types
     }
 
@@ -123,14 +120,8 @@ def _schema_of(media_type: str) -> Schema:
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 
-_SEEDS: Mapping[str, Schema] = {
-    form.media_type: {"type": "object"}
-    if form.media_type in ("application/json", "application/yaml")
-    else _schema_of(form.media_type)
-    for form in SEED_FORMATS.values()
-}
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
-_FOUND = {FOUND: "Number of pages without limit."}
+_FOUND = {FOUND: "Number of rows without limit."}
 _MEMENTO = {
     "Link": (
         'rel="next": the next part of the answer; if mementos have addresses also original, '
@@ -191,9 +182,10 @@ RESOURCES: Sequence[Resource] = (
         "/ask/{question}",
         "ask",
         "The answer to a question, with the captures that it is read from.",
-        _rows("Answer"),
+        _rows("Answer", ASK_FORMATS),
         (400, 406, 414, 422, 503),
         ASK,
+        headers=_FOUND,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
     ),
     Resource(
@@ -287,25 +279,6 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 410, 414, 503),
         STREAM,
         is_of_store=False,
-    ),
-    Resource(
-        "/gaps",
-        "gaps",
-        "Linked pages that were never captured, those with most linking hosts first; as "
-        "crawl seeds or rows.",
-        _SEEDS,
-        (400, 414, 422, 503),
-        GAPS,
-        headers=_FOUND,
-    ),
-    Resource(
-        "/stale",
-        "stale",
-        "Pages that were not captured since a time but are still linked; as crawl seeds or rows.",
-        _SEEDS,
-        (400, 414, 422, 503),
-        STALE,
-        headers=_FOUND,
     ),
     Resource(
         "/record",

@@ -1,12 +1,11 @@
 """The resources that only answer a query.
 
-They are the links of a URI and their counts, the words of links, changes between two times, the
-outcome of each capture, and lists for curators.
+They are the links of a URI and their counts, the words of links, changes between two times, and
+the outcome of each capture.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Final
 
 import orjson
 from flask import Blueprint, Response, request
@@ -25,14 +24,6 @@ from arclink.access.formats.rows import RowAnswer
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
-from arclink.questions.seed_lists import (
-    GAPS_PARAMETERS,
-    SEED_FORMAT,
-    STALE_PARAMETERS,
-    SeedKind,
-    SeedQuery,
-    seed_list,
-)
 from arclink.service.memento import add_memento_headers
 from arclink.service.negotiation import (
     FORMAT,
@@ -58,11 +49,6 @@ LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, *HOW)
 ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, SUBSET, ROW_FORMAT)
 DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, SUBSET, ROW_FORMAT)
 EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
-GAPS: tuple[AnyParameter, ...] = (*GAPS_PARAMETERS, SUBSET)
-STALE: tuple[AnyParameter, ...] = (*STALE_PARAMETERS, SUBSET)
-
-FOUND: Final = "ArcLink-Found"
-"""Header with the number of pages that a list would have without limit."""
 
 
 @queries.get("/LinkService/linkQuery")
@@ -139,25 +125,3 @@ def explain_uri() -> Response:
 def _items(explanations: Iterator[Explanation]) -> Iterator[bytes]:
     for number, explanation in enumerate(explanations):
         yield (b"," if number else b"") + orjson.dumps(explanation_fields(explanation))
-
-
-@queries.get("/gaps")
-def gaps() -> Response:
-    """Answer with the most linked pages that were never captured."""
-    return _list_seeds(SeedKind.GAPS, GAPS)
-
-
-@queries.get("/stale")
-def stale() -> Response:
-    """Answer with the most linked pages that were not captured since a time."""
-    return _list_seeds(SeedKind.STALE, STALE)
-
-
-def _list_seeds(kind: SeedKind, parameters: Sequence[AnyParameter]) -> Response:
-    given = asked(parameters)
-    query, form = SeedQuery.of(given, kind), SEED_FORMAT.required(given)
-    with stores_of_app().tables.database(requested_store(given)) as database:
-        found = seed_list(database, query)
-    response = Response(b"".join(form.write(found)), content_type=content_type(form.media_type))
-    response.headers[FOUND] = str(found.found)
-    return response

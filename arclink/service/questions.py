@@ -1,6 +1,7 @@
 """The questions about pages, sites and the whole archive, as resources."""
 
 from http import HTTPStatus
+from typing import Final
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -9,15 +10,23 @@ from arclink.access.declarations import AnyParameter, BadParameterError, Form, P
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.questions.table import QUESTIONS
-from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
+from arclink.service.negotiation import (
+    ASK_FORMAT,
+    ROW_FORMAT,
+    accepted_ask_format,
+    accepted_row_format,
+)
 from arclink.service.responses import asked, respond
 from arclink.service.stores import current_store, requested_store, stores_of_app
 from arclink.service.tables import NotReadyError
 
 questions = Blueprint("questions", __name__)
 
-ASK: tuple[AnyParameter, ...] = (*ASK_PARAMETERS, SUBSET, ROW_FORMAT)
+ASK: tuple[AnyParameter, ...] = (*ASK_PARAMETERS, SUBSET, ASK_FORMAT)
 LIST: tuple[AnyParameter, ...] = (ROW_FORMAT,)
+
+FOUND: Final = "ArcLink-Found"
+"""Header with the number of rows that an answer would have without limit."""
 
 
 def _not_empty(text: str) -> str:
@@ -55,10 +64,12 @@ def ask_question(question: str) -> Response:
     if question not in QUESTIONS:
         raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
     given = asked(ASK)
-    form = accepted_row_format(request, given)
-    query = AskQuery.of(given.without(SUBSET.name, ROW_FORMAT.name), name=question)
+    query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
+    form = accepted_ask_format(request, given, query)
     answer = stores_of_app().tables.answer(requested_store(given), query)
-    return respond(ask_as_rows(answer), form)
+    response = respond(ask_as_rows(answer), form)
+    response.headers[FOUND] = str(answer.total)
+    return response
 
 
 @questions.get("/complete")

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-EXPENSIVE = ("aggregate", "export", "gaps", "select", "stale", "stream")
-"""Resources that read the whole store, many captures or other services for one answer."""
+EXPENSIVE = ("aggregate", "ask/[^/]+", "export", "select", "stream")
+"""Paths of resources that read the whole store, many captures or other services for one answer."""
 
 CHEAP = ("health", "metrics", r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
 """Paths whose answers need no more than a look-up, as regular expressions."""
@@ -55,7 +55,7 @@ def cost_by_path(collections: Iterable[str] = ()) -> Callable[[str], Cost]:
         collections: Names of the collections of the service, which may begin a path.
 
     >>> cost_of = cost_by_path(["olympics"])
-    >>> cost_of("/olympics/gaps"), cost_of("/static/page.js"), cost_of("/web/static/page.js")
+    >>> cost_of("/olympics/ask/gaps"), cost_of("/static/page.js"), cost_of("/web/static/page.js")
     (<Cost.EXPENSIVE: 'expensive'>, <Cost.CHEAP: 'cheap'>, <Cost.ORDINARY: 'ordinary'>)
     """
     prefix = "".join(f"|/{re.escape(name)}" for name in collections)

@@ -147,7 +147,7 @@ def test_a_count_of_a_hub_stops_at_the_budget_and_says_so() -> None:
             for number in range(300)
         ]
     )
-    answer = ask(store, budget=Budget(look_ups=100))
+    answer = ask(store, budget=Budget(counted=100))
     assert (answer.extent.links, answer.extent.is_complete) == (100, False)
     assert answer.anchors[0].counts.links == 100
     assert not ask(store, budget=Budget(rows=50)).extent.is_complete

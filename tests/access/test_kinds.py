@@ -133,7 +133,7 @@ def test_every_command_that_counts_links_has_the_one_option() -> None:
     assert defaults == {
         **dict.fromkeys(("aggregate", "anchors", "diff", "links"), ("all",)),
         **{f"analyze {name}": follow for name in analyses},
-        **dict.fromkeys(("ask", "gaps", "stale"), follow),
+        "ask": follow,
         "export": None,  # each format has its own
     }
 

@@ -38,7 +38,14 @@ DOMAINS = {
 
 def ask(store: GraphStore, budget: Budget | None = None, **parameters: str) -> LevelAnswer:
     return answer_level(
-        store, LevelQuery.from_parameters([("uri", A), ("limit", "0"), *parameters.items()]), budget
+        store,
+        LevelQuery.from_parameters(
+            [
+                *(("uri", A), ("limit", "0")),
+                *((name.rstrip("_"), text) for name, text in parameters.items()),
+            ]
+        ),
+        budget,
     )
 
 
@@ -46,16 +53,21 @@ def numbers(counts: Counts) -> Numbers:
     return *counts[:4], counts.first.timestamp, counts.last.timestamp
 
 
-def counts_of(answer: LevelAnswer) -> dict[Key, Numbers]:
-    found = {}
-    for direction, rows in answer.counted.items():
-        for row in rows:
-            found[direction.value, row.name, ""] = numbers(row.counts)
-            found |= {
-                (direction.value, row.name, period): numbers(counts)
-                for period, counts in row.over_time
-            }
-    return found
+def counts_of(answer: LevelAnswer, period: str = "") -> dict[Key, Numbers]:
+    return {
+        (direction.value, row.links.name, period): numbers(row.counts)
+        for direction, rows in answer.counted.items()
+        for row in rows
+    }
+
+
+def links_of(answer: LevelAnswer) -> dict[Key, int]:
+    return {
+        (direction.value, row.links.name, period): links
+        for direction, rows in answer.counted.items()
+        for row in rows
+        for period, links in row.links.over_time.items()
+    }
 
 
 def host(uri: str) -> str:
@@ -114,8 +126,14 @@ pages = st.builds(
 def test_counts_are_those_of_the_plain_definition(
     level: str, by: str, digits: int, archive: list[Page]
 ) -> None:
-    answer = ask(MemoryStore(archive), level=level, by=by)
-    assert counts_of(answer) == plainly(archive, level, digits)
+    store = MemoryStore(archive)
+    answer = ask(store, level=level, by=by)
+    found, over_time = counts_of(answer), links_of(answer)
+    for period in {period for _, _, period in over_time}:
+        found |= counts_of(ask(store, level=level, from_=period, to=period), period)
+    expected = plainly(archive, level, digits)
+    assert found == expected
+    assert over_time == {key: links for key, (links, *_) in expected.items() if key[2]}
     assert all(extent.is_complete for extent in answer.extents.values())
 
 
@@ -128,20 +146,21 @@ def test_rows_with_most_links_come_first_up_to_the_limit() -> None:
         ),
     )
     assert (
-        [one.name for one in next(iter(answer.counted.values()))],
+        [one.links.name for one in next(iter(answer.counted.values()))],
         list(answer.totals.values()),
     ) == (["news.bbc.co.uk"], [2])
 
 
 def test_a_range_is_counted_alone() -> None:
     store = MemoryStore([Page(NEWS, T1, [link(A)]), Page(NEWS, T3, [link(A)])])
-    assert set(counts_of(ask(store, level="host", to="2009"))) == {
+    answer = ask(store, level="host", to="2009")
+    assert {*counts_of(answer), *links_of(answer)} == {
         ("in", "news.bbc.co.uk", ""),
         ("in", "news.bbc.co.uk", "2009-12"),
     }
 
 
-@pytest.mark.parametrize("budget", [Budget(look_ups=20), Budget(rows=20)], ids=["look-ups", "rows"])
+@pytest.mark.parametrize("budget", [Budget(counted=20), Budget(rows=20)], ids=["counted", "rows"])
 def test_a_count_of_a_hub_stops_at_the_budget_and_says_so(budget: Budget) -> None:
     pages = [
         Page(f"http://h{number}.example/", T1, [link(A)], is_shared=False) for number in range(60)

@@ -37,9 +37,18 @@ def test_csv_for_spreadsheets_has_a_mark_and_no_formula() -> None:
     first, second = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     assert (first["text"], first["links"], first["hosts"]) == ("'=1+1", "2", "a b%20c")
     assert (second["text"], second["links"]) == ("'-", "-3")  # a number is no formula
+    assert (first["first"], second["first"]) == (str(datetime.strptime(T1, "%Y%m%d%H%M%S")), "")
     plain = b"".join(ROW_FORMATS["csv"].write(ANSWER))
     assert plain.startswith(b"text,")
+    assert T1.encode() in plain
     assert b"\r\n=1+1,2" in plain
+
+
+@pytest.mark.parametrize("time", ["=1+1", "@2010", "-20100101000000"])
+def test_what_is_no_time_is_no_formula_in_a_column_of_times(time: str) -> None:
+    answer = RowAnswer({}, [], ("first",), {"rows": [{"first": time}]})
+    data = b"".join(ROW_FORMATS["spreadsheet"].write(answer)).decode("utf-8-sig")
+    assert data.splitlines()[1] == f'"\'{time}"'
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])

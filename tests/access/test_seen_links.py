@@ -1,4 +1,4 @@
-"""Links through time, compared with the counts by host and by text, which count them otherwise."""
+"""Links through time, compared with counts by host and text, and with readings of fewer links."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import (
     LinkCounts,
-    host_at_end,
+    SeenLinks,
     seen_inlinks,
     seen_outlinks,
     text_of_link,
@@ -36,7 +36,7 @@ pages = st.lists(
 )
 
 
-def counted(found: list[LinkCounts]) -> dict[str, tuple[int, dict[str, int], str, str]]:
+def counted(found: list[LinkCounts[str]]) -> dict[str, tuple[int, dict[str, int], str, str]]:
     return {one.name: (one.links, one.over_time, one.first, one.last) for one in found}
 
 
@@ -52,10 +52,10 @@ def test_counts_by_host_and_text_are_those_of_levels_and_anchors(
     }
     for direction, seen in sides.items():
         assert seen.extent.is_complete
-        assert counted(seen.by_name(unit, host_at_end)) == {
-            row.name: (
+        assert counted(seen.by_name(unit, seen.host)) == {
+            row.links.name: (
                 row.counts.links,
-                {period: counts.links for period, counts in row.over_time},
+                row.links.over_time,
                 row.counts.first.timestamp,
                 row.counts.last.timestamp,
             )
@@ -68,6 +68,61 @@ def test_counts_by_host_and_text_are_those_of_levels_and_anchors(
     assert {one.name: Counter(one.over_time) for one in by_text} == words
     in_all = Counter(period for periods in words.values() for period in periods.elements())
     assert Counter(sides[Direction.IN].by_unit(unit)) == in_all
+
+
+SELECTIONS: tuple[dict[str, str], ...] = (
+    {},
+    {"from": "2010"},
+    {"to": "2009"},
+    {"from": "20100201", "to": "20100201"},
+    {"kinds": "a@href"},
+    {"kinds": "navigation", "redirects": "no"},
+    {"redirects": "only"},
+    {"filter": "text:x"},
+    {"at": "2010"},
+)
+
+
+@given(pages, st.sampled_from(SELECTIONS), st.sampled_from((*Period, None)), st.booleans())
+def test_links_that_were_read_give_the_answers_of_any_narrower_query(
+    some: list[Page], selection: dict[str, str], period: Period | None, is_by_host: bool
+) -> None:
+    store, given = MemoryStore(some), [("uri", A)]
+    known = seen_inlinks(Reading(store, LinkQuery.from_parameters(given)), Budget())
+    links = LinkQuery.from_parameters([*given, *selection.items()])
+    words = AnchorsQuery(links, period=period, is_by_host=is_by_host, limit=0)
+    assert answer_anchors(store, words, known=known).anchors == answer_anchors(store, words).anchors
+    hosts = LevelQuery(links, level=GroupLevel.HOST, limit=0)
+    again, anew = (answer_level(store, hosts, known=one) for one in (known, None))
+    assert again.totals == anew.totals
+    assert {
+        side: [(row.links.over_time, row.counts) for row in rows]
+        for side, rows in again.counted.items()
+    } == {
+        side: [(row.links.over_time, row.counts) for row in rows]
+        for side, rows in anew.counted.items()
+    }
+
+
+def test_links_are_read_again_only_if_those_known_are_not_all() -> None:
+    store = MemoryStore(
+        [
+            Page(B, TIMES[0], [link(A, "x"), link(A, "y", kind="img@src")]),
+            Page(C, TIMES[1], [link(A, "z", kind="img@src")]),
+        ]
+    )
+
+    def read(known: SeenLinks | None, **selection: str) -> SeenLinks:
+        query = LinkQuery.from_parameters([("uri", A), *selection.items()])
+        return seen_inlinks(Reading(store, query), Budget(), known)
+
+    everything = read(None)
+    part = seen_inlinks(Reading(store, LinkQuery.from_parameters([("uri", A)])), Budget(counted=1))
+    assert read(everything) is everything
+    assert read(part) is part
+    assert read(part, kinds="img@src").times == read(everything, kinds="img@src").times
+    assert len(read(part, kinds="img@src").times) == 2
+    assert read(SeenLinks(), kinds="img@src").times == {}
 
 
 def test_a_link_in_two_contents_of_a_page_has_the_times_of_both() -> None:

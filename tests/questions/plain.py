@@ -482,6 +482,38 @@ def _broken(asked: Plain) -> Rows:
     return _ordered(rows, 3, 4)
 
 
+def _to_capture(asked: Plain, *, is_stale: bool) -> Rows:
+    """Return the rows of `gaps` and `stale`; the last column is that of the last capture."""
+    captured = {
+        key: max(one.time for one in captures) for key, captures in _captured(asked).items()
+    }
+    names: dict[tuple[int, str | None], Counter[str | None]] = defaultdict(Counter)
+    for links in asked.archive.links.values():
+        for target, label in links:
+            if label[0] in _NAVIGATION and target.uri.lower().startswith(("http://", "https://")):
+                for number in asked.parts_of(target):
+                    names[number, target.at(asked.at)][target.name(asked.at)] += 1
+    rows = []
+    for key, found in _by_target(asked, asked.inlinks).items():
+        last = captured.get(key[2], "")
+        seen = [one for one in found if one.time > last and (last < asked.begin or not asked.begin)]
+        counts = names[key[0], key[2]]
+        if seen and counts and bool(last) == is_stale:
+            name = min(counts, key=lambda name: (-counts[name], name))
+            rows.append((*key[:2], (name, _hosts(seen), _pages(seen), *_ends(seen), last)))
+    return _ordered(rows, 1, 2)
+
+
+def _gaps(asked: Plain) -> Rows:
+    return [
+        (number, period, row[:-1]) for number, period, row in _to_capture(asked, is_stale=False)
+    ]
+
+
+def _stale(asked: Plain) -> Rows:
+    return _to_capture(asked, is_stale=True)
+
+
 def _common(asked: Plain) -> Rows:
     groups = asked.grouped(
         asked.inlinks, lambda one: one.page.at(asked.at), number=lambda _: 0
@@ -1008,6 +1040,8 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "most-linked": _most_linked,
     "rising": _rising,
     "broken": _broken,
+    "gaps": _gaps,
+    "stale": _stale,
     "tlds": _tlds,
     "led-to": _led_to,
     "host-links": _host_links,

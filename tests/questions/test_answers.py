@@ -26,6 +26,7 @@ from arclink.relations.database import RelationsDatabase, ShownRelations
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
+from tests.questions.on_pages import SELECTIONS, page_numbers
 from tests.questions.plain import Archive, Plain
 from tests.relations.capture_pairs import PAIRS
 from tests.relations.rows import database_of
@@ -280,7 +281,9 @@ def test_an_answer_about_any_archive_is_that_of_plain_python(
 def test_windows_that_are_listed_have_the_rows_of_their_times(
     database: RelationsDatabase, name: str, scope: str
 ) -> None:
-    """They may overlap and leave gaps."""
+    """They may overlap and leave gaps. Pages that are stale since a window begins are not those
+    that are stale in it.
+    """
     given = [("scope", scope), *([("uri", ONE[scope])] if ONE[scope] else [])]
     listed = "2009,200903/2010-06-01T00:00:00,2011,1999"
     if QUESTIONS[name].is_by_calendar:
@@ -296,9 +299,10 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     for window in listed.split(","):
         begin, _, end = window.partition("/")
         span = [("from", begin), ("to", end or begin), ("by", "all")]
+        span = [("by", window)] if name == "stale" else span
         one = ask(database, AskQuery.from_parameters([*given, *span], name=name))
         rows += [{"period": window, **row} for row in one.table.to_pylist()]
-        captures[window] = one.known.captures
+        captures[window] = one.captures.get(window, one.known.captures)
     assert answer.table.to_pylist() == sorted(rows, key=lambda row: row["period"])
     assert answer.captures == captures
     assert captures["1999"] == 0
@@ -315,25 +319,32 @@ def test_links_of_a_page_are_those_of_its_levels(
 ) -> None:
     by = period.name.lower()
     for level in (Level.HOST, Level.DOMAIN):
-        given = [("uri", uri), ("level", level.value), ("by", by), ("kinds", "all")]
-        levels = answer_level(store, LevelQuery.from_parameters([*given, ("limit", "0")]))
+        given = [("uri", uri), ("level", level.value), ("kinds", "all")]
         for name, direction in (("linkers", Direction.IN), ("led-to", Direction.OUT)):
-            rows = _rows(database, name, [*given, ("scope", "page")])
-            assert {
-                (row["period"], row["name"] or ""): tuple(
+            rows = _rows(database, name, [*given, ("by", by), ("scope", "page")])
+            of_periods: dict[str, dict[str, tuple[object, ...]]] = defaultdict(dict)
+            for row in rows:
+                of_periods[row["period"]][row["name"] or ""] = tuple(
                     row[column] for column in ("links", "mementos", "first", "last")
                 )
-                for row in rows
-            } == {
-                (when, one.name): (
-                    counts.links,
-                    counts.mementos,
-                    counts.first.timestamp,
-                    counts.last.timestamp,
-                )
-                for one in levels.counted[direction]
-                for when, counts in one.over_time
-            }
+            query = LevelQuery.from_parameters([*given, ("by", by), ("limit", "0")])
+            assert {
+                (when, one.links.name): links
+                for one in answer_level(store, query).counted[direction]
+                for when, links in one.links.over_time.items()
+            } == {(row["period"], row["name"] or ""): row["links"] for row in rows}
+            for when, expected in of_periods.items():
+                span = [("from", when), ("to", when), ("limit", "0")]
+                levels = answer_level(store, LevelQuery.from_parameters([*given, *span]))
+                assert expected == {
+                    one.links.name: (
+                        one.counts.links,
+                        one.counts.mementos,
+                        one.counts.first.timestamp,
+                        one.counts.last.timestamp,
+                    )
+                    for one in levels.counted[direction]
+                }
 
 
 @pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
@@ -357,6 +368,30 @@ def test_words_of_a_page_are_its_anchors(
             max(one.last.timestamp for one in kinds),
         )
         for key, kinds in found.items()
+    }
+
+
+@pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
+@pytest.mark.parametrize(
+    ("selection", "is_external"), [*product(SELECTIONS, [False, True])], ids=repr
+)
+def test_a_page_shows_the_numbers_of_its_questions(
+    store: MemoryStore,
+    database: RelationsDatabase,
+    uri: str,
+    selection: dict[str, str],
+    is_external: bool,
+) -> None:
+    given = [("uri", uri), ("kinds", "all"), ("scope", "page")]
+    given = [*{**dict(given), **selection}.items()]
+    assert page_numbers(store, uri, selection, is_external) == {
+        (name, row["name" if name == "linkers" else "text"] or ""): (
+            row["links"],
+            row["first"],
+            row["last"],
+        )
+        for name in ("words", "linkers")
+        for row in _rows(database, name, [*given, ("external", str(is_external).lower())])
     }
 
 

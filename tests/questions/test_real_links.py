@@ -12,6 +12,7 @@ from arclink.linkgraph import LinkGraph
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.demos import Demos
+from tests.questions.on_pages import SELECTIONS, page_numbers
 
 YEAR = "2015"
 SITE = "flink.apache.org"
@@ -112,3 +113,22 @@ def test_a_site_is_linked_by_the_pages_of_the_list(graph: LinkGraph, links: pd.D
     columns = ["pages", "mementos", "first", "last"]
     assert list(found.name.unique()) == ["apache.org"]
     assert found[columns].to_dict() == expected[columns].to_dict()
+
+
+@pytest.mark.parametrize("name", ["community.html", "blog/", "downloads.html"])
+@pytest.mark.parametrize("selection", SELECTIONS, ids=repr)
+@pytest.mark.parametrize("is_external", [False, True])
+def test_a_page_shows_the_numbers_of_its_questions(
+    graph: LinkGraph, name: str, selection: dict[str, str], is_external: bool
+) -> None:
+    uri = f"http://{SITE}/{name}"
+    given: Any = {
+        {"from": "from_", "kinds": "kind"}.get(key, key): text for key, text in selection.items()
+    }
+    given = {"kind": "all", "scope": "page", "external": is_external, **given}
+    found = {
+        (question, row[column]): (row["links"], row["first"], row["last"])
+        for question, column in (("words", "text"), ("linkers", "name"))
+        for row in graph.ask(question, uri, **given).table.to_pylist()
+    }
+    assert page_numbers(graph.store, uri, selection, is_external) == found

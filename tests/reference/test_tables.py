@@ -83,7 +83,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         text=True,
         check=True,
     )
-    commands = ("links", "anchors", "diff", "ask", "aggregate", "export", "gaps", "stale")
+    commands = ("links", "anchors", "diff", "ask", "aggregate", "export")
     analyses = ("properties", "pagerank", "decay", "path")
     expected = {f"{name} True True" for name in commands}
     expected |= {f"analyze {name} True True" for name in analyses}
@@ -94,8 +94,6 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/diff",
         "/ask/{question}",
         "/aggregate",
-        "/gaps",
-        "/stale",
     )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
     assert set(done.stdout.splitlines()) == expected

@@ -222,6 +222,7 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "resumeKey": lambda query: True,
     "subset": lambda query: True,
     "after": lambda query: True,
+    "format": lambda query: query["format"] in ("seeds", "browsertrix"),
     "part": lambda query: True,
     "order": lambda query: query["order"] == "rank",
     "file-size": lambda query: query["format"] not in ("warc", "wacz"),

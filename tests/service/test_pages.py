@@ -172,7 +172,9 @@ def test_the_graph_shows_what_a_reader_can_follow_and_names_other_kinds() -> Non
     assert "Only links of these kinds count: all" in words(everything)
     old = page(client, f"?uri={A}&view=graph&kind=link@href")
     assert [words(node) for node in old.css(".side.out a")] == ["cdn.example"]
-    assert all("kinds=" in href for href in hrefs(default, ".downloads a")[:3])
+    for html, count in ((default, 1), (everything, 2)):
+        (saved,) = [one for one in hrefs(html, ".downloads a") if one.endswith("-out-json")]
+        assert len(client.get(f"/{saved}").get_json()["rows"]) == count
 
 
 def test_an_empty_graph_says_that_it_is_being_filled_or_must_be() -> None:
@@ -850,23 +852,23 @@ def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
     assert [row[0] for row in cells(second)] == ["b.example", "c.example", "x.example"]
 
 
-@pytest.mark.parametrize("about", ["", "&from=2009-11-03&direction=in", "&to=2010&kinds=a@href"])
+@pytest.mark.parametrize(
+    "about", ["", "&from=2009-11-03&direction=in", "&to=2010&kinds=a@href", "&at=2010"]
+)
 def test_downloads_of_hosts_have_the_numbers_of_the_page(client: FlaskClient, about: str) -> None:
     html = page(client, f"?uri={A}&view=places{about}")
-    for side, name in (("in", "linkers"), ("out", "led-to")):
-        (found,) = [
-            one
-            for one in hrefs(html, ".downloads a")
-            if f"{name}?" in one and one.endswith("format=json")
-        ]
-        rows = client.get(f"{found}&by=all".replace("by=day&", "")).get_json()["rows"]
-        shown = html.css(f"section[aria-labelledby=side-{side}] tbody tr")
-        assert not shown or [
+    for side in ("in", "out"):
+        shown = [
             (words(row.css_first("th")), words(row.css_first("td.number")).split()[0])
-            for row in shown
-        ] == [(row["name"], str(row["links"])) for row in rows]
-    at_a_time = hrefs(page(client, f"?uri={A}&view=places&at=2010"), ".downloads a")
-    assert not any("ask/" in one for one in at_a_time)
+            for row in html.css(f"section[aria-labelledby=side-{side}] tbody tr")
+        ]
+        found = [one for one in hrefs(html, ".downloads a") if f"picture=hosts-{side}-" in one]
+        assert len(found) == (5 if shown or "direction" not in about else 0)
+        for address in found:
+            assert client.get(f"/{address}").status_code == 200
+        of_json = [one for one in found if one.endswith("-json")]
+        rows = [row for one in of_json for row in client.get(f"/{one}").get_json()["rows"]]
+        assert shown == [(row["name"], str(row["links"])) for row in rows]
 
 
 def test_captures_show_their_reasons_and_lead_on(client: FlaskClient) -> None:

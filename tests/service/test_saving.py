@@ -1,12 +1,18 @@
 """What users take away from pages: every picture as a file, every table in all formats."""
 
+import re
 from http import HTTPStatus
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.access.formats.rows import ROW_FORMATS
 from arclink.service.pages.requests import View
+from arclink.service.responses import content_type
+from tests.access.sqlite_pages import load_pages
+from tests.service.conftest import PAGES as STORED
 from tests.service.conftest import A, client_of
 from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore
@@ -22,6 +28,10 @@ PAGES = [
     f"?uri={A}&view=words&by=year",
     "select?subset=host:a.example",
 ]
+
+
+OF_HOSTS = re.compile("picture=hosts-(?:in|out)-([a-z]+)$")
+"""The address of a list of hosts in a format."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +52,12 @@ def test_everything_to_save_is_there(client: FlaskClient, query: str) -> None:
         assert answer.status_code == HTTPStatus.OK, path
         if "picture=" in address:
             assert "filename=" in answer.headers["Content-Disposition"]
+            if rows := OF_HOSTS.search(address):
+                media_type = ROW_FORMATS[rows[1]].media_types[0]
+                assert answer.content_type == content_type(media_type)
+                if rows[1] in ("json", "parquet"):
+                    assert b"http://localhost/?uri=" in answer.data
+                continue
             root = ElementTree.fromstring(answer.data)
             if address.endswith("picture=graph") and "host-links" in query:
                 assert answer.content_type == "application/gexf+xml; charset=utf-8"
@@ -52,7 +68,9 @@ def test_everything_to_save_is_there(client: FlaskClient, query: str) -> None:
     assert [node.attributes["data-png"] for node in buttons] == [
         address
         for address in saved
-        if "picture=" in address and not ("host-links" in query and "=graph" in address)
+        if "picture=" in address
+        and not ("host-links" in query and "=graph" in address)
+        and not OF_HOSTS.search(address)
     ]
     assert all(node.parent and "hidden" in node.parent.attributes for node in buttons)
 
@@ -73,6 +91,23 @@ def test_a_picture_says_where_it_is_from(client: FlaskClient) -> None:
     data = client.get(f"/?uri={A}&view=glance&picture=hosts-in").get_data(as_text=True)
     assert "ArcLink · http://localhost/?uri=" in data
     assert "picture" not in data
+
+
+def test_lists_of_hosts_need_no_tables(tmp_path: Path) -> None:
+    """While these are made, questions are refused."""
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [STORED])
+    client = client_of(str(tmp_path / "links.db"))
+    for view in ("glance", "places", "graph"):
+        saved = f"/?uri={A}&view={view}&picture=hosts-in-json"
+        (row,) = client.get(saved).get_json()["rows"]
+        assert (row["name"], row["links"]) == ("b.example", 2)
+    assert client.get(f"/ask/linkers?uri={A}").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def test_a_side_that_is_not_asked_about_has_no_list(client: FlaskClient) -> None:
+    asked = f"/?uri={A}&view=places&direction=in&picture=hosts"
+    assert client.get(f"{asked}-in-json").status_code == HTTPStatus.OK
+    assert client.get(f"{asked}-out-json").status_code == HTTPStatus.NOT_FOUND
 
 
 def test_an_unknown_picture_is_not_found(client: FlaskClient) -> None:

@@ -3,6 +3,7 @@
 import time
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from flask.testing import FlaskClient
@@ -16,7 +17,8 @@ from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.relations import asking
 from arclink.relations.kept import relations_of
-from arclink.service.pages import sites
+from arclink.service.pages import site_glance
+from arclink.service.pages.requests import View
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
 from arclink.store.embargo import Embargo
@@ -68,8 +70,10 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
     assert panels == [
-        sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
-        for name in sites._AT_A_GLANCE
+        site_glance._FROM_OUTSIDE[name][0]
+        if name in site_glance._FROM_OUTSIDE
+        else QUESTIONS[name].asks
+        for name in site_glance._AT_A_GLANCE
     ]
     assert "All pages of a.example and of the hosts below it." in words(shown.css_first(".about"))
     tabs = hrefs(shown, "nav.views a")
@@ -155,12 +159,33 @@ def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -
         seen[query] = [words(node) for node in shown.css(".scopes a")]
         assert len(shown.css(".scopes [aria-current]")) == 1
     assert seen[f"?uri={A}"] == ["page", "a.example", "*.a.example", "the whole archive"]
-    assert seen["?uri=a.example&scope=host"] == ["a.example", "*.a.example", "the whole archive"]
+    assert seen["?uri=a.example&scope=host"] == [
+        *("page", "a.example", "*.a.example", "the whole archive")
+    ]
+    assert seen[SITE] == seen["?uri=a.example&scope=host"]
     assert seen["?ask=words"] == ["the whole archive"]
     assert seen[f"{deep}&scope=page&ask=words"] == [
         *("page", "http://sub.a.example/one/*", "sub.a.example"),
         *("*.sub.a.example", "*.a.example", "the whole archive"),
     ]
+
+
+@pytest.mark.parametrize("view", View)
+def test_each_view_of_a_page_leads_to_questions_about_it(client: FlaskClient, view: View) -> None:
+    uri = "http://c.example/?q=1&r=2"
+    shown = LexborHTMLParser(client.get("/", query_string={"uri": uri, "view": view.value}).data)
+    links = shown.css("nav[aria-label='Questions about it'] a")
+    names = []
+    for node in links:
+        response = client.get(f"/{node.attributes['href']}")
+        there = LexborHTMLParser(response.data)
+        assert response.status_code == 200
+        assert words(there.css_first("h1")) == uri
+        assert words(there.css_first("#view h2")) == node.attributes["title"]
+        asked = dict(parse_qsl((node.attributes["href"] or "")[1:]))
+        assert asked["scope"] == "page"
+        names.append(asked["ask"])
+    assert {"new-lost", "first-linkers", "linked-with", "typical-words", "changed"} <= {*names}
 
 
 def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:
@@ -280,7 +305,7 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
     store = tmp_path / "links.db"
     load_pages(store, tmp_path / "graph", [PAGES])
     client = client_of(str(store))
-    for resource in ("/ask/linkers", "/gaps", "/stale?since=2010"):
+    for resource in ("/ask/linkers", "/ask/gaps", "/ask/stale?format=seeds"):
         first = client.get(resource)
         assert first.status_code == HTTPStatus.SERVICE_UNAVAILABLE
         assert "are being made" in first.get_json()["detail"]
@@ -417,8 +442,10 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
-        for name in sites._AT_A_GLANCE
+        site_glance._FROM_OUTSIDE[name][1]
+        if name in site_glance._FROM_OUTSIDE
+        else QUESTIONS[name].asks
+        for name in site_glance._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href

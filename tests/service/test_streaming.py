@@ -125,12 +125,15 @@ def test_seed_lists_over_http(demos: Demos) -> None:
     with open_store(str(demos.store())) as store:
         relations_of(str(demos.store()), store)
     client = client_of(str(demos.store()))
-    seeds = client.get("/gaps?limit=5").text.splitlines()
-    rows = json.loads(client.get("/gaps?limit=5&format=json").data)
-    assert seeds == [row["uri"] for row in rows["seeds"]]
-    assert len(seeds) == 5
-    assert client.get("/stale?since=2010-02&format=browsertrix").text.startswith("seeds:")
-    assert problem_of(client.get("/stale"))["parameter"] == "since"
+    listed = client.get("/ask/gaps?limit=5&format=seeds")
+    rows = json.loads(client.get("/ask/gaps?limit=5&format=json").data)
+    assert listed.text.splitlines() == [row["name"] for row in rows["rows"]]
+    assert (len(rows["rows"]), listed.headers["ArcLink-Found"]) == (5, str(rows["total"]))
+    assert client.get("/ask/stale?from=2010-02&format=browsertrix").text.startswith("seeds:")
+    assert problem_of(client.get("/ask/words?format=seeds"))["parameter"] == "format"
+    plain = {"Accept": "text/plain"}
+    assert client.get("/ask/gaps?limit=5", headers=plain).text == listed.text
+    assert client.get("/ask/words", headers=plain).status_code == 406
 
 
 def test_a_capture_that_decodes_to_gigabytes_is_cut(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_links_are_of_the_subset(path: Path, demo_client: FlaskClient) -> None:
         f"/diff?uri={PAGE}&from=20091101&to=201003",
         f"/explain?uri={PAGE}",
         f"/cdx?url={PAGE}",
-        "/gaps?format=json",
-        "/stale?since=2010&format=json",
+        "/ask/gaps?limit=9",
+        "/ask/stale?from=2010",
     ],
 )
 def test_every_resource_takes_a_subset(path: Path, demo_client: FlaskClient, resource: str) -> None:

@@ -94,7 +94,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
 
 
 def test_the_service_s_budget_bounds_what_is_counted() -> None:
-    client = client_of(lambda: MemoryStore(PAGES), Settings(budget=Budget(look_ups=1)))
+    client = client_of(lambda: MemoryStore(PAGES), Settings(budget=Budget(counted=1, look_ups=1)))
     assert client.get(f"/anchors?uri={A}").get_json()["counted"] == {"links": 1, "complete": False}
     assert client.get(f"/diff?uri={A}&from={T1}&to={T2}").get_json()["counted"]["inlinks"] == {
         "links": 1,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.fields import member_fields, uri_ms_of
 from arclink.access.formats.parquet import parquet_of_rows
-from arclink.access.formats.rows import csv_of_parts, spreadsheet_of_parts
+from arclink.access.formats.rows import TIME_COLUMNS, csv_of_parts, spreadsheet_of_parts
 from arclink.access.members import Evidence
 from arclink.access.queries import Direction
 from arclink.access.texts import printable, printable_uri
@@ -51,7 +51,8 @@ def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Ite
     columns, parts = _table(answer, only)
     types = dict.fromkeys(columns, arrow.string())
     values = ([None if value == "" else value for value in row] for part in parts for row in part)
-    return parquet_of_rows(columns, values, {"uri": printable_uri(answer.query.uri)}, types)
+    about = {"uri": printable_uri(answer.query.uri)}
+    return parquet_of_rows(columns, values, about, types, TIME_COLUMNS)
 
 
 def _table(

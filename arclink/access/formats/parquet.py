@@ -6,7 +6,7 @@ that the answer declares, or else those of its values.
 Source: Apache Parquet.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -16,25 +16,6 @@ import orjson
 from arclink.access.replay import moment_of
 from arclink.extras import analysis_extra
 from arclink.model import Timestamp
-
-TIMES = frozenset(
-    {
-        "first",
-        "last",
-        "before",
-        "after",
-        "last_without",
-        "first_with",
-        "last_with",
-        "first_without",
-        "time",
-        "timestamp",
-        "seen",
-        "since",
-        "host_last",
-    }
-)
-"""Columns of timestamps."""
 
 PARQUET = "application/vnd.apache.parquet"
 """The media type."""
@@ -68,6 +49,7 @@ def parquet_of_rows(
     rows: Iterable[Sequence[object]],
     about: Mapping[str, object],
     types: Mapping[str, Any],
+    times: Collection[str],
 ) -> Iterator[bytes]:
     """Yield rows as one Parquet file.
 
@@ -76,6 +58,7 @@ def parquet_of_rows(
         rows: Their values in this order; times are 14 digits, other values as of JSON.
         about: What the file is about, for its metadata.
         types: Arrow types of columns, where they are known; else those of the first group of rows.
+        times: Names of the columns of times.
 
     Raises:
         UsageError: Arrow is not installed.
@@ -88,7 +71,7 @@ def parquet_of_rows(
     time = arrow.timestamp("ms", tz="UTC")
     fields = []
     for number, name in enumerate(columns):
-        kind = time if name in TIMES else types.get(name)
+        kind = time if name in times else types.get(name)
         if kind is None:
             kind = arrow.array([row[number] for row in some]).type
         # Without any value, it is a column of texts: other libraries do not read "null".

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from arclink.access.declarations import Parameter, named
-from arclink.access.formats.parquet import PARQUET, TIMES, parquet_of_rows
+from arclink.access.formats.parquet import PARQUET, parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
 
@@ -25,6 +25,26 @@ Row = Mapping[str, object]
 
 A value is a text, a number, None, or a list of texts.
 """
+
+TIME_COLUMNS = frozenset(
+    {
+        "first",
+        "last",
+        "before",
+        "after",
+        "last_without",
+        "first_with",
+        "last_with",
+        "first_without",
+        "time",
+        "timestamp",
+        "seen",
+        "since",
+        "host_last",
+        "captured",
+    }
+)
+"""Columns whose values are timestamps."""
 
 _ROWS_AT_ONCE = 5_000
 """Number of rows that are written together."""
@@ -55,6 +75,7 @@ class RowAnswer:
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
         types: Arrow types of columns that are known also without rows.
+        uris: Name of the column with the page that a row is; empty if rows are something else.
     """
 
     about: Mapping[str, object]
@@ -67,6 +88,7 @@ class RowAnswer:
     next: str | None = None
     decimals: int = 6
     types: Mapping[str, Any] = field(default_factory=dict)
+    uris: str = ""
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the label of its list."""
@@ -137,6 +159,7 @@ def spreadsheet_of_parts(
 ) -> Iterator[bytes]:
     """Yield CSV for spreadsheets: with a byte order mark, and no text that is a formula.
 
+    Times are ISO 8601 with a blank, which they read as times; 14 digits would be a number to them.
     Without the mark, Excel reads UTF-8 as another charset. A text that a spreadsheet would compute
     has an apostrophe in front, as a user would write it. Where semicolons separate cells, as in the
     German Excel, quotes after a comma do not keep a text together: each part has its apostrophe.
@@ -145,8 +168,17 @@ def spreadsheet_of_parts(
     Source: OWASP, CSV Injection.
     """
     yield codecs.BOM_UTF8
-    harmless = ([[*map(_no_formula, row)] for row in part] for part in parts)
-    yield from csv_of_parts(columns, harmless, has_quoted_texts=True)
+    write = [_spreadsheet_time if column in TIME_COLUMNS else _no_formula for column in columns]
+    written = (
+        [[one(value) for one, value in zip(write, row, strict=True)] for row in part]
+        for part in parts
+    )
+    yield from csv_of_parts(columns, written, has_quoted_texts=True)
+
+
+def _spreadsheet_time(value: object) -> object:
+    is_time = isinstance(value, str) and len(value) == 14 and value.isdigit()
+    return date_and_time(Timestamp(str(value))) if is_time else _no_formula(value)
 
 
 def _no_formula(value: object) -> object:
@@ -165,7 +197,8 @@ def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
 
 def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one Parquet file."""
-    return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types)
+    times = TIME_COLUMNS.intersection(answer.columns)
+    return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types, times)
 
 
 def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
@@ -217,6 +250,6 @@ def _shown(column: str, value: object, decimals: int) -> str:
         return f"{value:>6,}"
     if isinstance(value, float):
         return f"{value:>8,.{decimals}f}"
-    if column in TIMES and isinstance(value, str):
+    if column in TIME_COLUMNS and isinstance(value, str):
         return date_and_time(Timestamp(value))
     return str(_cell(value))

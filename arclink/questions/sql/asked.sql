@@ -181,7 +181,7 @@ CREATE OR REPLACE TEMP VIEW captured AS
 SELECT
     name_of(surt, host, domain) AS name, count(*) AS captures,
     newest(timestamp, status)::SMALLINT AS status,
-    bool_and(coalesce(status >= 400, false)) AS is_error
+    bool_and(coalesce(status >= 400, false)) AS is_error, max(timestamp) AS last_capture
 FROM captures
 WHERE surt BETWEEN getvariable('first') AND getvariable('last')
     AND surt >= getvariable('slice_first') AND surt < getvariable('slice_end')
@@ -190,3 +190,36 @@ OR NOT (
     OR getvariable('level') = 'host' AND getvariable('part') IN ('host', 'site')
 )
 GROUP BY ALL;
+
+-- What links lead to that was never captured, or (is_stale) only before the span and before the
+-- captures with the links. It is named by the URI that most links use, of those that a crawler can
+-- capture.
+CREATE OR REPLACE TEMP MACRO to_capture(is_stale) AS TABLE
+WITH linked AS MATERIALIZED (
+    SELECT
+        number, period, name_of(target_surt, target_host, target_domain) AS key,
+        count(DISTINCT host) AS hosts,
+        count(DISTINCT surt) AS pages,
+        min(timestamp) AS first, max(timestamp) AS last, any_value(last_capture) AS captured
+    FROM inlinks
+        LEFT JOIN captured ON captured.name = name_of(target_surt, target_host, target_domain)
+    WHERE CASE
+        WHEN NOT is_stale THEN last_capture IS NULL
+        WHEN getvariable('is_from') THEN last_capture < getvariable('since')
+        ELSE last_capture < timestamp
+    END
+    GROUP BY ALL
+),
+named AS (
+    SELECT number, key, arg_min(name, (-links, name)) AS name
+    FROM (
+        SELECT
+            number, name_of(target_surt, target_host, target_domain) AS key,
+            shown_of(target, target_host, target_domain) AS name, count(*) AS links
+        FROM to_part
+        WHERE regexp_matches(target, '^https?://', 'i') AND key IN (SELECT key FROM linked)
+        GROUP BY ALL
+    )
+    GROUP BY ALL
+)
+FROM linked JOIN named USING (number, key);

@@ -11,19 +11,19 @@ from arclink.charts.time_axis import Axis, Bar
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.service.pages.answers import captures_over
 from arclink.service.pages.requests import about
+from arclink.service.pages.site_glance import short_query
 from arclink.service.pages.sites import (
-    captures_over,
     is_about_site,
     several_typed,
-    short_query,
     words_typed,
 )
 from arclink.service.stores import Stores
 from arclink.service.tables import NotReadyError
 from arclink.store.protocols import StoreSums
 
-_MOST_LOOK_UPS = 5_000
+_MOST_COUNTED = 5_000
 """Largest number of links to a page that are counted in one collection."""
 
 _MOST_PAGES = 3
@@ -140,6 +140,7 @@ class Search:
         text: The same.
         href: Address of the page of a collection that has the answer, relative to the collection.
         column: Name of the numbers of `Found.links`.
+        is_of_words: Whether it is for words.
 
     Raises:
         BadParameterError: The text is neither an address nor words.
@@ -152,7 +153,9 @@ class Search:
         self._questions: Sequence[AskQuery] = ()
         if several_typed(given):
             raise BadParameterError("uri", text, "one address, or words")
-        if words := words_typed(given):
+        words = words_typed(given)
+        self.is_of_words = bool(words)
+        if words:
             find = AskQuery.of(sort_out([("words", text)], ASK_PARAMETERS), name="find")
             self.href, self.column = words, "Pages"
             self._questions = [replace(find, limit=_MOST_PAGES)]
@@ -163,11 +166,6 @@ class Search:
         else:
             self._page = LinkQuery.from_parameters(given)
             self.href, self.column = about(text), "Links to it"
-
-    @property
-    def is_of_words(self) -> bool:
-        """Whether it is for words."""
-        return len(self._questions) == 1
 
     def __call__(self, stores: Stores) -> Found:
         """Return the knowledge of a collection; this makes no relations.
@@ -205,7 +203,7 @@ class Search:
 def _page_in(stores: Stores, query: LinkQuery) -> Found:
     """Return the knowledge of a store about a page, in the numbers of the page about it."""
     budget = replace(
-        stores.settings.budget, look_ups=min(stores.settings.budget.look_ups, _MOST_LOOK_UPS)
+        stores.settings.budget, counted=min(stores.settings.budget.counted, _MOST_COUNTED)
     )
     known = answer_chronicle(stores.current(), query, budget)
     return Found(

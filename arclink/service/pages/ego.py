@@ -6,18 +6,21 @@ after or on both sides of it. This does not say that there was no link at that t
 capture showed one. By default, only links that a reader can follow count (`arclink.access.kinds`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log2
 from urllib.parse import urlencode
 
-from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import Chronicle
 from arclink.access.kinds import NAVIGATION
-from arclink.access.levels import GroupLevel, LevelQuery, answer_level
-from arclink.access.members import Member
+from arclink.access.levels import GroupLevel
+from arclink.access.members import MemberKey
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
-from arclink.access.tallies import Period
+from arclink.access.reader import Reading
+from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides, text_of_link
+from arclink.access.tallies import Extent, Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
 from arclink.charts import network
@@ -35,10 +38,10 @@ from arclink.service.pages.requests import (
     plain_query,
     refuse_others,
 )
-from arclink.service.pages.saving import site_formats, table_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
-from arclink.uris.hosts import domain_of, host_of, root_of
+from arclink.uris.hosts import Host, domain_of, host_of, root_of
 from arclink.uris.surts import surt_of
 
 _MOST_ENDS = 12
@@ -49,8 +52,6 @@ _LEVELS = ("page", "host", "domain")
 _KIND_CHOICES = ("navigation", "resources", "all")
 _END = 24
 """Number of characters of a URI's end that are always shown."""
-_LINKS = 1000
-"""Number of links per direction from which neighbouring pages are collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Neighbour:
         label: The name as shown, in two parts; the first part may be shortened.
         links: Number of links at the chosen time; of all times if no time is chosen, or if no link
             exists at that time.
-        words: The texts of its links; for pages only.
+        words: The texts of its links, those of most links first; for pages only.
     """
 
     name: str
@@ -107,31 +108,28 @@ def show_graph(
     query = LinkQuery.from_parameters(given, kinds=NAVIGATION)
     if not asked.get(KINDS_TO_FOLLOW.name):
         given.append((KINDS_TO_FOLLOW.name, str(KINDS_TO_FOLLOW.default)))
-    find = _pages if by == "page" else _hosts
-    alike = {"at": query.at, "kinds": _kinds_of(given)}
-    always, is_whole = find(store, replace(query, at=None), by, alike, settings)
-    now = always if query.at is None else find(store, query, by, alike, settings)[0]
+    always = _neighbours(store, replace(query, at=None), by, settings, chronicle.seen)
+    now = always if query.at is None else _neighbours(store, query, by, settings)
     moment = moment_of_page(asked, query.at, chronicle, axis)
-    shown = {side: shown_of(len(neighbours), _MOST_ENDS) for side, neighbours in always.items()}
+    shown = {side: shown_of(len(found), _MOST_ENDS) for side, (found, _) in always.items()}
     height = ROW * max(1, *shown.values())
+    alike = {"at": query.at, "kinds": _kinds_of(given)}
     sides = {
-        direction.value: _nodes(
-            always[direction][: shown[direction]],
-            {end.name: end for end in now[direction]},
+        side.value: _nodes(
+            always[side][0][: shown[side]],
+            {one.name: one for one in now[side][0]},
             query.at,
+            partial(_neighbour, by=by, alike=alike),
             height,
         )
-        for direction in (Direction.IN, Direction.OUT)
+        for side in (Direction.IN, Direction.OUT)
     }
     in_and_out = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
         "levels": [(name, asked.changed({"by": name})) for name in _LEVELS],
         "nodes": sides,
-        "hidden": {
-            direction.value: len(neighbours) - shown[direction]
-            for direction, neighbours in always.items()
-        },
+        "hidden": {side.value: len(found) - shown[side] for side, (found, _) in always.items()},
         "active": {
             side: sum(node.state == "now" for node in nodes) for side, nodes in sides.items()
         },
@@ -141,15 +139,20 @@ def show_graph(
             (word, asked.changed({KINDS_TO_FOLLOW.name: word})) for word in _KIND_CHOICES
         ],
         "height": height,
-        "is_whole": is_whole,
+        "is_whole": all(
+            extent.is_complete for sides in (always, now) for _, extent in sides.values()
+        ),
         "moment": moment,
         "all_links": about(
             plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
         ),
         "downloads": table_formats("linkQuery", given)
         if by == "page"
-        else [one for formats in site_formats(query, by).values() for one in formats],
-        "pictures": {"graph": lambda: _picture(printable_uri(query.uri), sides)},
+        else all_formats(side_formats()),
+        "pictures": {
+            "graph": lambda: _picture(printable_uri(query.uri), sides),
+            **side_files(query.uri, now.__getitem__),
+        },
         "grows": _grows(query.uri, by),
     }
 
@@ -179,41 +182,24 @@ def _grows(uri: UriR, by: str) -> str:
 
 _Same = Mapping[str, str | None]
 """Parameters of the graph of a neighbour that are those of this one."""
-_Sides = Mapping[Direction, Sequence[Neighbour]]
+_Found = tuple[Sequence[LinkCounts[str]], Extent]
+"""The links of each neighbour, those with most links first; and how many links were read."""
 
 
-def _hosts(
-    store: Answers, query: LinkQuery, by: str, alike: _Same, settings: Settings
-) -> tuple[_Sides, bool]:
-    counts = LevelQuery(query, level=GroupLevel(by), period=Period.YEAR, limit=0)
-    answer = answer_level(store, counts, settings.budget)
-    ends = {
-        direction: [
-            Neighbour(
-                printable(host.name),
-                (printable(host.name), ""),
-                about(root_of(host.name), view=View.GRAPH, **alike) if host.name else None,
-                host.counts.links,
-                host.counts.first.timestamp,
-                host.counts.last.timestamp,
-                (),
-            )
-            for host in answer.counted.get(direction, ())
-        ]
-        for direction in (Direction.IN, Direction.OUT)
-    }
-    return ends, all(extent.is_complete for extent in answer.extents.values())
+def _neighbours(
+    store: Answers, query: LinkQuery, by: str, settings: Settings, known: SeenLinks | None = None
+) -> Mapping[Direction, _Found]:
+    sides = seen_on_both_sides(Reading(store, query), settings.budget, known)
+    found: dict[Direction, _Found] = dict.fromkeys((Direction.IN, Direction.OUT), ((), Extent()))
+    for side, seen in sides.items():
+        name_of = _uri_of if by == "page" else GroupLevel(by).name_of(seen)
+        ends = seen.by_name(Period.YEAR, name_of)
+        found[side] = sorted(ends, key=lambda one: (-one.links, one.first, one.name)), seen.extent
+    return found
 
 
-def _pages(
-    store: Answers, query: LinkQuery, by: str, alike: _Same, settings: Settings
-) -> tuple[_Sides, bool]:
-    answer = answer_link_query(store, replace(query, limit=_LINKS), settings.budget)
-    ends = {
-        Direction.IN: _grouped(answer.inlinks, by, alike),
-        Direction.OUT: _grouped(answer.outlinks, by, alike),
-    }
-    return ends, answer.next is None
+def _uri_of(key: MemberKey) -> str:
+    return key[0]
 
 
 def _kinds_of(given: Iterable[tuple[str, str]]) -> str | None:
@@ -222,24 +208,21 @@ def _kinds_of(given: Iterable[tuple[str, str]]) -> str | None:
     return None if kinds == KINDS_TO_FOLLOW.default else kinds
 
 
-def _grouped(members: Iterable[Member], by: str, alike: _Same) -> list[Neighbour]:
-    """Return pages, those with most links first, then those seen first."""
-    by_uri: dict[str, list[Member]] = {}
-    for member in members:
-        by_uri.setdefault(member.uri, []).append(member)
-    ends = [
-        Neighbour(
-            printable_uri(uri),
-            _label(printable_uri(uri)),
-            about(uri, view=View.GRAPH, by=by, **alike),
-            len(same),
-            min(member.timestamps[0] for member in same),
-            max(member.timestamps[-1] for member in same),
-            tuple(dict.fromkeys(printable(member.text) for member in same if member.text)),
-        )
-        for uri, same in by_uri.items()
-    ]
-    return sorted(ends, key=lambda end: (-end.links, end.first, end.name))
+def _neighbour(one: LinkCounts[str], by: str, alike: _Same) -> Neighbour:
+    if by == "page":
+        uri: str = printable_uri(one.name)
+        texts = Counter(filter(None, map(text_of_link, one.keys)))
+        words = tuple(printable(text) for text, _ in sorted(texts.items(), key=_most_first))
+        href: str | None = about(one.name, view=View.GRAPH, by=by, **alike)
+        return Neighbour(uri, _label(uri), href, one.links, one.first, one.last, words)
+    name = printable(one.name)
+    href = about(root_of(Host(name)), view=View.GRAPH, **alike) if name else None
+    return Neighbour(name, (name, ""), href, one.links, one.first, one.last, ())
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
+    text, count = counted
+    return -count, text
 
 
 def _label(uri: str) -> tuple[str, str]:
@@ -254,17 +237,28 @@ def _label(uri: str) -> tuple[str, str]:
 
 
 def _nodes(
-    ends: Sequence[Neighbour], now: Mapping[str, Neighbour], at: Timestamp | None, height: int
+    ends: Sequence[LinkCounts[str]],
+    now: Mapping[str, LinkCounts[str]],
+    at: Timestamp | None,
+    neighbour: Callable[[LinkCounts[str]], Neighbour],
+    height: int,
 ) -> list[Node]:
     top = (height - ROW * len(ends)) / 2 + ROW / 2
     return [
-        _node(now.get(end.name), end, at, top + ROW * number) for number, end in enumerate(ends)
+        _node(now.get(end.name), end, at, neighbour, top + ROW * number)
+        for number, end in enumerate(ends)
     ]
 
 
-def _node(active: Neighbour | None, end: Neighbour, at: Timestamp | None, y: float) -> Node:
+def _node(
+    active: LinkCounts[str] | None,
+    end: LinkCounts[str],
+    at: Timestamp | None,
+    neighbour: Callable[[LinkCounts[str]], Neighbour],
+    y: float,
+) -> Node:
     state = "now"
     if active is None and at is not None:
         state = "later" if at < end.first else "earlier" if at > end.last else "between"
-    shown = end if active is None else replace(end, links=active.links, words=active.words)
+    shown = neighbour(active or end)
     return Node(shown, state, min(1 + int(log2(shown.links + 1)) // 2, 5), y)

@@ -6,16 +6,16 @@ from functools import partial
 from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
-from arclink.access.seen_links import LinkCounts, host_at_end, seen_outlinks, text_of_link
+from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.pictures import Drawing, Strip, scale_of, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
-from arclink.service.pages.saving import site_formats, table_formats
+from arclink.service.pages.saving import side_files, side_formats, table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import root_of
@@ -55,8 +55,8 @@ def show_glance(
     query = plain_query(asked)
     reading = Reading(store, query)
     outlinks = seen_outlinks(reading, settings.budget)
-    hosts_in = chronicle.seen.by_name(axis.unit, host_at_end)
-    hosts_out = outlinks.by_name(axis.unit, host_at_end)
+    hosts_in = chronicle.seen.by_name(axis.unit, chronicle.seen.host)
+    hosts_out = outlinks.by_name(axis.unit, outlinks.host)
     words = chronicle.seen.by_name(axis.unit, text_of_link)
     shown_in, shown_out = _foremost(hosts_in, _by_links), _foremost(hosts_out, _by_links)
     shown_words = _foremost(words, _by_importance)
@@ -67,6 +67,10 @@ def show_glance(
     lanes_out = [host_lane(one, axis, full_out) for one in shown_out]
     word_lanes = [_lane(one, None, axis, full_in) for one in shown_words]
     uri = printable_uri(query.uri)
+    hosts = {
+        Direction.IN: (hosts_in, chronicle.extent),
+        Direction.OUT: (hosts_out, outlinks.extent),
+    }
     return {
         "hosts_in": lanes_in,
         "hosts_out": lanes_out,
@@ -94,11 +98,12 @@ def show_glance(
             ),
         ],
         "tables": {
-            **site_formats(query, "host"),
+            **side_formats(),
             "words": table_formats("anchors", asked.only("uri", "url")),
         },
         "pictures": {
             "through-time": lambda: _through_time(query, chronicle, axis),
+            **side_files(uri, hosts.__getitem__),
             **{
                 name: partial(lanes_picture, f"{title} {uri}", lanes, axis, side, full)
                 for name, title, lanes, side, full in (
@@ -138,26 +143,26 @@ def lanes_picture(
 
 
 def _foremost(
-    counts: Sequence[LinkCounts], order: Callable[[LinkCounts], tuple[object, ...]]
-) -> list[LinkCounts]:
+    counts: Sequence[LinkCounts[str]], order: Callable[[LinkCounts[str]], tuple[object, ...]]
+) -> list[LinkCounts[str]]:
     return nsmallest(shown_of(len(counts), _MOST_LANES), counts, key=order)
 
 
-def _by_links(hosts: LinkCounts) -> tuple[int, str]:
+def _by_links(hosts: LinkCounts[str]) -> tuple[int, str]:
     return -hosts.links, hosts.name
 
 
-def _by_importance(words: LinkCounts) -> tuple[int, int, Timestamp, str]:
+def _by_importance(words: LinkCounts[str]) -> tuple[int, int, Timestamp, str]:
     """Order texts: those with most links first, then those of most units, then the oldest."""
     return -words.links, -len(words.over_time), words.first, words.name
 
 
-def host_lane(counts: LinkCounts, axis: Axis, full: int) -> Lane:
+def host_lane(counts: LinkCounts[str], axis: Axis, full: int) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
     href = about(root_of(counts.name)) if counts.name else None
     return _lane(counts, href, axis, full)
 
 
-def _lane(counts: LinkCounts, href: str | None, axis: Axis, full: int) -> Lane:
+def _lane(counts: LinkCounts[str], href: str | None, axis: Axis, full: int) -> Lane:
     bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
     return Lane(printable(counts.name), href, bars, counts.links, counts.first, counts.last)

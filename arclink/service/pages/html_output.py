@@ -16,7 +16,7 @@ from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
 from arclink.service.hosts import source_of
 from arclink.service.pages.requests import View, about
-from arclink.service.pages.saving import address_of, picture_file
+from arclink.service.pages.saving import SUFFIXES, address_of, picture_file
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
@@ -38,13 +38,6 @@ _FETCHED = {
     **{f"{view.value}.html": "" for view in View},
 }
 """Path below the service or collection that the script of a page fetches, by template."""
-_SUFFIXES = {
-    "spreadsheet": "csv",
-    "rdfxml": "rdf",
-    "turtle": "ttl",
-    "ntriples": "nt",
-    "nquads": "nq",
-}
 """Endings of names of files, by format, where they are not its name."""
 _ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
 
@@ -133,7 +126,7 @@ def _file_name(href: str) -> str:
     address = urlsplit(href)
     form = dict(parse_qsl(address.query)).get("format", "")
     name = address.path.rpartition("/")[2]
-    return f"{name}.{_SUFFIXES.get(form, form)}" if name and form else name
+    return f"{name}.{SUFFIXES.get(form, form)}" if name and form else name
 
 
 site.add_app_template_global(about, "about")

@@ -1,7 +1,7 @@
 """What was loaded into a store, and what was left out and why, in the words of historians.
 
-Builds count every item under a reason (`arclink.reasons`). This module says which of these reasons
-mean that something is missing.
+Builds count every item under a reason, which says whether something is missing
+(`arclink.reasons`).
 """
 
 from collections import Counter
@@ -12,120 +12,11 @@ import orjson
 
 from arclink.counts import Counts
 from arclink.pipeline.damage import MANIFEST_FIELD
-from arclink.reasons import Reason
+from arclink.reasons import Absence, Reason
 from arclink.store.protocols import OpenStore
 
 _MOST_BATCHES = 8
 """Number of batches that are listed, those loaded last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """A way in which something of the archive files can be missing.
-
-    Attributes:
-        heading: What is missing.
-        noun: What is counted, in the singular.
-        reasons: The reasons that mean this.
-    """
-
-    heading: str
-    noun: str
-    reasons: frozenset[Reason]
-
-
-ABSENCES = (
-    Absence(
-        "Not in the graph",
-        "capture",
-        frozenset(
-            {
-                Reason.ROW_MALFORMED,
-                Reason.ROW_TOO_LONG,
-                Reason.ROW_OUTSIDE_SELECTION,
-                Reason.ROW_FORGOTTEN,
-                Reason.ROW_FILE_NOT_GIVEN,
-                Reason.ROW_OTHER_ARCHIVE,
-                Reason.RECORD_DAMAGED,
-                Reason.RECORD_NO_URI,
-                Reason.RECORD_TOO_LONG,
-                Reason.RECORD_NO_DATE,
-            }
-        ),
-    ),
-    Absence(
-        "Captured, but the links are unknown",
-        "page",
-        frozenset(
-            {
-                Reason.PAYLOAD_NOT_AT_HAND,
-                Reason.PAYLOAD_FILE_MISSING,
-                Reason.PAYLOAD_PAST_END,
-                Reason.PAYLOAD_DAMAGED,
-                Reason.PAYLOAD_OTHER_RECORD,
-                Reason.PAYLOAD_CODING,
-                Reason.PAYLOAD_NOT_IN_WAT,
-                Reason.PAYLOAD_NO_DIGEST,
-                Reason.PAYLOAD_CRASHED,
-                Reason.PAYLOAD_MEMORY,
-                Reason.PAYLOAD_TOO_LONG,
-                Reason.PAYLOAD_FAILED,
-            }
-        ),
-    ),
-    Absence(
-        "Captured, and not searched for links",
-        "capture",
-        frozenset(
-            {
-                Reason.MEMENTO_METHOD,
-                Reason.MEMENTO_STATUS,
-                Reason.MEMENTO_MIME,
-                Reason.MEMENTO_ATTACHMENT,
-                Reason.MEMENTO_EXTENSION,
-                Reason.PAYLOAD_LEFT_OUT,
-                Reason.PAYLOAD_NOT_A_CAPTURE,
-                Reason.PAYLOAD_EMPTY,
-            }
-        ),
-    ),
-    Absence(
-        "Only in part in the graph",
-        "page",
-        frozenset(
-            {
-                Reason.NOTE_PAYLOAD_TRUNCATED,
-                Reason.NOTE_PAYLOAD_CUT,
-                Reason.NOTE_TEXT_CUT,
-                Reason.NOTE_NESTING_CUT,
-                Reason.NOTE_TREE_CUT,
-                Reason.NOTE_ATTRIBUTES_CUT,
-                Reason.NOTE_FEED_BROKEN,
-                Reason.NOTE_ANSWER_CUT,
-                Reason.NOTE_ANSWER_SHORT,
-            }
-        ),
-    ),
-    Absence(
-        "Links that are not in the graph",
-        "link",
-        frozenset(
-            {
-                Reason.LINK_JAVASCRIPT,
-                Reason.LINK_DATA,
-                Reason.LINK_ABOUT,
-                Reason.LINK_EMPTY,
-                Reason.LINK_INVALID,
-                Reason.LINK_TOO_LONG,
-                Reason.LINK_TOO_MANY,
-                Reason.LINK_OTHER_KIND,
-                Reason.LINK_OTHER_CONTEXT,
-                Reason.LINK_FORGOTTEN,
-            }
-        ),
-    ),
-)
-"""What can be missing, the most serious first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +99,11 @@ def _named(groups: Mapping[str, Mapping[str, int]]) -> Counts:
 
 
 def _missing(counts: Counts) -> Iterator[tuple[Absence, Sequence[tuple[Reason, int]]]]:
-    for absence in ABSENCES:
-        reasons = [(reason, counts[reason]) for reason in absence.reasons if counts[reason]]
+    for absence in Absence:
+        reasons = [
+            (reason, counts[reason])
+            for reason in Reason
+            if reason.absence is absence and counts[reason]
+        ]
         if reasons:
             yield absence, sorted(reasons, key=lambda one: (-one[1], one[0].text))

@@ -1,16 +1,19 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
+from arclink.access.tallies import Extent
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
 from arclink.service.pages.requests import Asked
-from arclink.service.pages.saving import site_formats
+from arclink.service.pages.saving import all_formats, side_files, side_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 
@@ -31,19 +34,22 @@ def show_places(
         asked.given, level=GroupLevel.HOST, period=chronicle.unit, limit=LIMIT
     )
     level = query.level.value
-    answer = answer_level(store, query, settings.budget)
-    lanes = {
-        direction: [(_counts_of(row), row.counts) for row in rows]
-        for direction, rows in answer.counted.items()
-    }
+    answer = answer_level(store, query, settings.budget, chronicle.seen)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
-    full = most_of(row.over_time for rows in lanes.values() for row, _ in rows)
+    full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
     sides = {
-        direction.value: [(host_lane(row, axis, full), counts) for row, counts in lanes[direction]]
+        direction.value: [
+            (host_lane(row.links, axis, full), row.counts) for row in answer.counted[direction]
+        ]
         for direction in (Direction.IN, Direction.OUT)
-        if direction in lanes
+        if direction in answer.counted
     }
-    tables = site_formats(query.links, level, query.period.name.lower())
+
+    def count(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
+        whole = answer_level(store, replace(query, limit=0), settings.budget, chronicle.seen)
+        return [row.links for row in whole.counted[side]], whole.extents[side]
+
+    tables = {side: formats for side, formats in side_formats().items() if side in sides}
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
@@ -55,23 +61,20 @@ def show_places(
         if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
         else None,
         "tables": tables,
-        "downloads": [one for formats in tables.values() for one in formats],
+        "downloads": all_formats(tables),
         "pictures": {
-            f"hosts-{side}": partial(
-                lanes_picture,
-                f"{title} {printable_uri(query.links.uri)}",
-                [one for one, _ in sides[side]],
-                axis,
-                side,
-                full,
-            )
-            for side, title in (("in", "Links to"), ("out", "Links of"))
-            if side in sides
+            **side_files(query.links.uri, count, answer.counted),
+            **{
+                f"hosts-{side}": partial(
+                    lanes_picture,
+                    f"{title} {printable_uri(query.links.uri)}",
+                    [one for one, _ in sides[side]],
+                    axis,
+                    side,
+                    full,
+                )
+                for side, title in (("in", "Links to"), ("out", "Links of"))
+                if side in sides
+            },
         },
     }
-
-
-def _counts_of(row: Counted) -> LinkCounts:
-    over_time = {period: counts.links for period, counts in row.over_time}
-    first, last = row.counts.first.timestamp, row.counts.last.timestamp
-    return LinkCounts(row.name, row.counts.links, over_time, first, last)

@@ -1,11 +1,13 @@
 """What users take away from a page: its tables in all formats, its pictures as files.
 
-A picture has the address of its page, with the parameter ``picture``: so any page has files of its
-pictures, with what an embargo or a subset leaves of them, and they need no script. A script makes
-PNG of them.
+A picture, or rows that only the page counts, have the address of their page, with the parameter
+``picture``: so any page has files of these, with what an embargo or a subset leaves of them, and
+they need no script. A script makes PNG of pictures.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Protocol
 from urllib.parse import urlencode
@@ -13,10 +15,12 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import NotFound
 
-from arclink.access.queries import Direction, LinkQuery
-from arclink.access.texts import printable
-from arclink.model import ALL_TIME
-from arclink.questions.table import QUESTIONS
+from arclink.access.formats.rows import ROW_FORMATS, RowAnswer, RowFormat
+from arclink.access.queries import Direction
+from arclink.access.seen_links import LinkCounts
+from arclink.access.tallies import Extent
+from arclink.access.texts import printable, printable_uri
+from arclink.service.responses import content_type
 
 _PICTURE: Final = "picture"
 """The parameter with the name of a picture."""
@@ -28,6 +32,17 @@ _TABLES: Final = {
     "jsonl": "JSON lines",
     "parquet": "Parquet",
 }
+_OF_PAGES: Final = {"seeds": "Addresses for crawlers"}
+
+
+SUFFIXES: Final = {
+    "spreadsheet": "csv",
+    "rdfxml": "rdf",
+    "turtle": "ttl",
+    "ntriples": "nt",
+    "nquads": "nq",
+}
+"""Suffixes of files of formats, if these are not the names of the formats."""
 
 
 class _Saved(Protocol):
@@ -47,38 +62,92 @@ Pictures = Mapping[str, Callable[[], _Saved]]
 """The pictures of a page by name; most requests need none of them as a file."""
 
 
-def table_formats(path: str, parameters: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the names and the addresses of the formats of an answer in rows."""
-    pairs = list(parameters)
-    return [
-        (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in _TABLES.items()
-    ]
+def table_formats(
+    path: str, parameters: Iterable[tuple[str, str]], *, has_uris: bool = False
+) -> list[tuple[str, str]]:
+    """Return the names and the addresses of the formats of an answer in rows.
 
-
-def site_formats(
-    query: LinkQuery, level: str, by: str = "all"
-) -> Mapping[str, list[tuple[str, str]]]:
-    """Return the formats of the numbers of links per host or domain, by direction.
-
-    The lists are empty for links in force at one time, which questions do not know.
+    Args:
+        path: The address of the answer.
+        parameters: Its parameters.
+        has_uris: Whether its rows are pages.
     """
-    asked = [
-        *(("uri", query.uri), ("scope", "page"), ("level", level), ("by", by), ("limit", "0")),
-        *(("kinds", ",".join(query.kinds.words)), ("redirects", query.redirects.value)),
-        *(
-            (name, time)
-            for name, time in (("from", query.span.first), ("to", query.span.last))
-            if time not in (ALL_TIME.first, ALL_TIME.last)
-        ),
+    pairs = list(parameters)
+    formats = {**_TABLES, **(_OF_PAGES if has_uris else {})}
+    return [
+        (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in formats.items()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedRows:
+    """Rows that a page has counted itself, in one of the formats."""
+
+    rows: RowAnswer
+    form: RowFormat
+
+    @property
+    def media_type(self) -> str:
+        return content_type(self.form.media_types[0])
+
+    @property
+    def suffix(self) -> str:
+        return f".{SUFFIXES.get(self.form.name, self.form.name)}"
+
+    def file(self, source: str) -> bytes:
+        answer = replace(self.rows, about={**self.rows.about, "source": source})
+        return b"".join(self.form.write(answer))
+
+
+def side_files(
+    uri: str,
+    count: Callable[[Direction], tuple[Sequence[LinkCounts[str]], Extent]],
+    sides: Iterable[Direction] = (Direction.IN, Direction.OUT),
+) -> Pictures:
+    """Return files of the hosts, domains or pages on each side of a page, in all formats.
+
+    Args:
+        uri: The page.
+        count: Returns those on a side, and how much was read. The page counts them, so that a file
+            has its numbers, and needs no tables of the store.
+        sides: Those that the page has.
+    """
+
+    def file(direction: Direction, form: str) -> _SavedRows:
+        counts, extent = count(direction)
+        rows = [
+            {"name": printable(one.name), "links": one.links, "first": one.first, "last": one.last}
+            for one in counts
+        ]
+        about = {
+            "uri": printable_uri(uri),
+            "side": direction.value,
+            "is_complete": extent.is_complete,
+        }
+        answer = RowAnswer(about, [], ("name", "links", "first", "last"), {"rows": rows})
+        return _SavedRows(answer, ROW_FORMATS[form])
+
+    return {
+        f"hosts-{direction.value}-{form}": partial(file, direction, form)
+        for direction in sides
+        for form in _TABLES
+    }
+
+
+def side_formats() -> Mapping[str, list[tuple[str, str]]]:
+    """Return the names and the addresses of `side_files`, by side."""
     return {
         direction.value: [
-            (f"{form}: {QUESTIONS[name].title.lower()}", href)
-            for form, href in table_formats(f"ask/{name}", asked)
-            if query.at is None
+            (name, address_of(f"hosts-{direction.value}-{form}")) for form, name in _TABLES.items()
         ]
-        for direction, name in ((Direction.IN, "linkers"), (Direction.OUT, "led-to"))
+        for direction in (Direction.IN, Direction.OUT)
     }
+
+
+def all_formats(sides: Mapping[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """Return the names and the addresses of the formats of both sides."""
+    titles = {Direction.IN.value: "linkers", Direction.OUT.value: "led to"}
+    return [(f"{name}: {titles[side]}", href) for side in sides for name, href in sides[side]]
 
 
 def given() -> list[tuple[str, str]]:
@@ -110,8 +179,8 @@ def picture_file(pictures: Pictures, archive: str) -> Response | None:
     page = f"{request.base_url}{'?' if given() else ''}{urlencode(given())}"
     source = printable(f"{archive + ' · ' if archive else ''}ArcLink · {page}")
     picture = pictures[name]()
-    response = Response(
-        picture.file(source), HTTPStatus.OK, content_type=f"{picture.media_type}; charset=utf-8"
-    )
+    is_xml = picture.media_type.endswith("+xml")
+    media_type = f"{picture.media_type}; charset=utf-8" if is_xml else picture.media_type
+    response = Response(picture.file(source), HTTPStatus.OK, content_type=media_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}{picture.suffix}"'
     return response

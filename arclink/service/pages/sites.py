@@ -1,25 +1,20 @@
-"""A site or the whole archive, for people: at a glance, and one question at a time."""
+"""A site or the whole archive, for people: its scopes, and one question at a time."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
-from arclink.access.chronicles import unit_for
 from arclink.access.declarations import BadParameterError, Given, sort_out
-from arclink.access.formats.parquet import TIMES
 from arclink.access.queries import as_written, surt_asked
-from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER, Windows
-from arclink.charts.pictures import Drawing, Strip, share, strips
-from arclink.charts.svg import height_of
-from arclink.charts.time_axis import Axis, Bar, day_in_words, most_of
+from arclink.charts.pictures import Drawing
+from arclink.charts.time_axis import Axis, most_of
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
@@ -34,13 +29,25 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
-from arclink.service.pages.browse import browse_address
+from arclink.service.pages.answers import (
+    ASK,
+    about_name,
+    address_with,
+    captures_picture,
+    cells,
+    heading_of,
+    host_asked,
+    pairs_of,
+    through_time,
+    title_of,
+)
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
 from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, Growing, grown
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import View, about, part_of
+from arclink.service.pages.requests import about, part_of
 from arclink.service.pages.saving import table_formats
+from arclink.service.pages.site_glance import MOST_ROWS, at_a_glance
 from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
@@ -48,37 +55,6 @@ from arclink.uris.hosts import domain_of, host_of, is_ip_address
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer, KnownCaptures
 
-ASK = "ask"
-"""The parameter with the name of a question."""
-
-_AT_A_GLANCE = (
-    "most-linked",
-    "linkers",
-    "words",
-    "new-words",
-    "led-to",
-    "broken",
-    "rising",
-    "changed",
-    "vanished",
-    "hosts",
-)
-"""The questions at a glance, in their order."""
-
-_FROM_OUTSIDE = {
-    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
-    "words": (
-        "With which words did other sites link to it?",
-        "With which words did sites link to each other?",
-    ),
-    "new-words": (
-        "Which words of other sites appeared and disappeared?",
-        "Which words of links appeared and disappeared?",
-    ),
-    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
-}
-"""Those of them that are about links from other sites only, or to them: what they ask then about a
-site, and about the whole archive."""
 
 _SUBJECTS = {
     QuestionScope.PREFIX: "All pages whose addresses begin like this.",
@@ -87,91 +63,32 @@ _SUBJECTS = {
 }
 """What the heading means, by scope."""
 
-_COLUMNS = {
-    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
-    **dict.fromkeys(("new-words", "rising"), "linking pages"),
-}
-"""Names of the numbers of some of them, if the name of the column does not say it."""
+_OF_PAGE = (
+    "linkers",
+    "first-linkers",
+    "new-lost",
+    "typical-words",
+    "new-words",
+    "tlds",
+    "linked-with",
+    "host-links",
+    "led-to",
+    "changed",
+    "churn",
+    "near",
+)
+"""The questions that the page of a URI leads to, in their order."""
+
 
 _MOST_LANES = 12
 """Number of rows that are drawn through time."""
 
-_MOST_ROWS = 8
-"""Number of rows of each at a glance."""
 
 _MOST_SIMILAR = 5
 """Number of pages, and of hosts, with almost the address of a page that is unknown."""
 
 _OF_ADDRESSES = frozenset(".:/")
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
-
-_WORDS = frozenset({"text", "term", "title", "title_before"})
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A value of a table for people.
-
-    Attributes:
-        kind: ``name``, ``words``, ``text``, ``time`` or ``number``, as the template knows them.
-        value: The value; None if it is missing or not known.
-        href: Where it leads; empty if nowhere.
-        share: Percent of the greatest number that its rows are ordered by; 0 for other values.
-    """
-
-    kind: str
-    value: object
-    href: str = ""
-    share: float = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One question at a glance.
-
-    Attributes:
-        name: Its name, also that of its picture.
-        asks: The question.
-        href: Where the whole answer is.
-        column: What the numbers of its rows are.
-        rows: The first rows: what, why it is in the list (None if the question has no states), and
-            its number or time. None if the answer is not made yet.
-        over: Why there will be no answer: it exceeds a limit. Else empty.
-        total: Number of all rows.
-        inside: Where the answer is that has links within a site, too; empty if this one has them.
-        by_year: Where the answer is for each year; empty if rows have periods or times anyway.
-        tables: The formats of the whole answer, and their addresses.
-    """
-
-    name: str
-    asks: str
-    href: str
-    column: str
-    rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
-    over: str
-    total: int
-    inside: str
-    by_year: str
-    tables: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """A captured page that a reader may begin with.
-
-    Attributes:
-        uri: The page.
-        then: Address of its replay, at its newest capture without error.
-        title: Its title; empty if it has no title, or if that is not known.
-        text: The text that most links to it have; empty if they have no text, or likewise.
-        hosts: Number of hosts that link to it; None if it is not known.
-    """
-
-    uri: str
-    then: str
-    title: str = ""
-    text: str = ""
-    hosts: int | None = None
 
 
 def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
@@ -192,7 +109,7 @@ def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
     is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
     if not text or not text.isprintable() or is_address or len(given) > 1:
         return ""
-    return _address([(ASK, "find"), (WORDS.name, text)])
+    return address_with([(ASK, "find"), (WORDS.name, text)])
 
 
 def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
@@ -204,7 +121,7 @@ def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
     parts = (given.get("uri") or "").split()
     if len(parts) < 2 or len(given) > 1 or not all(map(_IS_WHOLE_ADDRESS.match, parts)):
         return ""
-    return _address([*(("uri", part) for part in parts), (ASK, "common")])
+    return address_with([*(("uri", part) for part in parts), (ASK, "common")])
 
 
 def show_site(
@@ -232,14 +149,14 @@ def show_site(
     query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
-        "heading": _heading(query),
+        "heading": heading_of(query),
         "subject": _subject(query),
         "scopes": scopes_of(written, query.scope),
         "tabs": _tabs(given, name),
     }
     if name:
         return {**words, **_whole(given, query, store, tables)}
-    return {**words, **_at_a_glance(given, query, store, tables)}
+    return {**words, **at_a_glance(given, query, store, tables)}
 
 
 def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:
@@ -254,20 +171,28 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
         uri, _ = as_written(written)
         host = host_of(surt_asked("uri", uri))
         is_prefix = scope is QuestionScope.PREFIX
-        if is_prefix or scope is QuestionScope.PAGE:
-            below = uri if is_prefix else uri[: uri.rfind("/") + 1]
-            places.append(("page", about(uri), not is_prefix))
-            if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
-                pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
-                places.append((f"{below}*", _address(pairs), is_prefix))
+        below = uri if is_prefix else uri[: uri.rfind("/") + 1]
+        places.append(("page", about(uri), scope is QuestionScope.PAGE))
+        if is_prefix or below.count("/") > len("//") + 1:  # below the root of the host
+            pairs = [("uri", below), (SCOPE.name, QuestionScope.PREFIX.value)]
+            places.append((f"{below}*", address_with(pairs), is_prefix))
         if host:
             is_ip = is_ip_address(host)
             is_of_host = scope is QuestionScope.HOST or (is_ip and scope is QuestionScope.DOMAIN)
-            places.append((host, _about(host, Level.HOST), is_of_host))
+            places.append((host, about_name(host, Level.HOST), is_of_host))
             for name in () if is_ip else dict.fromkeys((host, domain_of(host))):
                 is_here = scope is QuestionScope.DOMAIN and name == host
-                places.append((f"*.{name}", _about(name, Level.DOMAIN), is_here))
+                places.append((f"*.{name}", about_name(name, Level.DOMAIN), is_here))
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
+
+
+def questions_of_page(uri: str) -> list[tuple[str, str, str]]:
+    """Return title, text and address of the questions that make sense about a page."""
+    about_it = part_of(uri, Level.URI)
+    return [
+        (QUESTIONS[name].title, QUESTIONS[name].asks, address_with([*about_it, (ASK, name)]))
+        for name in _OF_PAGE
+    ]
 
 
 def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
@@ -290,177 +215,32 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     if None in answers:
         return None
     return [
-        (row["name"], _about(row["name"], query.level), row["captures"])
+        (row["name"], about_name(row["name"], query.level), row["captures"])
         for query, answer in zip(queries, answers, strict=True)
         for row in (answer.table.to_pylist() if answer else ())
     ]
-
-
-def _heading(query: AskQuery) -> str:
-    if query.scope is QuestionScope.ARCHIVE:
-        return ""
-    first: str = printable_uri(query.asked[0].written)
-    if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
-        host = _host_of(query)
-        is_one = query.scope is QuestionScope.HOST or is_ip_address(host)
-        first = host if is_one else f"*.{host}"
-    more = len(query.asked) - 1
-    return f"{first} and {more:,} more" if more else first
-
-
-def _host_of(query: AskQuery) -> str:
-    return host_of(surt_asked("uri", as_written(query.asked[0].written)[0]))
 
 
 def _subject(query: AskQuery) -> str:
     """Return the meaning of the heading; empty for the archive and for a page."""
     if len(query.asked) > 1:
         written = [printable_uri(one.written) for one in query.asked]
-        return f"Together: {', '.join(written[: shown_of(len(written), _MOST_ROWS)])}"
+        return f"Together: {', '.join(written[: shown_of(len(written), MOST_ROWS)])}"
     subject = _SUBJECTS.get(query.scope, "")
     if query.scope is not QuestionScope.DOMAIN:
         return subject
-    host = _host_of(query)
+    host = host_asked(query)
     return _SUBJECTS[QuestionScope.HOST] if is_ip_address(host) else subject.format(host=host)
-
-
-def _address(pairs: Iterable[tuple[str, str]]) -> str:
-    return f"?{urlencode(list(pairs))}"
-
-
-def _pairs(given: Given, *but: str) -> list[tuple[str, str]]:
-    """Return parameters for another address, without some."""
-    return [(name, text) for name, texts in given.without(*but).texts.items() for text in texts]
 
 
 def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
     of_question = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
-    about_it = _pairs(given, *(one.name for one in of_question))
-    glance = _address(about_it) if about_it else "?"
+    about_it = pairs_of(given, *(one.name for one in of_question))
+    glance = address_with(about_it) if about_it else "?"
     return [("At a glance", glance, not name)] + [
-        (question.title, _address([*about_it, (ASK, one)]), one == name)
+        (question.title, address_with([*about_it, (ASK, one)]), one == name)
         for one, question in QUESTIONS.items()
     ]
-
-
-# At a glance
-
-
-def _at_a_glance(
-    given: Given, query: AskQuery, store: Scans, tables: ServiceTables
-) -> dict[str, object]:
-    has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
-    names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    queries = [short_query(given, name) for name in ("captures", "begin", *names)]
-    captures, begin, *answers = tables.answers(store, queries)
-    answered = [*zip(queries[2:], answers, strict=True)]
-    over = {
-        query: error
-        for query, answer in zip(queries, (captures, begin, *answers), strict=True)
-        if answer is None and (error := tables.over_limit(store, query))
-    }
-    return {
-        "is_whole": (captures, begin, *answers).count(None) == len(over),
-        "known": captures and captures.known,
-        "beginnings": begin and _beginnings(begin),
-        **(_through_time(captures.known) if captures else {}),
-        "panels": [
-            _panel(given, asked, answer, limit_in_words(over[asked]) if asked in over else "")
-            for asked, answer in answered
-        ],
-        "pictures": {
-            **(_captures_picture(queries[0], captures.known) if captures else {}),
-            **{
-                asked.name: partial(_panel_picture, asked, answer, store, tables)
-                for asked, answer in answered
-            },
-        },
-    }
-
-
-def _panel_picture(
-    query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
-) -> Drawing:
-    """Return the first rows of an answer, with their numbers or times."""
-    answer = answer or tables.answer(store, query)
-    what, ranks = query.question.columns[0], query.question.ranks
-    rows = answer.table.to_pylist()
-    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
-
-    def strip(row: Mapping[str, Any]) -> Strip:
-        label = printable(row[what] or "no name")
-        if not ranks:
-            return Strip(label, amount=day_in_words(row["last"]), height=16)
-        if row[ranks] is None:
-            return Strip(label, amount="not known", height=16)
-        return share(label, row[ranks], most)
-
-    return strips(
-        _title(query),
-        [*map(strip, rows)],
-        scale=f"Numbers are {ranks}." if ranks else "Last seen without error.",
-    )
-
-
-def short_query(given: Given, name: str) -> AskQuery:
-    """Return a question about the part that parameters name, as it is asked at a glance."""
-    question = QUESTIONS[name]
-    return replace(
-        AskQuery.of(given, name=name),
-        level=question.level,
-        windows=Windows(question.period),
-        is_external=name in _FROM_OUTSIDE,
-        limit=_MOST_ROWS,
-    )
-
-
-def _beginnings(answer: "AskAnswer") -> list[Beginning]:
-    return [
-        Beginning(
-            row["name"],
-            browse_address(row["last"], row["name"]),
-            row["title"] or "",
-            row["text"] or "",
-            row["hosts"],
-        )
-        for row in answer.table.to_pylist()
-    ]
-
-
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None", over: str) -> Panel:
-    question, asks = query.question, query.question.asks
-    pairs = [*_pairs(given, EXTERNAL.name), (ASK, query.name)]
-    href, inside = _address(pairs), ""
-    external = [(EXTERNAL.name, "true")] if query.is_external else []
-    if query.is_external:
-        href, inside = _address([*pairs, *external]), href
-        asks = _FROM_OUTSIDE[query.name][query.scope is QuestionScope.ARCHIVE]
-    rows = None
-    if answer is not None:
-        column = question.ranks or "last"
-        what = question.columns[0]
-        rows = [(row[what], row.get("state"), row[column]) for row in _cells(query, answer)]
-    column = _COLUMNS.get(query.name, question.ranks or "last seen")
-    has_times = question.period is not None or question.compares or not question.ranks
-    by_year = "" if has_times else f"{href}&{BY.name}=year"
-    return Panel(
-        query.name,
-        asks,
-        href,
-        column,
-        rows,
-        over,
-        answer.total if answer else 0,
-        inside,
-        by_year,
-        table_formats(
-            f"ask/{query.name}",
-            [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
-        ),
-    )
-
-
-# One question
 
 
 def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
@@ -476,15 +256,15 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
     if lanes_axis:
         ranks = query.question.ranks
         lanes_pictures["lanes"] = partial(
-            lanes_picture, _title(query), lanes, lanes_axis, "in", full, ranks
+            lanes_picture, title_of(query), lanes, lanes_axis, "in", full, ranks
         )
-    everything = [*_pairs(given, LIMIT.name), (LIMIT.name, "0")]
-    rows = _cells(query, answer)
+    everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
+    rows = cells(query, answer)
     return {
         "question": query.question,
         "known": answer.known,
         "why_unknown": answer.why_unknown,
-        **_through_time(answer.known),
+        **through_time(answer.known),
         "columns": names,
         "meanings": {**EXTRA, **COLUMNS},
         "rows": [[row[name] for name in names] for row in rows],
@@ -493,12 +273,12 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "full": full,
         "lanes_axis": lanes_axis,
         "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
-        "everything": _address([*everything, (ASK, query.name)])
+        "everything": address_with([*everything, (ASK, query.name)])
         if answer.total > len(rows)
         else None,
         "given": [
             (ASK, query.name),
-            *_pairs(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
+            *pairs_of(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
         "period": query.windows.period,
@@ -507,14 +287,14 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": table_formats(f"ask/{query.name}", everything),
+        "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
         "drawn": pictures,
         "growing": growing,
         "is_whole": bool(over) or not unmade,
         "over": over,
         "unmade": unmade,
         "pictures": {
-            **_captures_picture(query, answer.known),
+            **captures_picture(query, answer.known),
             **lanes_pictures,
             **{name: partial(_same, picture) for name, picture in pictures.items()},
             **(growing.pictures if growing else {}),
@@ -539,7 +319,7 @@ def _drawn(
     The names are those of pictures that are not made yet, or of a part of their rows only. The text
     says why they will not be made; empty if they will be, or if there are none.
     """
-    title = _title(query)
+    title = title_of(query)
     if query.name != LINKS:
         return drawn(query, answer, title), None, (), ""
     over = ""
@@ -554,27 +334,11 @@ def _drawn(
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
     with suppress(NotReadyError):
-        growing = grown(replace(wide, windows=EVER), title, _pairs(given), ask)
+        growing = grown(replace(wide, windows=EVER), title, pairs_of(given), ask)
         unmade = [*OF_GRAPH] if growing and not growing.has_between else []
     pairs = ask(wide)
     pictures = drawn(query, pairs or answer, title)
     return pictures, growing, [*unmade, *([] if pairs else pictures)], over
-
-
-def _title(query: AskQuery) -> str:
-    """Return a question, and what it is about."""
-    return f"{query.question.asks} {_heading(query) or 'The whole archive'}"
-
-
-def _captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Drawing]]:
-    """Return the captures that an answer is read from, through time."""
-    through = _through_time(known)
-    axis, bars = through["axis"], through.get("captures_bars")
-    if not isinstance(axis, Axis) or not isinstance(bars, list):
-        return {}
-    rows = [Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())]
-    title = f"Captures: {_heading(query) or 'the whole archive'}"
-    return {"captures": lambda: strips(title, rows, axis)}
 
 
 def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
@@ -602,7 +366,7 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     return [
         Lane(
             name,
-            _about(name, query.level) if what == "name" and name else None,
+            about_name(name, query.level) if what == "name" and name else None,
             axis.bars(counts[name], ranks.removesuffix("s"), ranks, full),
             max(counts[name].values()),
             Timestamp(min(row.get("first") or known.first for row in rows[name])),
@@ -616,59 +380,3 @@ def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
     period = query.windows.period
     assert period is not None
     return Axis(period, known.first, known.last, known.by(period))
-
-
-def _cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
-    """Return the cells of each row by column."""
-    rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
-
-    def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
-        if name == "name" and query.question.compares:
-            times = {"from_": row["first"], "to": row["last"]}
-            return Cell("name", value, about(str(value), View.CHANGES, **times))
-        if name in ("name", "page", "source", "target"):
-            has_level = name in ("name", "source") or query.name == LINKS
-            level = query.level if has_level else Level.URI
-            return Cell("name", value, _about(str(value), level) if value else "")
-        if name in TIMES:
-            return Cell("time", value)
-        if isinstance(value, float):
-            return Cell("number", round(value, 3))
-        if isinstance(value, int) and not name.startswith("status"):
-            share = round(height_of(value, most), 1) if name == ranks else 0
-            return Cell("number", value, share=share)
-        return Cell("words" if name in _WORDS else "text", value)
-
-    return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
-
-
-def _about(name: str, level: Level | None) -> str:
-    """Return the address of the page about a page, host or domain."""
-    return about(name) if level in (None, Level.URI) else _address(part_of(name, level))
-
-
-def _through_time(known: "KnownCaptures") -> dict[str, object]:
-    """Return the captures that answers are read from, on an axis of time."""
-    if known.first is None or known.last is None:
-        return {"axis": None}
-    axis, bars = captures_over(known.first, known.last, known.by_day)
-    return {"axis": axis, "captures_bars": bars}
-
-
-def captures_over(
-    first: Timestamp, last: Timestamp, counts: Mapping[str, int]
-) -> tuple[Axis, Sequence[Bar]]:
-    """Return an axis of time, and a bar for the captures of each of its units.
-
-    Args:
-        first: Time of the first capture.
-        last: Time of the last one.
-        counts: The number of captures by day or by month.
-    """
-    unit = unit_for(first, last)
-    if unit is Period.DAY and any(len(when) < len("2010-02-17") for when in counts):
-        unit = Period.MONTH
-    counts = unit.summed(counts)
-    axis = Axis(unit, first, last, counts)
-    return axis, axis.bars(counts, "capture", "captures")

@@ -1,7 +1,7 @@
 """The words that led to a page, with their times and hosts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
@@ -11,7 +11,6 @@ from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
-from arclink.model import Kind
 from arclink.service.pages.requests import Asked, about
 from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
@@ -52,14 +51,9 @@ def show_words(
         StoreError: The store cannot be read.
     """
     query = AnchorsQuery.from_parameters(asked.given, limit=LIMIT)
-    answer = answer_anchors(store, query, settings.budget)
-    over_time: dict[tuple[str, str, Kind], dict[str, int]] = {}
-    if query.period is None and axis.units:
-        by_unit = replace(query, period=axis.unit, limit=0, cursor=None)
-        finer = answer_anchors(store, by_unit, settings.budget)
-        for anchor in finer.anchors:
-            over_time.setdefault(_chart(anchor), {})[anchor.period] = anchor.counts.links
-    charts = [over_time.get(_chart(anchor), {}) for anchor in answer.anchors]
+    answer = answer_anchors(store, query, settings.budget, chronicle.seen, axis.unit)
+    has_time = query.period is None and bool(axis.units)
+    charts = answer.over_time if has_time else [{} for _ in answer.anchors]
     full = most_of(charts)
     return {
         "answer": answer,
@@ -94,10 +88,6 @@ def _picture(
     scale = scale_of(axis, full) if has_time else ""
     uri = printable_uri(answer.query.links.uri)
     return strips(f"Words of links to {uri}", rows, axis if has_time else None, scale)
-
-
-def _chart(anchor: Anchor) -> tuple[str, str, Kind]:
-    return anchor.host, anchor.text, anchor.kind
 
 
 def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:

@@ -1,0 +1,58 @@
+"""The numbers of words and hosts as the views of a page show them, to compare with questions."""
+
+from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.chronicles import answer_chronicle
+from arclink.access.groups import Budget
+from arclink.access.levels import GroupLevel, LevelQuery, answer_level
+from arclink.access.queries import Direction, LinkQuery
+from arclink.access.texts import printable
+from arclink.store.protocols import Answers
+from arclink.uris.hosts import host_of
+from arclink.uris.surts import surt_of
+
+SELECTIONS: tuple[dict[str, str], ...] = (
+    {},
+    {"from": "2010"},
+    {"to": "20090401"},
+    {"from": "20100101", "to": "201006"},
+    {"kinds": "navigation"},
+    {"kinds": "resources", "redirects": "no"},
+    {"kinds": "all", "redirects": "only"},
+    {"from": "2009", "to": "2010", "kinds": "a@href"},
+)
+"""Parameters that views of a page and questions have."""
+
+Numbers = dict[tuple[str, str], tuple[int, str, str]]
+"""Question and text or host: links, first and last time."""
+
+
+def page_numbers(store: Answers, uri: str, selection: dict[str, str], is_external: bool) -> Numbers:
+    """Return the numbers that the views Words and Hosts show about links to a page.
+
+    Only links from other hosts count if ``is_external``.
+    """
+    plain = LinkQuery.from_parameters([("uri", uri)])
+    known = answer_chronicle(store, plain, Budget()).seen
+    host = host_of(surt_of(uri))
+    others = {"filter": f"!=host:{host}"} if is_external else {}
+    links = LinkQuery.from_parameters([("uri", uri), *{**selection, **others}.items()])
+    found: Numbers = {}
+    if is_external and not host:
+        return found  # what has no host is no site
+    words = AnchorsQuery(links, limit=0)
+    for one in answer_anchors(store, words, Budget(), known).anchors:
+        links_, first, last = found.get(("words", printable(one.text)), (0, "9", ""))
+        found["words", printable(one.text)] = (
+            links_ + one.counts.links,
+            min(first, one.counts.first.timestamp),
+            max(last, one.counts.last.timestamp),
+        )
+    hosts = LevelQuery(links, level=GroupLevel.HOST, limit=0)
+    for row in answer_level(store, hosts, Budget(), known).counted[Direction.IN]:
+        counts = row.counts
+        found["linkers", row.links.name] = (
+            counts.links,
+            counts.first.timestamp,
+            counts.last.timestamp,
+        )
+    return found
