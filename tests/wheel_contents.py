@@ -10,7 +10,10 @@ from zipfile import ZipFile
 
 from tests.sources import ROOT, files_below
 
-NEEDED = ("*.py", "*.sql", "*.cql", "py.typed", "service/templates/*", "service/static/*")
+NEEDED = (
+    *("*.py", "*.sql", "*.cql", "py.typed"),
+    *("service/templates/*", "service/static/*", "service/static/vendor/*"),
+)
 
 
 def problems_of(names: frozenset[str], package: Path, is_compiled: bool) -> Iterator[str]:

@@ -253,7 +253,7 @@ def seen_on_both_sides(
 def _within(
     shown: Mapping[MemberKey, Sequence[Showing]], span: Span
 ) -> dict[MemberKey, list[Showing]]:
-    """Return what shows links in a span, without links that nothing shows then."""
+    """Return the captures that show links in a span, without links that nothing shows then."""
     found: dict[MemberKey, list[Showing]] = {}
     for key, showings in shown.items():
         for content, page, times in showings:

@@ -246,7 +246,7 @@ def _about(found: RankedWindows) -> Iterator[str]:
         )
     empty = [one.window for one in found.windows if not one.nodes]
     if empty:
-        yield f"nothing was captured in {shorten(empty)}"
+        yield f"there are no captures in {shorten(empty)}"
 
 
 def _ties(found: RankedWindows) -> Sequence[str]:

@@ -116,7 +116,7 @@ class Windows:
         ):
             names = ", ".join(window.name for window in self.listed)
             raise UsageError(
-                f"windows {names}: nothing was captured in them; the captures are from "
+                f"windows {names}: there are no captures in them; the captures are from "
                 f"{first} to {last}"
             )
 

@@ -10,6 +10,7 @@ deep.
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from lzma import LZMAError
@@ -18,7 +19,14 @@ from typing import BinaryIO, cast
 import orjson
 
 from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
-from arclink.archives.locations import WACZ_SUFFIX, entry_of, is_wacz, split_entry
+from arclink.archives.locations import (
+    WACZ_SUFFIX,
+    entry_of,
+    is_wacz,
+    scheme_of,
+    split_entry,
+    split_file,
+)
 from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
 from arclink.errors import InputError, MissingFileError, unreadable
 
@@ -162,6 +170,20 @@ def described(wacz: str) -> tuple[str, str]:
         title, description = (one if isinstance(one, str) else "" for one in found)
         return title.strip(), description.strip()
     return "", ""
+
+
+def described_together(locations: Iterable[str]) -> tuple[str, str]:
+    """Return the title and description of the local WACZ that all files are in, or are.
+
+    Both are empty if there is another file, or if the WACZ has none.
+    """
+    found: set[str] = set()
+    for location in locations:
+        wacz, _ = split_file(location) or (location, "")
+        found.add(wacz)
+        if len(found) > 1 or not is_wacz(wacz) or scheme_of(wacz):
+            return "", ""
+    return described(*found) if found else ("", "")
 
 
 def _names(wacz: str, folder: str, suffixes: tuple[str, ...]) -> list[str]:

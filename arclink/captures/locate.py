@@ -76,7 +76,7 @@ def find_capture(store: Scans, text: str, at: str = "") -> Memento:
         BadParameterError: The text is not a URI, or ``at`` is not a time.
         CaptureError: The graph has no such capture.
     """
-    if text.lower().startswith(_ALGORITHMS):
+    if is_checksum(text):
         return _capture_of_checksum(store, normal_checksum(text))
     before = AT.read(at) if at else ALL_TIME.last
     found = capture_in_force(store, text, before)
@@ -88,6 +88,11 @@ def find_capture(store: Scans, text: str, at: str = "") -> Memento:
     raise CaptureError(
         f"not captured by {before}: the oldest capture of {text} is of {oldest.timestamp}"
     )
+
+
+def is_checksum(text: str) -> bool:
+    """Return whether a user names a payload by its checksum, not a URI."""
+    return text.lower().startswith(_ALGORITHMS)
 
 
 @of_one_state

@@ -4,19 +4,19 @@ The tables have a row per capture, in the order of the store, with the columns o
 `TABLE`.
 """
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
-from arclink.access.formats.rows import csv_pieces
+from arclink.access.formats.parquet import parquet_pieces
+from arclink.access.formats.rows import csv_of_parts
 from arclink.access.replay import moment_of
 from arclink.captures.fields import row_of
 from arclink.extras import analysis_extra
 from arclink.files.spill import Sorted
 from arclink.model import Memento
+from arclink.portions import portions
 from arclink.rows.cdx import format_row
 
 _ROWS_AT_ONCE = 50_000
@@ -24,8 +24,8 @@ _ROWS_AT_ONCE = 50_000
 
 def write_csv(mementos: Iterable[Memento]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180) with a header; times have 14 digits."""
-    rows = (zip(*columns.values(), strict=True) for columns in _columns(mementos))
-    return csv_pieces(list(TABLE.fields), chain.from_iterable(rows))
+    parts = (zip(*columns.values(), strict=True) for columns in _columns(mementos))
+    return csv_of_parts(list(TABLE.fields), parts)
 
 
 def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
@@ -36,26 +36,22 @@ def write_parquet(mementos: Iterable[Memento]) -> Iterator[bytes]:
     """
     with analysis_extra():
         import pyarrow as arrow
-        from pyarrow.parquet import ParquetWriter
     types = {TIME: arrow.timestamp("ms", tz="UTC"), NUMBER: arrow.int64(), LENGTH: arrow.int64()}
     columns_of = TABLE.fields.items()
     schema = arrow.schema(
         [(name, types.get(field.kind, arrow.string())) for name, field in columns_of]
     )
-    buffer = io.BytesIO()
-    with ParquetWriter(buffer, schema, compression="zstd") as writer:
-        for columns in _columns(mementos):
-            columns["time"] = [*map(moment_of, columns["time"])]
-            writer.write_table(arrow.table(columns, schema=schema))
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
+    return parquet_pieces(
+        schema,
+        (
+            arrow.table({**columns, "time": [*map(moment_of, columns["time"])]}, schema=schema)
+            for columns in _columns(mementos)
+        ),
+    )
 
 
 def _columns(mementos: Iterable[Memento]) -> Iterator[dict[str, Sequence[Any]]]:
-    rest = iter(mementos)
-    while portion := list(islice(rest, _ROWS_AT_ONCE)):
+    for portion in portions(mementos, _ROWS_AT_ONCE):
         yield TABLE.columns(portion)
 
 
@@ -69,6 +65,5 @@ def write_cdxj(mementos: Iterable[Memento], folder: Path) -> Iterator[bytes]:
     lines = Sorted[bytes](folder)
     for memento in mementos:
         lines.add(format_row(row_of(memento)) + b"\n")
-    rows = iter(lines)
-    while portion := list(islice(rows, _ROWS_AT_ONCE)):
+    for portion in portions(lines, _ROWS_AT_ONCE):
         yield b"".join(portion)

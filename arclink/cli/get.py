@@ -11,6 +11,7 @@ from arclink.access.times import AT
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
 from arclink.cli.output import write_answer
+from arclink.errors import CaptureError
 from arclink.model import Memento
 
 if TYPE_CHECKING:
@@ -55,12 +56,20 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files.
     from arclink.captures.archive_paths import ArchivePaths
-    from arclink.captures.locate import find_capture
+    from arclink.captures.locate import find_capture, is_checksum
     from arclink.captures.read import PageReader
+    from arclink.cli.similar import similar_note
 
     archive_paths = ArchivePaths(ARCHIVES.many(given))
     with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
-        memento = find_capture(graph, WHAT.required(given), given.text(TIME))
+        what = WHAT.required(given)
+        try:
+            memento = find_capture(graph, what, given.text(TIME))
+        except CaptureError as error:
+            note = "" if is_checksum(what) else similar_note(given, graph, what)
+            if not note:
+                raise
+            raise CaptureError(f"{error}\n{note}") from error
         write_answer(_pieces(reader, memento, FORM.required(given)))
 
 

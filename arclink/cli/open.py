@@ -115,13 +115,10 @@ def _make_tables(where: str) -> None:
 
 def _described(inputs: Sequence[str]) -> "Settings":
     """Return the settings of a service with the title of its collection, if it is one WACZ."""
-    from arclink.archives.locations import is_wacz
-    from arclink.archives.wacz import described
+    from arclink.archives.wacz import described_together
     from arclink.service.settings import Settings
 
-    title, description = (
-        described(inputs[0]) if len(inputs) == 1 and is_wacz(inputs[0]) else ("", "")
-    )
+    title, description = described_together(inputs)
     return Settings(title=title, description=description)
 
 

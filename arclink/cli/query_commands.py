@@ -115,7 +115,17 @@ def _links() -> _Query:
         prefix = REPLAY.optional(given) or NO_REPLAY
         form = chosen_format(FORMAT.required(given), given)
         form.check(query)
-        return lambda graph: form.write(answer_link_query(graph, query, PATIENT, prefix))
+
+        def answer(graph: Scans) -> Iterator[bytes]:
+            found = answer_link_query(graph, query, PATIENT, prefix)
+            yield from form.write(found)
+            if not (query.is_range or found.mementos.count):
+                from arclink.cli.similar import similar_note
+
+                if note := similar_note(given, graph, query.uri):
+                    _note(note)
+
+        return answer
 
     return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, REPLAY), read)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from arclink.access.declarations import (
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix
-from arclink.errors import UsageError
+from arclink.errors import ArclinkError, UsageError
 from arclink.federation.instances import parse_instances, parse_name
 from arclink.service.clients import Connections, parse_network
 from arclink.service.settings import Settings
@@ -136,7 +137,8 @@ _LOG_REQUESTS = switch("log-requests", "Log every request.")
 _INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
 _TITLE = Parameter(
     "title",
-    "Title of the archive, for its front page; with the name of a collection, its title.",
+    "Title of the archive, for its front page; with the name of a collection, its title. By "
+    "default, that of the WACZ that the store was built from.",
     TEXT,
     is_list=True,
     metavar="[NAME=]TEXT",
@@ -289,6 +291,10 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
     titles, descriptions = (_by_name(one, given, where) for one in (_TITLE, _DESCRIPTION))
+    for name, store in ({"": where} if isinstance(where, str) else where).items():
+        title, description = _described(store)
+        titles.setdefault(name, title)
+        descriptions.setdefault(name, description)
     return Settings(
         title=titles.pop("", ""),
         description=descriptions.pop("", ""),
@@ -308,6 +314,21 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         archives=ARCHIVES.many(given),
         browse=replay_origin(_BROWSE_ORIGIN.optional(given) or "", PUBLIC.optional(given) or ""),
     )
+
+
+def _described(where: str) -> tuple[str, str]:
+    """Return the title and description of the WACZ that a local store was built from, if any.
+
+    A store that cannot be read has none: the service itself reports the error.
+    """
+    from arclink.archives.wacz import described_together
+    from arclink.store.location import is_remote, open_store
+
+    with suppress(ArclinkError):
+        if not is_remote(where):
+            with open_store(where) as store:
+                return described_together(file.path for file in store.files())
+    return "", ""
 
 
 def _by_name(

@@ -202,7 +202,7 @@ def _check_captures(store: Scans, query: ExportQuery) -> None:
         else:
             after = min(after, memento.timestamp)
     raise ExportError(
-        f"nothing to export from {span.first} to {span.last}: nothing was captured then. "
+        f"nothing to export from {span.first} to {span.last}: there are no captures from then. "
         f"The nearest captures are from {before} and {after}: choose a range with one of them."
     )
 

@@ -1,13 +1,13 @@
 """Helpers of both XML formats of graphs: escaped attributes, and times in XML Schema form."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from xml.sax.saxutils import quoteattr
 
 from arclink.access.texts import printable
 from arclink.export.cuts import Picture
 from arclink.export.graphs import Links
 from arclink.export.node_facts import NodeFacts
+from arclink.portions import portions
 
 AT_ONCE = 10_000
 """Number of nodes or links that are written together."""
@@ -74,5 +74,5 @@ def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
 
 def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
     """Yield ``lines`` with line ends as UTF-8, many at a time."""
-    while portion := list(islice(lines, AT_ONCE)):
+    for portion in portions(lines, AT_ONCE):
         yield "".join(f"{line}\n" for line in portion).encode()

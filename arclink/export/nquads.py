@@ -1,7 +1,6 @@
 """N-Quads: every link of a store as RDF, written while the store is read."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from arclink.access.formats.rdf_lines import ntriples_lines
@@ -10,6 +9,7 @@ from arclink.access.members import Member
 from arclink.export.link_scan import Shown
 from arclink.export.manifest import ExportTally
 from arclink.files.spill import Sorted
+from arclink.portions import portions
 from arclink.uris.surts import surt_of
 
 _IS_LINK = f" <{RDF}type> <{TWG}Link> .\n".encode()
@@ -48,8 +48,7 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
             )
             for described in ntriples_lines(describe_outlink(member, surt)):
                 lines.update(described.splitlines(keepends=True))
-    waiting = iter(lines)
-    while portion := list(islice(waiting, _AT_ONCE)):
+    for portion in portions(lines, _AT_ONCE):
         tally.statements += len(portion)
         tally.rows += sum(line.endswith(_IS_LINK) for line in portion)
         yield b"".join(portion)

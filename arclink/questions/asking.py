@@ -59,6 +59,18 @@ _WINDOWS = """
 """
 """The captures of each window with some."""
 
+_COMPARED = """
+    SELECT count(*)
+    FROM (
+        SELECT number
+        FROM of_part
+        WHERE is_read_time(timestamp) AND is_known(content, status)
+        GROUP BY number, surt
+        HAVING earlier_time(timestamp) IS DISTINCT FROM max(timestamp)
+    )
+"""
+"""The pages with a later capture than the earlier one that is compared."""
+
 _MIDNIGHT, _ENDS = "000000", ("235959", ALL_TIME.last[8:])
 """Times of a day at which spans of whole days begin and end."""
 
@@ -123,6 +135,8 @@ class AskAnswer:
         total: Number of rows without limit.
         known: What it was read from: without captures, no row does not mean "none".
         captures: Their number in each window of time; empty for all time together.
+        unchanged: Number of pages that were compared at two times and do not differ; None if the
+            question compares no times.
     """
 
     query: AskQuery
@@ -130,6 +144,7 @@ class AskAnswer:
     total: int
     known: KnownCaptures
     captures: Mapping[str, int]
+    unchanged: int | None = None
 
     @property
     def bytes(self) -> int:
@@ -146,7 +161,7 @@ class AskAnswer:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
         if not self.known.captures or (counts and not any(counts)):
-            return "nothing was captured then"
+            return "there are no captures to show from then"
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
@@ -180,7 +195,11 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(_days(database, query, ready))
     counts = _captures(database, query, ready, known)
-    return AskAnswer(query, _with_extra(table, query), total, known, counts)
+    unchanged = None
+    if query.question.compares:
+        ((compared,),) = database.run(ready(_COMPARED))
+        unchanged = compared - total
+    return AskAnswer(query, _with_extra(table, query), total, known, counts, unchanged)
 
 
 def key_of(query: AskQuery) -> str:
@@ -202,8 +221,8 @@ def answer_as_row(answer: AskAnswer) -> bytes:
     with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
-    facts = key_of(answer.query), answer.total, astuple(answer.known), answer.captures, table
-    return json.dumps(facts).encode()
+    facts = astuple(answer.known), answer.captures, answer.unchanged
+    return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
 def key_of_row(row: bytes) -> str:
@@ -214,9 +233,9 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, known, captures, table = json.loads(row)
+    _, total, known, captures, unchanged, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
-    return AskAnswer(query, rows, total, KnownCaptures(*known), captures)
+    return AskAnswer(query, rows, total, KnownCaptures(*known), captures, unchanged)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:

@@ -213,6 +213,12 @@ class AskQuery(DeclaredQuery):
     def of(cls, given: Given, **otherwise: Any) -> Self:
         question = QUESTIONS[otherwise["name"]]
         scope, asked = _asked_parts(given)
+        if question.needs_address and scope is QuestionScope.ARCHIVE:
+            raise BadParameterError(
+                ADDRESSES.name,
+                "",
+                f"an address: {otherwise['name']} is not about the whole archive",
+            )
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:
             windows = EVER

@@ -54,6 +54,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "from": query.span.first if query.span.first != ALL_TIME.first else None,
         "to": query.span.last if query.span.last != ALL_TIME.last else None,
         "total": answer.total,
+        **({} if answer.unchanged is None else {"unchanged": answer.unchanged}),
         "captures": _known_fields(answer),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
@@ -80,7 +81,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
     of = "the archive" if is_whole else "it"
     if not known.captures:
-        yield f"Unknown: {of} was not captured then"
+        yield f"Unknown: there are no captures of {of} to show from then"
         return
     why = "" if answer.total else answer.why_unknown
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
@@ -93,6 +94,8 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     if not (answer.total or why) and query.question.is_of_links and not query.kinds.is_all:
         rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
+    if answer.unchanged is not None:
+        yield f"{counted(answer.unchanged, 'page')} compared without a difference"
     if answer.captures:
         counts = "  ".join(f"{period}: {count:,}" for period, count in answer.captures.items())
         yield f"Captures: {counts}"

@@ -63,6 +63,7 @@ class Question:
         is_by_calendar: Whether it compares a period with others, so that windows of any other time
             make no sense.
         is_timeless: Whether its rows are about all time together, or about two times.
+        needs_address: Whether it makes no sense about the whole archive.
         has_terms: Whether its text of SQL needs a table of the terms of each text.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
@@ -82,6 +83,7 @@ class Question:
     compares: bool = False
     is_by_calendar: bool = False
     is_timeless: bool = False
+    needs_address: bool = False
     has_terms: bool = False
     groups: SliceGroups | None = None
 
@@ -160,7 +162,7 @@ COLUMNS: Mapping[str, str] = {
     "status": "HTTP status of the newest capture that has one.",
     "status_before": "HTTP status of the earlier capture.",
     "title_before": "Title of the earlier capture; empty without a title, null if not known.",
-    "mime": "Media type of the newest capture that is no revisit.",
+    "mime": "Media type of the newest capture that is no revisit; `vanished`: and no error.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
@@ -210,10 +212,11 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
-        "differs: content (the payload), links (targets), status, title. It is `not known before` "
-        "if there is no such capture by the earlier time: whether the page existed then is not "
-        "known. Pages with most links added and removed come first, and those not known before "
-        "last.",
+        "differs: content (the payload), links, status, title. Links are those of `diff`, but only "
+        "of these captures: `diff` adds those of other variants of the page. It is `not known "
+        "before` if there is no such capture by the earlier time: whether the page existed then is "
+        "not known. Pages with most links added and removed come first, and those not known before "
+        "last. The answer says how many more pages were compared and do not differ.",
         "changes",
         (
             *("name", "state", "changes", "added", "removed", "status", "status_before"),
@@ -350,6 +353,7 @@ QUESTIONS: Mapping[str, Question] = {
         "those with most linking hosts first. It needs an address.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
+        needs_address=True,
     ),
     "captures": Question(
         "When was it captured?",
@@ -422,10 +426,12 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
         "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
         "the path, or in the host. For a host or domain, its first page is compared. Those with "
-        "fewest other letters come first; texts of more than 200 letters are not compared.",
+        "fewest other letters come first; texts of more than 200 letters are not compared. It "
+        "needs an address.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,
+        needs_address=True,
         is_of_links=False,
         is_timeless=True,
     ),
@@ -433,10 +439,11 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages vanished?",
         "Vanished",
         "A row for each page that was captured without error, and either as an error later, or "
-        "not at all in later periods in which other pages of its host were captured. Those that "
-        "were there last come first.",
+        "not at all in later periods in which other pages of its host were captured. HTML "
+        "pages come first, before images, styles and other files; of each kind, those that were "
+        "there last.",
         "",
-        ("name", "state", "status", "last", "since", "host_last", "captures"),
+        ("name", "state", "mime", "status", "last", "since", "host_last", "captures"),
         Basis.PART,
         level=None,
         period=Period.YEAR,

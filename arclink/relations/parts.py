@@ -33,6 +33,18 @@ class WebPart(NamedTuple):
         beginning = ",".join(reversed(name.split(".")))
         return cls(part, name, f"{beginning})", f"{beginning};")
 
+    def has(self, surt: str) -> bool:
+        """Return whether the part has a page, as ``is_of`` in SQL.
+
+        >>> site = WebPart.below("site", "a.example")
+        >>> [site.has(f"example,{host})/") for host in ("a", "a,b", "a-b")]
+        [True, True, False]
+        """
+        ends = {"host": "):", "site": "),:"}.get(self.part)
+        if not self.first <= surt <= self.last:
+            return False
+        return ends is None or surt[len(self.first) - 1] in ends
+
 
 ARCHIVE = WebPart()
 """The whole archive."""

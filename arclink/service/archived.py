@@ -28,7 +28,7 @@ from arclink.access.captures import (
     answer_captures,
 )
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Form, Parameter
+from arclink.access.declarations import AnyParameter, Form, Parameter, whole_number
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
@@ -49,7 +49,7 @@ from arclink.service.memento import (
     uri_m_of,
 )
 from arclink.service.pages.requests import View
-from arclink.service.responses import asked
+from arclink.service.responses import asked, next_page
 from arclink.service.stores import current_store, requested_store, stores_of_app
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
@@ -187,8 +187,12 @@ def web(rest: str) -> Response:
 def _lead_to_captures(uri: str) -> Response:
     """Return a redirect to the page for people with the captures of a URI."""
     query = urlencode({"uri": uri, "view": View.CAPTURES.value})
+    return _redirect(f"{request.script_root}/?{query}")
+
+
+def _redirect(address: str) -> Response:
     response = Response(status=HTTPStatus.FOUND)
-    response.headers["Location"] = f"{request.script_root}/?{query}"
+    response.headers["Location"] = address
     response.autocorrect_location_header = False
     return response
 
@@ -242,16 +246,14 @@ def _timestamp(digits: str) -> Timestamp:
 def _nearest(store: Scans, uri: str, requested: Timestamp) -> Memento:
     memento = capture_near(store, uri, requested)
     if memento is None:
-        raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
+        raise NotFound(f"There is no capture to show of {printable_uri(uri)[:2000]}")
     return memento
 
 
 def _lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
     """Return a redirect to an address of a capture."""
-    response = Response(status=HTTPStatus.FOUND)
-    response.headers["Location"] = address
+    response = _redirect(address)
     response.headers["Cache-Control"] = "no-cache"
-    response.autocorrect_location_header = False
     _add_links(response, memento, around)
     return response
 
@@ -384,12 +386,6 @@ def _header_value(text: str) -> str:
     return clean.encode("utf-8", "replace").decode("latin-1")
 
 
-def _read_offset(text: str) -> int:
-    if re.fullmatch("[0-9]{1,18}", text) is None:
-        raise ValueError
-    return int(text)
-
-
 FILE = Parameter(
     "file",
     "Name of an archive file, as in evidence.",
@@ -399,11 +395,7 @@ FILE = Parameter(
 OFFSET = Parameter(
     "offset",
     "Byte at which the record begins, as in evidence.",
-    Form(
-        "a number of bytes",
-        {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999_999},
-        _read_offset,
-    ),
+    whole_number(999_999_999_999_999_999, "a number of bytes"),
     is_required=True,
 )
 
@@ -460,11 +452,7 @@ def cdx() -> Response:
     answer = answer_captures(requested_store(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
-        parameters = [
-            (name, value)
-            for name, value in request.args.items(multi=True)
-            if name != RESUME_KEY.name
-        ]
-        query = urlencode([*parameters, (RESUME_KEY.name, answer.resume_key)])
-        response.headers["Link"] = f'<?{query}>; rel="next"'
+        response.headers["Link"] = (
+            f'<{next_page(answer.resume_key, cursor=RESUME_KEY.name)}>; rel="next"'
+        )
     return response

@@ -72,7 +72,7 @@ def timemap(form: str, rest: str) -> Response:
         start, uri = timestamp_first("from", part[1]), part[2]
     answer = read_timemap(current_store(), uri, start)
     if not answer.mementos and answer.is_first:
-        raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
+        raise NotFound(f"There is no capture to show of {printable_uri(uri)[:2000]}")
     write, media_type = (
         (write_link_timemap, LINK_FORMAT)
         if form == "link"

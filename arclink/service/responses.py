@@ -9,7 +9,7 @@ from werkzeug.exceptions import ClientDisconnected
 
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.formats.rows import RowAnswer, RowFormat
-from arclink.access.queries import FOLLOW, URI
+from arclink.access.queries import CURSOR, FOLLOW, URI
 from arclink.access.texts import printable_uri
 
 MOST_LINKS = 1_000_000
@@ -45,12 +45,15 @@ def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
     return response
 
 
-def next_page(cursor: str, followed: str = "") -> str:
+def next_page(place: str, followed: str = "", cursor: str = CURSOR.name) -> str:
     """Return this request with another cursor, as a relative reference (resolved by RFC 8288).
 
-    If redirects were followed, the next page is requested for the URI that they led to.
+    Args:
+        place: The value of the cursor.
+        followed: The URI that redirects led to, for which the next page is requested.
+        cursor: The parameter.
     """
-    changed = ("cursor", *((*URI.names, FOLLOW.name) if followed else ()))
+    changed = (cursor, *((*URI.names, FOLLOW.name) if followed else ()))
     parameters = [
         (name, value) for name, value in request.args.items(multi=True) if name not in changed
     ]
@@ -58,7 +61,7 @@ def next_page(cursor: str, followed: str = "") -> str:
         [
             *parameters,
             *([(URI.name, printable_uri(followed))] if followed else []),
-            ("cursor", cursor),
+            (cursor, place),
         ]
     )
 

@@ -90,8 +90,8 @@ _ORDER: Schema = {"enum": ["grouped", "store"]}
 _ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
 _INLINKS_KNOWN: Schema = {
     **_or_null(_YES_OR_NO),
-    "description": "whether inlinks are known; false: no page was captured then, so they are "
-    "unknown, not none; null: not known, or the query is not for inlinks",
+    "description": "whether inlinks are known; false: there are no captures to show from then, so "
+    "they are unknown, not none; null: not known, or the query is not for inlinks",
 }
 _READ_FROM = fields({"file": TEXT, "offset": NUMBER})
 _MEMBER: Mapping[str, Schema] = {
@@ -295,6 +295,7 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "rows": listed({"type": "object"}),
         },
+        {"unchanged": NUMBER},
         about="the answer to a question",
     ),
     "Addresses": fields(

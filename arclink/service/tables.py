@@ -197,12 +197,6 @@ class ServiceTables:
             except LimitError as error:
                 raise NotReadyError("this takes longer than a reader types") from error
 
-    @contextmanager
-    def database(self, store: Scans) -> Iterator["RelationsDatabase"]:
-        """Yield the relations that a store shows, for one query; see `answer`."""
-        with self._in_use(store) as opened, self._turn(opened, _SECONDS) as database:
-            yield database
-
     def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
         """Return the answers to several questions for one page; None for those not made yet.
 

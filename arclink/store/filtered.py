@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 
 from arclink.closing import Closing
 from arclink.errors import UsageError
@@ -32,6 +31,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
+from arclink.portions import portions
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
@@ -145,7 +145,7 @@ class FilteredStore(Closing):
 
     def _visible(self, inlinks: Iterator[Inlink]) -> Iterator[Inlink]:
         count = 1  # it doubles: a caller may need only the first
-        while portion := list(islice(inlinks, count)):
+        for portion in portions(inlinks, count):
             count = min(2 * count, _AT_ONCE)
             self._check({inlink.content for inlink in portion})
             for inlink in portion:
@@ -174,8 +174,7 @@ class FilteredStore(Closing):
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
         self._drop_stale_caches()
-        rest = iter(contents)
-        while portion := list(islice(rest, _AT_ONCE)):
+        for portion in portions(contents, _AT_ONCE):
             for content, pages in zip(
                 portion, self.base.sources(portion, self._within(span)), strict=True
             ):

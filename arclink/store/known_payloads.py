@@ -12,6 +12,7 @@ from itertools import islice
 
 from arclink.checksums import is_reference
 from arclink.model import Payload, Timestamp, UriR
+from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
@@ -135,8 +136,7 @@ def _with_known(
     pointers: Iterable[Pointer], store: KnownPayloads
 ) -> Iterator[tuple[Pointer, tuple[Payload | None, Sequence[UriR]] | None]]:
     """Yield pointers with the answer of `known_contents`; with None if no checksum joins them."""
-    rest = iter(pointers)
-    while portion := list(islice(rest, AT_ONCE)):
+    for portion in portions(pointers, AT_ONCE):
         joined = [pointer for pointer in portion if is_of_checksum(pointer)]
         known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
         for pointer in portion:

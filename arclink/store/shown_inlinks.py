@@ -5,6 +5,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 
 from arclink.model import ContentId, Inlink, ShownInlink, Source
+from arclink.portions import portions
 from arclink.store.protocols import WantsLink
 from arclink.tuples import maker
 
@@ -27,8 +28,7 @@ def with_pages(
 
     Read the pages before the next inlink.
     """
-    rest = iter(inlinks)
-    while portion := list(islice(rest, AT_ONCE)):
+    for portion in portions(inlinks, AT_ONCE):
         by_content = [
             (content, list(same)) for content, same in groupby(portion, attrgetter("content"))
         ]
@@ -51,8 +51,7 @@ def shown_inlinks(
     inlinks: Iterable[Inlink], pages_of: PagesOf, wants: WantsLink
 ) -> Iterator[ShownInlink | None]:
     """Yield what `Answers.shown_inlinks` yields, of inlinks that are read by name."""
-    rest = iter(inlinks)
-    while portion := list(islice(rest, AT_ONCE)):
+    for portion in portions(inlinks, AT_ONCE):
         are_wanted = [wants(inlink.kind, inlink.text, inlink.rel) for inlink in portion]
         wanted = [
             inlink for inlink, is_wanted in zip(portion, are_wanted, strict=True) if is_wanted

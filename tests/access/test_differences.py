@@ -184,7 +184,9 @@ def test_links_of_a_page_that_was_not_captured_are_unknown() -> None:
     assert set(changes(answer).values()) == {("unknown", "not captured")}
     assert (answer.before, [one.state for one in answer.after]) == ((), [State.READ])
     table = b"".join(ROW_FORMATS["table"].write(diff_as_rows(answer))).decode()
-    assert "At 2010-01-01 00:00:00: not captured by then, so its outlinks are unknown." in table
+    assert (
+        "At 2010-01-01 00:00:00: no captures by then to show, so its outlinks are unknown." in table
+    )
 
 
 def test_a_page_that_is_gone_has_lost_its_links_and_the_answer_says_why() -> None:

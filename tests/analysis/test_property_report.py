@@ -104,7 +104,7 @@ def test_degrees_of_each_window_add_up(demo_store: str, tmp_path: Path) -> None:
         str(page),
     ]
     run = CliRunner().invoke(group, words, catch_exceptions=False)
-    assert "nothing was captured in 1999" in run.output
+    assert "there are no captures in 1999" in run.output
     with (
         page.with_suffix(".csv").open(newline="") as table,
         page.with_suffix(".degrees.csv").open(newline="") as degrees,

@@ -93,7 +93,7 @@ def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
     run = CliRunner().invoke(
         group, ["analyze", "pagerank", "--store", demo_store, "--by", "2009-11,1999"]
     )
-    assert "nothing was captured in 1999" in run.output
+    assert "there are no captures in 1999" in run.output
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
     [
         pytest.param(
             ["--by", "1999"],
-            "nothing was captured in them; the captures are from 2009",
+            "there are no captures in them; the captures are from 2009",
             id="empty windows",
         ),
         pytest.param(

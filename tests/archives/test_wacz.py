@@ -8,8 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arclink.archives.locations import entry_of
 from arclink.archives.reader import ArchiveFile
-from arclink.archives.wacz import archives_in, described, find_entry, indexes_in, open_entry
+from arclink.archives.wacz import (
+    archives_in,
+    described,
+    described_together,
+    find_entry,
+    indexes_in,
+    open_entry,
+)
 from arclink.errors import InputError, MissingFileError
 from arclink.rows.cdx_files import read_lines
 
@@ -149,3 +157,8 @@ def test_the_title_of_a_collection_is_that_of_its_package(
             made.writestr("datapackage.json", content)
         made.writestr("archive/a.warc", b"")
     assert described(str(file)) == expected
+    entry = entry_of(str(file), "archive/a.warc")
+    assert described_together([str(file)]) == described_together([entry, entry]) == expected
+    for other in (str(tmp_path / "a.warc"), str(tmp_path / "d.wacz"), "https://x.example/c.wacz"):
+        assert described_together([entry, other]) == described_together([other]) == ("", "")
+    assert described_together([]) == ("", "")

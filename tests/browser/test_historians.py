@@ -137,7 +137,7 @@ def test_a_search_in_all_collections_says_which_cannot_be_read(
         page.wait_for_load_state()
         rows = [" ".join(text.split()) for text in page.locator("tbody tr").all_inner_texts()]
         assert [row.split()[0] for row in rows] == ["demo", "hostile", "empty", "gone"]
-        assert rows[1].startswith("hostile not captured none seen")
+        assert rows[1].startswith("hostile no captures to show none seen")
         assert rows[2] == "empty Unknown. It is empty: no archive file has been loaded yet."
         assert rows[3] == "gone Unknown: it cannot be read at the moment."
         following("demo")(page)

@@ -175,7 +175,7 @@ def test_redirects_errors_and_gaps_are_shown_as_they_were(browser: "Browser", pa
         page.goto(past.then(HOME))
         inner = page.frame_locator("#replayed iframe").frame_locator("iframe")
         inner.get_by_role("link", name="Never").click()
-        wait_for_heading(page, "Not captured")
+        wait_for_heading(page, "No capture to show")
         wait_for_panel(page, NEVER)
         assert "Never captured" in page.locator("#about").inner_text()
         assert panel_links(page, ".linkers") == [f"/browse/{THEN}/{HOME}"]
@@ -491,7 +491,7 @@ def test_a_forgotten_page_is_gone_after_a_reload(
         page.goto(past.then(HOME))
         wait_for_heading(page, "Old page")
         inner.get_by_role("link", name="News").click()
-        wait_for_heading(page, "Not captured")
+        wait_for_heading(page, "No capture to show")
         origin = page.locator("#replayed").get_attribute("data-origin")
         status = replayed(page).evaluate(
             f"fetch('{origin}/web/{DAY}060000id_/{NEWS}', {{cache: "

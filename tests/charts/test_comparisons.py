@@ -103,6 +103,6 @@ def test_a_graph_has_an_arrow_for_each_direction_and_links_of_nodes() -> None:
     ]
     picture = network("Graph", nodes, {("a", "<b>"): 5, ("<b>", "a"): 1})
     assert {*marks(picture, "path")} == {"a → <b>: 5 links", "<b> → a: 1 links"}
-    assert [*marks(picture, "circle")] == ["a: leave out", "<b>: show"]
+    assert [*marks(picture, "g")] == ["a: leave out", "<b>: show"]
     assert 'href="?uri=a&amp;b=c"' in picture.inline
     assert "href" not in picture.file("source")

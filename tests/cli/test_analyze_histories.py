@@ -154,7 +154,7 @@ def test_an_answer_without_results_says_why(
         pytest.param(("decay", "--site", "mailto:x"), "--site", id="site without host"),
         pytest.param(
             ("decay", "--by", "1999,2011"),
-            "windows 1999, 2011: nothing was captured in them",
+            "windows 1999, 2011: there are no captures in them",
             id="cohorts outside",
         ),
         pytest.param(("path", OPENING, OPENING), "the same page", id="same page"),

@@ -1,11 +1,16 @@
-"""The numbers of words and hosts as the views of a page show them, to compare with questions."""
+"""Numbers as the views of a page show them, to compare with those of questions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.chronicles import answer_chronicle
+from arclink.access.differences import Change, DiffQuery, answer_diff
 from arclink.access.groups import Budget
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.texts import printable
+from arclink.model import Span, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
@@ -56,3 +61,30 @@ def page_numbers(store: Answers, uri: str, selection: dict[str, str], is_externa
             counts.last.timestamp,
         )
     return found
+
+
+def check_changes(store: Answers, rows: Sequence[Mapping[str, Any]], kinds: str) -> int:
+    """Compare the links of changed pages with `diff`; return the number of pages with changes.
+
+    `diff` compares what all variants of a page show, and the question the newest captures of any:
+    so only pages with one variant are compared.
+    """
+    compared = 0
+    for row in rows:
+        if row["first"] is None:
+            assert row["added"] is row["removed"] is None
+            continue
+        surt = surt_of(UriR(row["name"]))
+        until = Span(last=Timestamp(row["last"]))
+        if len({one.original for one in store.mementos(surt, until)}) > 1:
+            continue
+        given = [("uri", row["name"]), ("kinds", kinds), ("direction", "out"), ("limit", "0")]
+        query = DiffQuery.from_parameters([*given, ("from", row["first"]), ("to", row["last"])])
+        totals = answer_diff(store, query).totals[Direction.OUT]
+        assert (row["added"], row["removed"], totals[Change.UNKNOWN]) == (
+            totals[Change.ADDED],
+            totals[Change.REMOVED],
+            0,
+        ), row
+        compared += row["changes"] > 0
+    return compared

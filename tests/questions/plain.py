@@ -27,6 +27,12 @@ Row = tuple[Any, ...]
 _TIMELESS = ("vanished", "find", "begin", "changed", "near")
 """Questions whose rows have no period."""
 
+
+def makes_sense(name: str, scope: str) -> bool:
+    """Return whether a question can be asked in a scope."""
+    return scope != "archive" or not QUESTIONS[name].needs_address
+
+
 _DIGITS = {"year": 4, "month": 6, "day": 8}
 _NAVIGATION = {"a@href", "http@location"}
 """The kinds of the tests that count if nothing else is asked for."""
@@ -605,17 +611,32 @@ def _new_lost(asked: Plain) -> Rows:
     return [(*row[:2], row[2][:4]) for row in _ordered(rows, 4)]
 
 
-def _changed(asked: Plain) -> Rows:
+def _compared(asked: Plain) -> Iterator[tuple[int, str | None, str, dict[str, list[Capture]]]]:
+    """Yield the pages with a later capture: number, both times, and captures by time."""
     pages: dict[tuple[int, str], dict[str, list[Capture]]] = defaultdict(lambda: defaultdict(list))
     for one in asked.archive.captures:
         if one.is_known and one.time <= asked.end:
             for number in asked.parts_of(one.page):
                 pages[number, one.page.surt][one.time].append(one)
+    for (number, _), times in pages.items():
+        earlier = [time for time in times if time <= asked.begin]
+        first = max(earlier, default=None) if asked.begin else min(times)
+        if first != max(times):
+            yield number, first, max(times), times
 
-    def targets(number: int, captures: Iterable[Capture]) -> set[str]:
+
+def unchanged_pages(asked: Plain) -> int:
+    """Return the number of pages that were compared at two times and do not differ."""
+    return sum(1 for _ in _compared(asked)) - len(_changed(asked))
+
+
+def _changed(asked: Plain) -> Rows:
+    def links_of(
+        number: int, captures: Iterable[Capture]
+    ) -> set[tuple[str, tuple[str, str, str | None]]]:
         return {
-            target.surt
-            for one, target, _ in asked.seen(captures)
+            (target.uri, label)
+            for one, target, label in asked.seen(captures)
             if asked.is_outside(number, one.page, target, target)
         }
 
@@ -624,15 +645,10 @@ def _changed(asked: Plain) -> Rows:
         return max(values) if values else None
 
     rows = []
-    for (number, _), times in pages.items():
-        earlier = [time for time in times if time <= asked.begin]
-        first = max(earlier, default=None) if asked.begin else min(times)
-        last = max(times)
-        if first == last:
-            continue
+    for number, first, last, times in _compared(asked):
         name = min(one.page.uri for some in times.values() for one in some)
         before, after = times[first] if first else [], times[last]
-        old, new = targets(number, before), targets(number, after)
+        old, new = links_of(number, before), links_of(number, after)
         values = [of(side, of_it) for of_it in ("status", "title") for side in (after, before)]
         sums = [{one.payload for one in side} - {None} for side in (before, after)]
         differs = {
@@ -880,6 +896,10 @@ def _vanished(asked: Plain) -> Rows:
             row = (
                 min(one.page.uri for one in captures),
                 "error" if since else "not captured again",
+                _newest(
+                    (one for one in captures if one.record_type != "revisit" and not one.is_error),
+                    "mime",
+                ),
                 _newest(captures, "status"),
                 last,
                 since,
@@ -888,7 +908,8 @@ def _vanished(asked: Plain) -> Rows:
             )
             rows.append((number, "", row))
     rows.sort(key=lambda row: row[2][0])
-    rows.sort(key=lambda row: row[2][3], reverse=True)
+    rows.sort(key=lambda row: row[2][4], reverse=True)
+    rows.sort(key=lambda row: row[2][2] not in ("text/html", "application/xhtml+xml"))
     return sorted(rows, key=lambda row: row[0])
 
 

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ import arclink
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.kinds import ALL_KINDS
 from arclink.cli.main import group
+from arclink.errors import UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.questions.asking import ask, key_of
@@ -35,7 +38,7 @@ from arclink.store.protocols import Scans, Takedown
 from arclink.subsets.opener import narrowed
 from tests.access.sqlite_pages import load_pages
 from tests.questions.archive import NEWS, ORG, PAGES
-from tests.questions.plain import Archive, Plain, Row
+from tests.questions.plain import Archive, Plain, Row, makes_sense
 from tests.service.conftest import client_of
 from tests.store.memory_store import MemoryStore
 
@@ -109,8 +112,9 @@ def _texts(row: Row, *, is_iso: bool) -> Row:
     )
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    ("name", "scope"), [asked for asked in product(QUESTIONS, SCOPES) if makes_sense(*asked)]
+)
 def test_an_answer_is_the_same_in_python_on_the_command_line_and_over_http(
     path: Path, graph: LinkGraph, client: FlaskClient, archive: Archive, name: str, scope: str
 ) -> None:
@@ -129,6 +133,25 @@ def test_an_answer_is_the_same_in_python_on_the_command_line_and_over_http(
     assert of_command["rows"] == of_python
     assert of_service == of_command
     assert (of_service["scope"], of_service["total"]) == (scope, len(expected))
+
+
+@pytest.mark.parametrize("name", ["near", "linked-with"])
+def test_a_question_that_needs_an_address_says_so(
+    path: Path, graph: LinkGraph, client: FlaskClient, name: str
+) -> None:
+    why = f"an address: {name} is not about the whole archive"
+    with pytest.raises(UsageError, match=why):
+        graph.ask(name)
+    called = CliRunner().invoke(group, ["ask", name, "--store", str(path)])
+    assert isinstance(called.exception, UsageError)
+    assert why in str(called.exception)
+    answer = client.get(f"/ask/{name}")
+    assert answer.status_code == HTTPStatus.BAD_REQUEST
+    assert why in answer.get_json()["detail"]
+    page = client.get("/", query_string={"ask": name}, headers={"Accept": "text/html"})
+    assert page.status_code == HTTPStatus.BAD_REQUEST
+    assert why in page.text
+    assert f"ask={name}" not in client.get("/?ask=words", headers={"Accept": "text/html"}).text
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -200,6 +223,8 @@ def test_what_is_hidden_is_in_no_answer(
     with hide(where) as store, ShownRelations(str(where), store) as shown:
         for name in QUESTIONS:
             for scope in SCOPES:
+                if not makes_sense(name, scope):
+                    continue
                 with shown.apart() as database:
                     query = AskQuery.from_parameters([*given_of(scope), ("limit", "0")], name=name)
                     answer = ask(database, query)

@@ -12,7 +12,7 @@ from arclink.linkgraph import LinkGraph
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.demos import Demos
-from tests.questions.on_pages import SELECTIONS, page_numbers
+from tests.questions.on_pages import SELECTIONS, check_changes, page_numbers
 
 YEAR = "2015"
 SITE = "flink.apache.org"
@@ -132,3 +132,10 @@ def test_a_page_shows_the_numbers_of_its_questions(
         for row in graph.ask(question, uri, **given).table.to_pylist()
     }
     assert page_numbers(graph.store, uri, selection, is_external) == found
+
+
+@pytest.mark.parametrize("kinds", ["navigation", "all"])
+def test_links_of_changed_pages_are_those_of_diff(graph: LinkGraph, kinds: str) -> None:
+    answer = graph.ask("changed", f"*.{SITE}", kinds=kinds)
+    assert check_changes(graph.store, answer.table.to_pylist(), kinds) > 20
+    assert answer.unchanged

@@ -163,7 +163,7 @@ def test_what_was_never_captured_is_a_404(client: FlaskClient) -> None:
     response = client.get(f"/web/{T1}id_/http://never.example/")
     assert response.status_code == 404
     assert "Memento-Datetime" not in response.headers
-    assert "Not captured" in response.get_json()["detail"]
+    assert "no capture to show" in response.get_json()["detail"]
 
 
 def test_rows_of_captures(client: FlaskClient) -> None:

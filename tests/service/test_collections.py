@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlencode
@@ -28,6 +29,7 @@ from arclink.service.settings import Settings
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.sqlite_pages import load_pages
+from tests.captures.archives import Record, build, write_warc
 from tests.service.conftest import PAGES, T1, T2, A, B
 from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
@@ -201,8 +203,8 @@ def test_a_card_without_tables_shows_what_the_store_knows_and_makes_none(tmp_pat
         pytest.param(
             B,
             [
-                ["not captured", "Links to it: 1"],
-                ["not captured", "Links to it: 1"],
+                ["no captures to show", "Links to it: 1"],
+                ["no captures to show", "Links to it: 1"],
                 ["Unknown. It is empty"],
             ],
             "/olympics/?uri=http%3A%2F%2Fb.example%2F",
@@ -211,8 +213,8 @@ def test_a_card_without_tables_shows_what_the_store_knows_and_makes_none(tmp_pat
         pytest.param(
             "*.b.example",
             [
-                ["not captured", "Hosts that link to it: 1"],
-                ["not captured", "Hosts that link to it: 1"],
+                ["no captures to show", "Hosts that link to it: 1"],
+                ["no captures to show", "Hosts that link to it: 1"],
                 ["Unknown. It is empty"],
             ],
             "/olympics/?uri=%2A.b.example",
@@ -383,3 +385,39 @@ def test_serve_names_each_collection_and_answers_for_it(tmp_path: Path) -> None:
         assert process.wait(20) == 0
     assert serving.startswith("Serving olympics, iraq at http://127.0.0.1:")
     assert [answer["outlinks"][0]["text"] for answer in answers] == ["Games", "News"]
+
+
+def _store_of_wacz(folder: Path, name: str, title: str) -> str:
+    record = Record(f"http://{name}.example/", T1, b"<p>text")
+    warc = write_warc(folder / name / "data.warc.gz", [record])
+    wacz = folder / f"{name}.wacz"
+    with zipfile.ZipFile(wacz, "w") as made:
+        made.write(warc, "archive/data.warc.gz")
+        made.writestr("datapackage.json", json.dumps({"title": title, "description": "Crawled."}))
+    return str(build(folder / name, [wacz]))
+
+
+def test_a_collection_has_the_title_of_its_wacz_unless_another_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = {name: _store_of_wacz(tmp_path, name, f"All of {name}") for name in ("one", "two")}
+    plain = tmp_path / "plain.db"
+    load_pages(plain, tmp_path / "graph", [PAGES])
+    settings: list[Settings] = []
+    monkeypatch.setattr("arclink.service.server.serve", lambda *all_, **_: settings.append(all_[5]))
+
+    def served(*words: str) -> Settings:
+        done = CliRunner().invoke(group, ["serve", *words], catch_exceptions=False)
+        assert done.exit_code == 0
+        return settings.pop()
+
+    given = [f"--store={name}={path}" for name, path in {**stores, "plain": str(plain)}.items()]
+    titles = {"one": "All of one", "two": "All of two", "plain": ""}
+    assert served(*given).titles == titles
+    assert served(*given).descriptions == {"one": "Crawled.", "two": "Crawled.", "plain": ""}
+    named = served(*given, "--title=two=Other", "--title=Of all", "--description=one=Mine")
+    assert (named.title, named.titles) == ("Of all", {**titles, "two": "Other"})
+    assert named.descriptions == {"one": "Mine", "two": "Crawled.", "plain": ""}
+    assert served("--store", stores["one"]).title == "All of one"
+    assert served("--store", stores["one"], "--title", "Mine").title == "Mine"
+    assert served("--store", str(tmp_path / "missing.db")).title == ""

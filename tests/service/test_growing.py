@@ -1,7 +1,9 @@
 """The graph that grows by addresses, and its file for Gephi."""
 
 import io
+import json
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import networkx
@@ -61,15 +63,129 @@ def test_a_click_adds_the_neighbours_of_a_node_and_another_one_leaves_them_out(
 ) -> None:
     first = page(web, f"?uri={A}&scope=host&ask=host-links&from=2009")
     href = nodes(first)["b.example"]
-    assert parse_qs(urlsplit(href).query)["uri"] == [A, B]
+    given = parse_qs(urlsplit(href).query)
+    assert (given["uri"], given["open"]) == ([A], ["b.example"])
     assert "from=2009" in href
     second = page(web, href)
     assert {*nodes(second)} == {"a.example", "b.example", "c.example", "d.example"}
-    assert len(second.css(".node-of-graph circle.out")) == 2
-    third = page(web, nodes(second)["a.example"])
-    assert {*nodes(third)} == {"a.example", "b.example", "c.example", "d.example"}
-    assert len(third.css(".node-of-graph circle.out")) == 1
-    assert words(third.css_first("h1")) == "b.example"
+    assert len(second.css(".node-of-graph.is-open")) == 2
+    assert len(second.css("svg.drawn .ring-of-asked")) == 1
+    third = page(web, nodes(second)["b.example"])
+    assert {*nodes(third)} == {*nodes(first)}
+    assert [words(third.css_first("h1"))] * 2 == [
+        words(one.css_first("h1")) for one in (first, second)
+    ]
+
+
+def test_the_graph_of_the_archive_grows_in_place(web: FlaskClient) -> None:
+    first = page(web, "?ask=host-links&neighbours=1")
+    assert {*nodes(first)} == {"a.example", "b.example"}
+    second = page(web, nodes(first)["b.example"].replace("neighbours=1", "neighbours=3"))
+    assert {*nodes(second)} == {"a.example", "b.example", "c.example", "d.example"}
+    assert "b.example → c.example: 1 links" in {words(node) for node in second.css(".arrow title")}
+
+
+def test_each_node_leads_to_its_own_graph_and_to_the_page_about_it(web: FlaskClient) -> None:
+    shown = page(web, "?ask=host-links")
+    rows = shown.css(".nodes tbody tr")
+    assert {row.attributes["data-node"] for row in rows} == {*nodes(shown)}
+    for row in rows:
+        name = row.attributes["data-node"]
+        own, about = [link.attributes["href"] or "" for link in row.css("td.look a")]
+        assert words(page(web, about).css_first("h1")) == name
+        assert name in nodes(page(web, own))
+
+
+def test_the_hosts_of_a_site_stand_out() -> None:
+    pages = [
+        Page("http://www.a.example/", "20090101000000", [link(B, "b")]),
+        Page(
+            "http://m.a.example/",
+            "20090101000000",
+            [link(B, "b"), link("http://a-b.example/", "x")],
+        ),
+    ]
+    shown = page(client_of(lambda: MemoryStore(pages)), "?uri=*.a.example&ask=host-links")
+    about = [node["name"] for node in data_of(shown)["nodes"] if node["is_about"]]
+    assert {*about} == {"a.example", "m.a.example"}
+    assert len(shown.css("svg.drawn .ring-of-asked")) == 2
+    assert words(shown).count("the graph is about it") == 2
+
+
+def test_nodes_say_whether_they_were_captured() -> None:
+    unread = Page(C, "20100101000000", None)
+    client = client_of(lambda: MemoryStore([WEB[0], WEB[1], unread]))
+    shown = page(client, "?ask=host-links")
+    rows = shown.css(".nodes tbody tr")
+    assert {row.attributes["data-node"]: words(row.css("td")[2]) for row in rows} == {
+        "a.example": "captured 1 time, 1 Jan 2009",
+        "b.example": "captured 1 time, 1 Feb 2009",
+        "c.example": "captured 1 time, 1 Jan 2010, its links are unknown",
+        "d.example": "not captured, in the captures that were read",
+    }
+    marks = {
+        words(node.css_first("text")): (len(node.css("circle.ring")), len(node.css("circle")))
+        for node in shown.css(".node-of-graph")
+    }
+    assert marks == {
+        "a.example": (0, 1),
+        "b.example": (0, 1),
+        "c.example": (1, 2),
+        "d.example": (1, 1),
+    }
+
+
+def test_a_name_that_is_no_node_is_refused(web: FlaskClient) -> None:
+    answer = web.get("/?ask=host-links&level=uri&open=http://%20/")
+    assert answer.status_code == HTTPStatus.BAD_REQUEST
+    assert web.get("/?ask=linkers&open=a.example").status_code == HTTPStatus.BAD_REQUEST
+
+
+def data_of(shown: LexborHTMLParser) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(shown.css("#graph-data")[0].text())
+    return found
+
+
+def test_the_data_for_the_script_is_the_picture(web: FlaskClient) -> None:
+    shown = page(web, f"?uri={A}&scope=host&ask=host-links&open=b.example")
+    data = data_of(shown)
+    assert {node["name"]: node["grow"] or node["page"] for node in data["nodes"]} == nodes(shown)
+    assert {
+        f"{one['source']} → {one['target']}: {one['links']} links" for one in data["links"]
+    } == {words(node) for node in shown.css(".arrow title")}
+    (known,) = (node for node in data["nodes"] if node["name"] == "b.example")
+    assert (known["kind"], known["shown"], known["known"]) == ("open", 3, 3)
+
+
+def test_no_name_ends_the_data_for_the_script() -> None:
+    evil = "http://e.example/</script><script>alert(1)</script>"
+    client = client_of(lambda: MemoryStore([Page(A, "20090101000000", [link(evil, "e")])]))
+    shown = page(client, "?ask=host-links&level=uri")
+    assert "alert(1)" in data_of(shown)["nodes"][1]["name"]
+    assert not any("alert" in (script.text() or "") for script in shown.css("script:not([type])"))
+
+
+def test_nodes_keep_about_their_places_when_the_graph_grows() -> None:
+    """Of a ring of hosts, of which one more has neighbours of its own."""
+    ring = [f"http://r{number}.example/" for number in range(10)]
+    pages = [
+        Page(one, "20090101000000", [link(other, "next"), link(A, "a")])
+        for one, other in zip(ring, [*ring[1:], ring[0]], strict=True)
+    ]
+    more = [link(f"http://m{number}.example/", "m") for number in range(5)]
+    pages.append(Page(B, "20090101000000", [link(ring[0], "r"), link(A, "a"), *more]))
+    client = client_of(lambda: MemoryStore(pages))
+    before, after = (
+        {node["name"]: (node["x"], node["y"]) for node in data_of(page(client, query))["nodes"]}
+        for query in (
+            f"?uri={A}&scope=host&ask=host-links",
+            f"?uri={A}&scope=host&ask=host-links&open=b.example",
+        )
+    )
+    assert len(after) == len(before) + 5
+    order = [sorted(before, key=lambda name: places[name][0]) for places in (before, after)]
+    moved = [abs(order[0].index(name) - order[1].index(name)) for name in before]
+    assert sum(moved) / len(moved) <= 2
 
 
 @pytest.mark.parametrize(
@@ -80,9 +196,8 @@ def test_every_node_leads_on(web: FlaskClient, query: str) -> None:
     shown = page(web, query)
     assert len(nodes(shown)) >= 3
     for name, href in nodes(shown).items():
-        assert name.removeprefix("http://").rstrip("/") in nodes(page(web, href)) or name in nodes(
-            page(web, href)
-        )
+        leads = page(web, href)
+        assert name in nodes(leads) or words(leads.css_first("h1")) == name
 
 
 def test_the_pages_of_a_graph_are_their_variants(web: FlaskClient) -> None:
@@ -93,12 +208,14 @@ def test_the_pages_of_a_graph_are_their_variants(web: FlaskClient) -> None:
 
 
 def test_a_graph_is_bounded_and_says_what_is_left_out(
-    web: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    web: FlaskClient,
 ) -> None:
-    monkeypatch.setattr(growing, "_NEIGHBOURS", 1)
-    shown = page(web, f"?uri={B}&scope=host&ask=host-links")
+    shown = page(web, f"?uri={B}&scope=host&ask=host-links&neighbours=1")
     assert len(nodes(shown)) == 2
     assert "2 other neighbours are left out" in words(shown)
+    assert "1 of 3 neighbours shown" in words(shown)
+    (more,) = (one for one in shown.css("a.grow") if words(one) == "show more of them")
+    assert len(nodes(page(web, more.attributes["href"] or ""))) == 3
 
 
 def test_the_file_for_gephi_is_what_is_shown(web: FlaskClient) -> None:

@@ -160,7 +160,7 @@ def test_a_uri_that_was_never_captured_has_no_timemap(client: FlaskClient) -> No
     for form in ("link", "json"):
         response = client.get(f"/timemap/{form}/http://never.example/")
         assert response.status_code == 404
-        assert "Not captured" in response.get_json()["detail"]
+        assert "no capture to show" in response.get_json()["detail"]
         after = client.get(f"/timemap/{form}/20990101000000/{A}")
         assert after.status_code == 200
 

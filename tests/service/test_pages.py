@@ -306,18 +306,23 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
 @pytest.mark.parametrize(
     ("query", "status", "says"),
     [
-        pytest.param("?uri=nobody.example", 200, "Not captured.", id="not captured"),
+        pytest.param(
+            "?uri=nobody.example",
+            200,
+            "No captures to show, and no links to it.",
+            id="not captured",
+        ),
         pytest.param("?uri=nobody.example", 200, "This page is unknown", id="not known"),
         pytest.param(
             "?uri=x.example/a|b",
             200,
-            "Not captured. The links on this page are unknown",
+            "No captures to show. The links on this page are unknown",
             id="linked to only",
         ),
         pytest.param(
             "?uri=x.example/a|b&view=links",
             200,
-            "Not captured. The graph has no memento of this page",
+            "No captures to show. The links of this page are unknown",
             id="no outlinks known",
         ),
         pytest.param(
@@ -329,17 +334,19 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         pytest.param(
             "?uri=x.example/a|b&view=places",
             200,
-            "Not captured, so the links on it are unknown",
+            "No captures to show, so the links on it are unknown",
             id="hosts of one not captured",
         ),
-        pytest.param("?uri=x.example/a|b&view=captures", 200, "Not captured.", id="no captures"),
         pytest.param(
-            f"?uri={A}&at=2008", 200, "Not captured by then.", id="before the first capture"
+            "?uri=x.example/a|b&view=captures", 200, "No captures to show.", id="no captures"
+        ),
+        pytest.param(
+            f"?uri={A}&at=2008", 200, "No captures to show by then.", id="before the first capture"
         ),
         pytest.param(
             f"?uri={A}&from=2008&to=2008",
             200,
-            "Not captured in this range.",
+            "No captures to show in this range.",
             id="no capture in range",
         ),
         pytest.param(
@@ -369,7 +376,7 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         pytest.param(
             "?uri=http://c.example/%3Fq=1%26r=2&view=changes&from=2008&to=2010",
             200,
-            "Not captured by then",
+            "No captures to show by then",
             id="diff of not captured",
         ),
         pytest.param(f"?uri={A}&from=never", 400, "from: expected 1 to 14 digits", id="no time"),
@@ -448,7 +455,7 @@ def test_the_page_about_a_missing_store_keeps_the_query() -> None:
         ("/nothing", 404, "There is nothing at this address"),
         ("/linkQuery", 400, "uri"),
         (f"/linkQuery?uri={A}&at=never", 400, "at: 'never' is not allowed"),
-        ("/timemap/link/http://never.example/", 404, "Not captured"),
+        ("/timemap/link/http://never.example/", 404, "no capture to show"),
         (f"/linkQuery?uri={A}{'x' * 200_000}", 414, "Query too long"),
     ],
     ids=["path", "no uri", "wrong time", "never captured", "long"],
@@ -512,8 +519,8 @@ def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_
     assert figure is not None
     gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
     assert gaps == [
-        "2 Jan 2010 to 19 Jan 2010: not captured",
-        "21 Jan 2010 to 20 Feb 2010: not captured",
+        "2 Jan 2010 to 19 Jan 2010: no captures to show",
+        "21 Jan 2010 to 20 Feb 2010: no captures to show",
     ]
     assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
 
@@ -527,7 +534,7 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         words(gap)
         for gap in figure.css_first("svg[role=img]").css("rect.gap")  # type: ignore[union-attr]
     ]
-    assert unknown == "Feb 2010 to Mar 2011: no page was captured"
+    assert unknown == "Feb 2010 to Mar 2011: no captures to show"
     for panel in ("who", "words"):
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
             assert len(row.css("rect.gap")) == 1

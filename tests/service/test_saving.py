@@ -87,6 +87,21 @@ def test_every_table_has_buttons(client: FlaskClient) -> None:
             assert section.attributes.get("id") != "view" or "ask=" in query, query
 
 
+def test_only_rows_that_are_pages_are_offered_to_crawlers(client: FlaskClient) -> None:
+    for query, is_offered in (
+        ("?ask=broken", True),
+        ("?ask=most-linked&by=year", True),
+        ("?ask=broken&level=host", False),
+        ("?ask=words", False),
+    ):
+        seeds = [one for one in hrefs(page(client, query), ".save a") if "format=seeds" in one]
+        assert bool(seeds) == is_offered, query
+        for address in seeds:
+            answer = client.get(f"/{address}")
+            assert answer.content_type.startswith("text/plain")
+            assert all(line.startswith("http") for line in answer.text.splitlines())
+
+
 def test_a_picture_says_where_it_is_from(client: FlaskClient) -> None:
     data = client.get(f"/?uri={A}&view=glance&picture=hosts-in").get_data(as_text=True)
     assert "ArcLink · http://localhost/?uri=" in data

@@ -76,7 +76,7 @@ def test_a_capture_without_text_says_why(client: FlaskClient) -> None:
     assert "This capture is no text." in page
     assert "their texts cannot be compared" in page
     before = words(shown(client, f"uri={A}&from=1999&to={T2}").css_first("main"))
-    assert "The page was not captured by then." in before
+    assert "There are no captures by then to show." in before
 
 
 def test_a_missing_archive_file_is_named_and_comes_back(tmp_path: Path) -> None:

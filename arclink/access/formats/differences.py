@@ -123,7 +123,7 @@ def _in_force(found: Iterable[InForceThen], replay: ReplayPrefix) -> list[Mappin
 
 def _lines_of(time: Timestamp, found: tuple[InForceThen, ...]) -> Iterable[str]:
     if not found:
-        yield f"At {date_and_time(time)}: not captured by then, so its outlinks are unknown."
+        yield f"At {date_and_time(time)}: no captures by then to show, so its outlinks are unknown."
     for one in found:
         memento = one.memento
         status_and_state = f"status {printable(memento.status)}, {one.state.value}"

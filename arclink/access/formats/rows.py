@@ -10,7 +10,6 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ from arclink.access.declarations import Parameter, named
 from arclink.access.formats.parquet import PARQUET, parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
+from arclink.portions import portions
 
 Row = Mapping[str, object]
 """Values by column, cleaned for writing.
@@ -123,8 +123,7 @@ def _write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
 
 def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
     """Yield CSV (RFC 4180): a header, and the rows as they come; UTF-8, lines end with CR LF."""
-    rest = iter(rows)
-    return csv_of_parts(columns, iter(lambda: list(islice(rest, _ROWS_AT_ONCE)), []))
+    return csv_of_parts(columns, portions(rows, _ROWS_AT_ONCE))
 
 
 def csv_of_parts(

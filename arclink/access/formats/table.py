@@ -3,15 +3,13 @@
 Widths are counted in terminal cells, so that columns stay aligned with Chinese and combining
 characters. A text with right-to-left letters is enclosed in Unicode isolates: it reads right to
 left, and the texts next to it keep their places. Characters that control the terminal or change the
-writing direction of the line are removed or replaced. URIs are in the last column. In a file or a
-pipe they are complete; on a terminal, lines have its width, and texts and URIs are cut in the
-middle.
+writing direction of the line are removed or replaced. In a file or a pipe, texts are complete. On a
+terminal, lines have its width: long texts are cut, URIs in the middle.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from rich.cells import cell_len, set_cell_size
 
@@ -23,7 +21,8 @@ from arclink.access.texts import counted, printable, printable_uri
 from arclink.model import ALL_TIME, Timestamp
 from arclink.terminal import shown_width
 
-_TEXT_CELLS = 40
+_MOST_PADDED = 80
+"""Cells of the widest column in a file or a pipe: longer texts move what is to their right."""
 _LEAST_CELLS = 11
 """Cells that a column keeps on a narrow terminal: a date, or the beginning of a text."""
 _LEAST_CELLS_OF_URI = 30
@@ -50,48 +49,62 @@ def date_and_time(timestamp: Timestamp) -> str:
     return f"{year}-{month}-{day} {hour}:{minute}:{second}"
 
 
-def cell(text: str, width: int) -> str:
-    """Return ``text`` in ``width`` terminal cells: truncated with an ellipsis, or padded."""
-    text = _DIRECTION_MARKS.sub("", printable(text))
-    if cell_len(text) > width:
+def cell(text: str, width: int, *, is_cut: bool = True) -> str:
+    """Return a text in ``width`` terminal cells: padded, or truncated if ``is_cut``."""
+    text = _without_marks(text)
+    if is_cut and "://" in text:
+        text = cut_in_the_middle(text, width)
+    elif is_cut and cell_len(text) > width:
         text = set_cell_size(text, width - 1).rstrip() + "…"
-    filling = " " * (width - cell_len(text))
-    return (f"{_ISOLATE}{text}{_POP}" if _has_right_to_left(text) else text) + filling
+    return _isolated(text) + " " * (width - cell_len(text))
 
 
-def columns(
-    head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = _TEXT_CELLS
-) -> Iterator[str]:
-    """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts the last column."""
+def safe_text(text: str) -> str:
+    """Return a text that changes neither a terminal nor the writing direction of its line."""
+    return _isolated(_without_marks(text))
+
+
+def _without_marks(text: str) -> str:
+    return _DIRECTION_MARKS.sub("", printable(text))
+
+
+def _isolated(text: str) -> str:
+    return f"{_ISOLATE}{text}{_POP}" if _has_right_to_left(text) else text
+
+
+def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts texts, to its width."""
     with_head = [head, *rows]
     widths = [
-        min(widest, max(cell_len(printable(row[column])) for row in with_head))
-        for column in range(len(head) - 1)
+        max(cell_len(printable(row[column])) for row in with_head) for column in range(len(head))
     ]
-    room = None
-    if (width := shown_width.get()) is not None:
-        longest = max(cell_len(printable(row[-1])) for row in with_head)
-        room = _make_room(widths, min(longest, _LEAST_CELLS_OF_URI), width - 2 * len(widths))
+    width = shown_width.get()
+    if width is None:
+        widths = [min(cells, _MOST_PADDED) for cells in widths]
+    else:
+        _make_room(widths, width - 2 * (len(head) - 1))
     for row in with_head:
-        cells = (cell(text, width) for text, width in zip(row, widths, strict=False))
-        last = _DIRECTION_MARKS.sub("", printable(row[-1]))
-        last = last if room is None else cut_in_the_middle(last, room)
-        yield "  ".join(
-            chain(cells, (f"{_ISOLATE}{last}{_POP}" if _has_right_to_left(last) else last,))
-        ).rstrip()
+        cells = [
+            cell(text, cells, is_cut=width is not None)
+            for text, cells in zip(row[:-1], widths, strict=False)
+        ]
+        last = _without_marks(row[-1])
+        last = last if width is None else cut_in_the_middle(last, widths[-1])
+        yield "  ".join((*cells, _isolated(last))).rstrip()
 
 
-def _make_room(widths: list[int], least: int, width: int) -> int:
-    """Return the cells of the last column; take some from the widest ones, if it has too few.
+def _make_room(widths: list[int], width: int) -> None:
+    """Take cells from the widest columns until a line has ``width``, without those between columns.
 
-    Args:
-        widths: Cells of the columns before it; changed.
-        least: Cells that the last column should have.
-        width: Cells of the terminal, without those between columns.
+    The last column, with a URI, keeps some more than the others.
     """
-    while width - sum(widths) < least and max(widths, default=0) > _LEAST_CELLS:
-        widths[widths.index(max(widths))] -= 1
-    return max(width - sum(widths), _LEAST_CELLS)
+    least = [_LEAST_CELLS] * (len(widths) - 1) + [_LEAST_CELLS_OF_URI]
+    while sum(widths) > width:
+        extra = [cells if cells > few else 0 for cells, few in zip(widths, least, strict=True)]
+        if not any(extra):
+            widths[-1] = max(width - sum(widths[:-1]), _LEAST_CELLS)
+            return
+        widths[extra.index(max(extra))] -= 1
 
 
 def cut_in_the_middle(text: str, width: int) -> str:
@@ -179,7 +192,7 @@ def _by_name(refused: tuple[Refused, int]) -> str:
 def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that distinguishes "not captured", "not read" and "no links"."""
     if mementos.first is None or mementos.last is None:
-        return "Not captured: the graph has no memento of it, so its outlinks are unknown."
+        return "There are no captures of it to show, so its outlinks are unknown."
     line = (
         f"{counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
         f"{date_and_time(mementos.last)}"
@@ -245,7 +258,7 @@ def unknown_inlinks(query: LinkQuery) -> str:
     """Return that inlinks are unknown because there is no capture at the time of the query."""
     when = "yet" if query.span == ALL_TIME else "at that time"
     when = when if query.at is None else "by then"
-    return f"unknown: no page was captured {when}"
+    return f"unknown: there are no captures to show {when}"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:

@@ -65,5 +65,5 @@ def command(given: Given) -> None:
     click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
     click.echo(f"links of a node: {law_in_words(whole.outward.law)}")
     if empty := [one.window for one in found if not one.nodes]:
-        click.echo(f"nothing was captured in {shorten(empty)}")
+        click.echo(f"there are no captures in {shorten(empty)}")
     click.echo(f"page: {page}\ntable: {table}\ndegrees: {degrees}")

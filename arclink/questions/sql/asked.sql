@@ -22,6 +22,14 @@ CREATE OR REPLACE TEMP MACRO is_asked_time(timestamp) AS
 -- What is compared is the newest of all captures by then.
 CREATE OR REPLACE TEMP MACRO is_read_time(timestamp) AS timestamp <= getvariable('until');
 
+CREATE OR REPLACE TEMP MACRO is_html(mime) AS mime IN ('text/html', 'application/xhtml+xml');
+
+-- Of the times of a page's captures, the earlier one that is compared; null if it is not known.
+CREATE OR REPLACE TEMP MACRO earlier_time(timestamp) AS CASE
+    WHEN getvariable('is_from') THEN max(timestamp) FILTER (timestamp <= getvariable('since'))
+    ELSE min(timestamp)
+END;
+
 CREATE OR REPLACE TEMP MACRO has_words(text) AS
     text IS NOT NULL AND coalesce(list_bool_and(list_transform(
         getvariable('words'), lambda word: contains(lower(text), word)

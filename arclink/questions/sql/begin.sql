@@ -1,8 +1,7 @@
 -- Pages that a person would read, the one of each host that most hosts link to first, then the second
 -- one of each host, and so on: so the first rows are about different hosts.
 CREATE OR REPLACE TEMP MACRO is_for_readers(content, status, mime) AS
-    content IS NOT NULL AND status BETWEEN 200 AND 299
-    AND mime IN ('text/html', 'application/xhtml+xml');
+    content IS NOT NULL AND status BETWEEN 200 AND 299 AND is_html(mime);
 
 CREATE OR REPLACE TEMP TABLE linking (number INTEGER, surt VARCHAR, hosts BIGINT, pages BIGINT);
 

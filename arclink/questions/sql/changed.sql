@@ -1,15 +1,12 @@
 -- The state of a page at a time is its newest capture by then whose links are known; if captures of
--- one second differ, it is all of them. A link is a page and a target.
+-- one second differ, it is all of them. A link is a page, target, kind, text and rel, as in `diff`.
 WITH known AS MATERIALIZED (
     FROM of_part WHERE is_read_time(timestamp) AND is_known(content, status)
 ),
 page AS (
     SELECT
         number, surt, min(uri) AS name,
-        CASE
-            WHEN getvariable('is_from') THEN max(timestamp) FILTER (timestamp <= getvariable('since'))
-            ELSE min(timestamp)
-        END AS first,
+        earlier_time(timestamp) AS first,
         max(timestamp) AS last
     FROM known
     GROUP BY number, surt
@@ -52,7 +49,7 @@ link AS (
         WHERE first IS NOT NULL AND is_to_outside(
             target_surt, host, domain, target_host, target_domain, part_first, part_last
         )
-        GROUP BY number, surt, target_surt
+        GROUP BY number, surt, target, kind, text, rel
     )
     GROUP BY number, surt
 )

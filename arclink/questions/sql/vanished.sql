@@ -1,12 +1,16 @@
 -- A page was there if a capture has no error. It vanished if a later capture is an error; or if it
--- is not in later periods, although pages of its host were captured in these.
+-- is not in later periods, although pages of its host were captured in these. HTML comes first: a reader looks for pages, not for their images and styles.
 WITH asked AS (FROM of_part WHERE is_asked_time(timestamp)),
 page AS (
     SELECT
         number, surt, host, min(uri) AS name, count(*) AS captures,
         max(timestamp) FILTER (NOT coalesce(status >= 400, false)) AS last,
         max(timestamp) AS last_capture,
-        newest(timestamp, status)::SMALLINT AS status
+        newest(timestamp, status)::SMALLINT AS status,
+        newest(timestamp, CASE
+            WHEN record_type IS DISTINCT FROM 'revisit' AND NOT coalesce(status >= 400, false)
+                THEN mime
+        END) AS mime
     FROM asked
     GROUP BY number, surt, host
 ),
@@ -25,8 +29,8 @@ host AS (
 SELECT
     number, name,
     CASE WHEN since IS NOT NULL THEN 'error' ELSE 'not captured again' END AS state,
-    status, last, since, coalesce(host_last, last_capture) AS host_last, captures
+    mime, status, last, since, coalesce(host_last, last_capture) AS host_last, captures
 FROM page LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
 WHERE last IS NOT NULL
     AND (since IS NOT NULL OR period_of(last_capture) < period_of(host_last))
-ORDER BY number, last DESC, name
+ORDER BY number, coalesce(is_html(mime), false) DESC, last DESC, name

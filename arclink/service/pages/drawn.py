@@ -28,13 +28,13 @@ _MOST_RANKED = 16
 _MOST_NAMES = 24
 _MOST_MATRICES = 4
 
-_MOST_PAIRS = 1_000
+MOST_PAIRS = 1_000
 """Number of rows from which hosts against hosts are drawn."""
 
 
 def pairs_query(query: AskQuery) -> AskQuery:
     """Return the question with more rows, for pictures of links between names."""
-    return replace(query, limit=_MOST_PAIRS)
+    return replace(query, limit=MOST_PAIRS)
 
 
 def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing]:

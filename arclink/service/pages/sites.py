@@ -18,6 +18,7 @@ from arclink.charts.time_axis import Axis, most_of
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from arclink.questions.queries import (
+    ADDRESSES,
     ASK_PARAMETERS,
     BY,
     EXTERNAL,
@@ -28,6 +29,7 @@ from arclink.questions.queries import (
     WORDS,
     AskQuery,
 )
+from arclink.questions.similar import similar_queries
 from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
 from arclink.service.pages.answers import (
     ASK,
@@ -43,7 +45,7 @@ from arclink.service.pages.answers import (
 )
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
-from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, Growing, grown
+from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, grown
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, part_of
 from arclink.service.pages.saving import table_formats
@@ -83,9 +85,6 @@ _OF_PAGE = (
 _MOST_LANES = 12
 """Number of rows that are drawn through time."""
 
-
-_MOST_SIMILAR = 5
-"""Number of pages, and of hosts, with almost the address of a page that is unknown."""
 
 _OF_ADDRESSES = frozenset(".:/")
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
@@ -145,7 +144,10 @@ def show_site(
     name = next((value for other, value in pairs if other == ASK), "")
     if name and name not in QUESTIONS:
         raise BadParameterError(ASK, name, f"one of {', '.join(QUESTIONS)}")
-    given = sort_out((pair for pair in pairs if pair[0] != ASK), ASK_PARAMETERS)
+    of_growth = {one.name for one in OF_GROWTH} if name == LINKS else frozenset[str]()
+    growth = sort_out((pair for pair in pairs if pair[0] in of_growth), OF_GROWTH)
+    of_question = (pair for pair in pairs if pair[0] not in {ASK, *of_growth})
+    given = sort_out(of_question, ASK_PARAMETERS)
     query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
     written = printable(query.asked[0].written)
     words: dict[str, object] = {
@@ -155,7 +157,7 @@ def show_site(
         "tabs": _tabs(given, name),
     }
     if name:
-        return {**words, **_whole(given, query, store, tables)}
+        return {**words, **_whole(given, growth, query, store, tables)}
     return {**words, **at_a_glance(given, query, store, tables)}
 
 
@@ -203,11 +205,7 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     Raises:
         StoreError: The store cannot be read.
     """
-    given = [("uri", uri), (SCOPE.name, QuestionScope.PAGE.value), (LIMIT.name, str(_MOST_SIMILAR))]
-    queries = [
-        AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
-        for level in (Level.URI, Level.HOST)
-    ]
+    queries = similar_queries(uri)
     try:
         answers = tables.answers(store, queries)
     except (NotReadyError, UsageError):
@@ -215,9 +213,10 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     if None in answers:
         return None
     return [
-        (row["name"], about_name(row["name"], query.level), row["captures"])
-        for query, answer in zip(queries, answers, strict=True)
-        for row in (answer.table.to_pylist() if answer else ())
+        (row["name"], about_name(row["name"], answer.query.level), row["captures"])
+        for answer in answers
+        if answer
+        for row in answer.table.to_pylist()
     ]
 
 
@@ -240,17 +239,20 @@ def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
     return [("At a glance", glance, not name)] + [
         (question.title, address_with([*about_it, (ASK, one)]), one == name)
         for one, question in QUESTIONS.items()
+        if not question.needs_address or given.found(ADDRESSES)[1]
     ]
 
 
-def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -> dict[str, object]:
+def _whole(
+    given: Given, growth: Given, query: AskQuery, store: Scans, tables: ServiceTables
+) -> dict[str, object]:
     asked = len(query.asked)
     if query.name == LINKS:
         query = replace(query, asked=query.asked[:MOST_OPEN])
     answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
-    pictures, growing, unmade, over = _drawn(given, query, answer, store, tables)
+    pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
@@ -264,6 +266,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "question": query.question,
         "known": answer.known,
         "why_unknown": answer.why_unknown,
+        "unchanged": answer.unchanged,
         **through_time(answer.known),
         "columns": names,
         "meanings": {**EXTRA, **COLUMNS},
@@ -290,6 +293,7 @@ def _whole(given: Given, query: AskQuery, store: Scans, tables: ServiceTables) -
         "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
         "drawn": pictures,
         "growing": growing,
+        "most_open": MOST_OPEN,
         "is_whole": bool(over) or not unmade,
         "over": over,
         "unmade": unmade,
@@ -312,7 +316,12 @@ def _same(picture: Drawing) -> Drawing:
 
 
 def _drawn(
-    given: Given, query: AskQuery, answer: "AskAnswer", store: Scans, tables: ServiceTables
+    given: Given,
+    growth: Given,
+    query: AskQuery,
+    answer: "AskAnswer",
+    store: Scans,
+    tables: ServiceTables,
 ) -> tuple[dict[str, Drawing], Growing | None, Sequence[str], str]:
     """Return the pictures of an answer, and the graph that grows if it has links.
 
@@ -324,19 +333,20 @@ def _drawn(
         return drawn(query, answer, title), None, (), ""
     over = ""
 
-    def ask(asked: AskQuery) -> "AskAnswer | None":
+    def answers(queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
         nonlocal over
-        (found,) = tables.answers(store, [asked])
-        if found is None and (error := tables.over_limit(store, asked)):
-            over = limit_in_words(error)
+        found = tables.answers(store, queries)
+        for asked, one in zip(queries, found, strict=True):
+            if one is None and (error := tables.over_limit(store, asked)):
+                over = limit_in_words(error)
         return found
 
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
     with suppress(NotReadyError):
-        growing = grown(replace(wide, windows=EVER), title, pairs_of(given), ask)
-        unmade = [*OF_GRAPH] if growing and not growing.has_between else []
-    pairs = ask(wide)
+        growing = grown(replace(wide, windows=EVER), title, given, growth, answers)
+        unmade = [*OF_GRAPH] if growing and not growing.is_whole else []
+    (pairs,) = answers([wide])
     pictures = drawn(query, pairs or answer, title)
     return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 

@@ -109,7 +109,7 @@ def _text_at(
     """Return the capture in force at a time, and its text."""
     capture = capture_in_force(store, uri, at)
     if capture is None:
-        return TextSide(at, None, None, "The page was not captured by then."), None
+        return TextSide(at, None, None, "There are no captures by then to show."), None
     href = browse_address(capture.timestamp, capture.original)
     try:
         with reader.read(capture) as page:

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 
 from arclink.checksums import parse_name
 from arclink.errors import UsageError
@@ -30,6 +30,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
+from arclink.portions import portions
 from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
 from arclink.store.blocks.cuts import CapturesByCut
@@ -272,8 +273,7 @@ class BlockAnswers(WholeStore):
             return None if content is None or self._number(content) is None else content
 
     def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
-        rest = iter(mementos)
-        while portion := list(islice(rest, AT_ONCE)):
+        for portion in portions(mementos, AT_ONCE):
             with self._reading():
                 shown = self._shown(portion)
             yield from shown
@@ -338,7 +338,7 @@ class BlockAnswers(WholeStore):
         with self._reading():
             begin = (0, None) if after is None else self._posting(target, after)
             for load, postings in self._postings(target, *begin):
-                while portion := list(islice(postings, AT_ONCE)):
+                for portion in portions(postings, AT_ONCE):
                     contents = self.contents(load, [posting.content for posting in portion])
                     uris = {
                         form: uri_of_form(target, form)
@@ -356,7 +356,7 @@ class BlockAnswers(WholeStore):
     ) -> Iterator[ShownInlink | None]:
         with self._reading():
             for load, postings in self._postings(target, 0, None):
-                while portion := list(islice(postings, _LINKS_AT_ONCE)):
+                for portion in portions(postings, _LINKS_AT_ONCE):
                     uris = {
                         form: uri_of_form(target, form)
                         for form in {posting.form for posting in portion}
@@ -420,8 +420,7 @@ class BlockAnswers(WholeStore):
     def sources(
         self, contents: Iterable[ContentId], span: Span = ALL_TIME
     ) -> Iterator[Iterator[Source]]:
-        rest = iter(contents)
-        while portion := list(islice(rest, AT_ONCE)):
+        for portion in portions(contents, AT_ONCE):
             with self._reading():
                 refers = self._refers()
                 checksums = [split_content(content)[0] for content in portion]
@@ -490,8 +489,7 @@ class BlockAnswers(WholeStore):
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
     ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        rest = iter(wanted)
-        while portion := list(islice(rest, AT_ONCE)):
+        for portion in portions(wanted, AT_ONCE):
             with self.snapshot(), self._reading():
                 answers = self._known(portion)
             yield from answers

@@ -51,6 +51,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.portions import portions
 from arclink.rows.relations import MementoColumns, memento_columns
 from arclink.store.blocks.byte_layouts import (
     Numbers,
@@ -342,7 +343,7 @@ def write_mementos(
 ) -> None:
     """Write mementos that are sorted by surt, timestamp, original, checksum."""
     for surt, of_surt in groupby(mementos, itemgetter(0)):
-        for chunk, part in enumerate(chunked(of_surt)):
+        for chunk, part in enumerate(portions(of_surt, CHUNK)):
             lines: list[str] = []
             checksums: list[bytes] = []
             for (
@@ -558,7 +559,7 @@ def write_sightings(
 ) -> None:
     """Write captures: (number of the payload, original, timestamp), sorted and distinct."""
     for payload, of_payload in groupby(captures, itemgetter(0)):
-        for chunk, part in enumerate(chunked(of_payload)):
+        for chunk, part in enumerate(portions(of_payload, CHUNK)):
             first = part[0][1] if chunk else ""
             lines = [
                 f"{original}\t" + " ".join(timestamp for *_, timestamp in of_original)
@@ -630,13 +631,6 @@ def payload_of(row: Row) -> int:
 
 Item = TypeVar("Item")
 Sorted = TypeVar("Sorted", bound=tuple[object, ...])
-
-
-def chunked(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists of `CHUNK`; the last list may be shorter, and no list is empty."""
-    rest = iter(items)
-    while chunk := list(islice(rest, CHUNK)):
-        yield chunk
 
 
 def in_order(rows: Iterable[Row], items_of: Callable[[Row], Sequence[Sorted]]) -> Iterator[Sorted]:

@@ -14,6 +14,7 @@ import numpy as np
 from arclink import progress
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload, Surt, UriR
+from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.checks import NAMED, Sums, hashes_of, hashes_of_pairs, link_key
@@ -166,14 +167,12 @@ class RowChecks:
     def mementos(self) -> Iterator[Violation]:
         """Check that mementos are in place, and that sightings are the mementos of a payload."""
         taken, shown = BucketSums(), BucketSums()
-        rest = self._rows.mementos()
-        while portion := list(islice(rest, AT_ONCE)):
+        for portion in portions(self._rows.mementos(), AT_ONCE):
             for surt, item in portion:
                 yield from _misplaced(surt, item[1])
             items = [item for _, item in portion if shows_payload(item[2], item[9])]
             yield from self._check_payloads(items, taken)
-        sightings = self._rows.sightings()
-        while seen := list(islice(sightings, AT_ONCE)):
+        for seen in portions(self._rows.sightings(), AT_ONCE):
             known = [one for one in seen if one.bucket is not None]
             _add_sightings(shown, known)
             for one in seen:
@@ -221,8 +220,7 @@ class RowChecks:
             if one.bucket in buckets
         }
         taken = set()
-        rest = self._rows.mementos()
-        while portion := list(islice(rest, AT_ONCE)):
+        for portion in portions(self._rows.mementos(), AT_ONCE):
             items = [item for _, item in portion if shows_payload(item[2], item[9])]
             payloads = self._rows.payloads([Checksum(item[2]) for item in items])
             taken |= {

@@ -21,7 +21,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import zstandard
@@ -61,6 +61,10 @@ _AFTER_ALL = b"\xff"
 _CONTROLS = bytes(range(1, 32))
 
 _row = maker(Row)
+
+
+_Found = TypeVar("_Found", bytes, Row)
+"""A key, or a row."""
 
 
 class RunBlock:
@@ -327,15 +331,7 @@ class Runs:
             low: First key of the range.
             high: End of the range, exclusive; to the last row if not given.
         """
-        while True:
-            blocks, bound = self._blocks_at(relation, low, high)
-            rows = [row for block in blocks for row in block.rows(low, bound)]
-            if len(blocks) > 1:
-                rows.sort()
-            yield from rows
-            if bound is None or bound == high:
-                return
-            low = bound
+        return self._scan(relation, low, high, RunBlock.rows)
 
     def scan_each(
         self, relation: Relation, ranges: Iterable[tuple[bytes, bytes]]
@@ -405,16 +401,22 @@ class Runs:
             low: First key of the range.
             high: End of the range, exclusive; to the last key if not given.
         """
-        streams = [self._scan_keys(relation, low, high) for relation in relations]
+        streams = [self._scan(relation, low, high, RunBlock.keys_between) for relation in relations]
         return streams[0] if len(streams) == 1 else merge(*streams)
 
-    def _scan_keys(self, relation: Relation, low: bytes, high: bytes | None) -> Iterator[bytes]:
+    def _scan(
+        self,
+        relation: Relation,
+        low: bytes,
+        high: bytes | None,
+        read: Callable[[RunBlock, bytes, bytes | None], Iterable[_Found]],
+    ) -> Iterator[_Found]:
         while True:
             blocks, bound = self._blocks_at(relation, low, high)
-            keys = [key for block in blocks for key in block.keys_between(low, bound)]
+            found = [one for block in blocks for one in read(block, low, bound)]
             if len(blocks) > 1:
-                keys.sort()
-            yield from keys
+                found.sort()
+            yield from found
             if bound is None or bound == high:
                 return
             low = bound

@@ -12,9 +12,9 @@ const CONNECTIONS = @CONNECTIONS@;
 const PREFIX = new URL("w/", registration.scope).href;
 const listen = self.addEventListener.bind(self);
 
-const NOT_FOUND = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not captured</title>
+const NOT_FOUND = `<!doctype html><html lang="en"><meta charset="utf-8"><title>No capture to show</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 34rem; padding: 0 1rem; }</style>
-<h1>Not captured</h1><p>The archive files of this graph hold no capture of this page that can be shown. That does not mean that it did not exist.</p></html>`;
+<h1>No capture to show</h1><p>The service has no capture of this page that it can show. That does not mean that it did not exist.</p></html>`;
 
 // Ways in which wabac.js rewrites a page, so that its own program runs in it first. Without that, a page
 // has this origin with nothing around it: no other way is open to pages, and captures as archived to no client.
