@@ -4,7 +4,8 @@
 
     ArclinkError
     ├── UsageError           the call is wrong: exit 2
-    │   └── GoneError            the call names data that existed and was removed
+    │   ├── GoneError            the call names data that existed and was removed
+    │   └── LimitError           the answer needs more time or memory than the call allows
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its path
@@ -53,6 +54,28 @@ class UsageError(ArclinkError):
 
 class GoneError(UsageError):
     """The call names data that existed and was removed; the text says how to continue."""
+
+
+class Limit(Enum):
+    """What an answer may need too much of, by its words."""
+
+    TIME = "time"
+    MEMORY = "memory"
+
+
+class LimitError(UsageError):
+    """The answer needs more than the caller allows, or than a service allows all its clients.
+
+    It is no answer: nothing is known from it.
+
+    Args:
+        limit: What it needs more of.
+        text: How much is allowed, and what to do.
+    """
+
+    def __init__(self, limit: Limit, text: str) -> None:
+        self.limit = limit
+        super().__init__(text)
 
 
 class OperatorError(ArclinkError):

@@ -12,7 +12,7 @@ from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, num
 from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, STORE, open_requested_graph
 from arclink.cli.output import write_answer
-from arclink.errors import ArclinkError
+from arclink.errors import ArclinkError, Limit, LimitError
 
 if TYPE_CHECKING:
     from arclink.relations.database import SqlDatabase
@@ -93,12 +93,16 @@ def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
     from arclink.relations.answers import SQL_FORMATS
 
     write, into = SQL_FORMATS[FORMAT.required(given)], INTO.optional(given)
-    with database.reading(text) as rows:
-        if into is None:
-            write_answer(write(rows))
-            return
-        with open_whole(Path(into)) as place, place.open("wb") as stream:
-            stream.writelines(write(rows))
+    try:
+        with database.reading(text) as rows:
+            if into is None:
+                write_answer(write(rows))
+                return
+            with open_whole(Path(into)) as place, place.open("wb") as stream:
+                stream.writelines(write(rows))
+    except LimitError as error:
+        option = {Limit.TIME: SECONDS, Limit.MEMORY: MEMORY}[error.limit]
+        raise LimitError(error.limit, f"{error} (--{option.name})") from error
 
 
 def _shell(database: "SqlDatabase", given: Given) -> None:

@@ -23,7 +23,7 @@ def addresses_like(database: RelationsDatabase, typed: str) -> Sequence[str]:
     first slash of a path they are hosts, those with most captures first; then pages, by SURT.
 
     Raises:
-        SqlError: It takes longer than the database allows.
+        LimitError: It takes longer than the database allows.
         OperatorError: The files of the relations cannot be read.
     """
     parts = _TYPED.fullmatch(typed)

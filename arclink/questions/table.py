@@ -37,6 +37,17 @@ class Basis(Enum):
     """Captures of the part itself."""
 
 
+class SliceGroups(Enum):
+    """What the rows of an answer are, if links can be read a slice at a time to count them."""
+
+    TARGETS = "targets"
+    """Targets at the level; pages, if there is no level."""
+    TEXTS = "texts"
+    """Texts of links."""
+    LINKERS = "linkers"
+    """What links, at the level."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question.
@@ -57,6 +68,7 @@ class Question:
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
+        groups: What a slice of its links has all of; None if it reads all links at once.
     """
 
     asks: str
@@ -73,6 +85,7 @@ class Question:
     is_timeless: bool = False
     needs_address: bool = False
     has_terms: bool = False
+    groups: SliceGroups | None = None
 
 
 EXTRA = {
@@ -172,6 +185,7 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each host, domain or page that links to it, those with most links first.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
+        groups=SliceGroups.LINKERS,
     ),
     "new-lost": Question(
         "Which links appeared and disappeared?",
@@ -220,6 +234,7 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
+        groups=SliceGroups.TEXTS,
     ),
     "typical-words": Question(
         "Which words are typical of it?",
@@ -244,6 +259,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         period=Period.YEAR,
         is_by_calendar=True,
+        groups=SliceGroups.TEXTS,
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -253,6 +269,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captures"),
         level=Level.URI,
+        groups=SliceGroups.TARGETS,
     ),
     "rising": Question(
         "What is linked more and more?",
@@ -264,6 +281,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=Level.URI,
         period=Period.YEAR,
         is_by_calendar=True,
+        groups=SliceGroups.TARGETS,
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -272,6 +290,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
+        groups=SliceGroups.TARGETS,
     ),
     "gaps": Question(
         "What is linked, but was never captured?",
@@ -378,6 +397,7 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
         level=None,
         is_timeless=True,
+        groups=SliceGroups.TARGETS,
     ),
     "pages": Question(
         "Which pages does it have?",

@@ -6,7 +6,7 @@ scripts in the same way.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -44,14 +44,29 @@ def ask(
     return rows
 
 
-def prepared(database: RelationsDatabase, text: str, values: Mapping[str, object]) -> str:
-    """Return the query at the end of a text, after those definitions were made that it uses."""
+def prepared(
+    database: RelationsDatabase,
+    text: str,
+    values: Mapping[str, object],
+    run: Callable[[str], object] | None = None,
+) -> str:
+    """Return the query at the end of a text, after those definitions were made that it uses.
+
+    Args:
+        database: The relations.
+        text: The text.
+        values: The values of its variables.
+        run: Runs the statements that make and fill tables; `RelationsDatabase.finish` if not given.
+    """
     database.set(values)
     if text not in _NEEDED:
         _NEEDED[text] = _needed(statements_of(database, text))
     *steps, query = _NEEDED[text]
     for statement in steps:
-        database.run(statement)
+        if _CREATES.match(statement):
+            database.run(statement)
+        else:
+            (run or database.finish)(statement)
     return query
 
 

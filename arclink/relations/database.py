@@ -9,13 +9,13 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from threading import Semaphore, Thread
+from threading import Lock, Semaphore, Thread
 from typing import Any
 
 import pyarrow as arrow
@@ -23,7 +23,7 @@ from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
-from arclink.errors import FullDiskError, WriteError
+from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
 from arclink.relations.errors import SqlError, translated
@@ -49,6 +49,8 @@ _TEMPORARY = 10
 
 _BATCHES_AHEAD = 4
 """Number of record batches that are made before they are read."""
+
+_NO_COLUMNS = arrow.schema([])
 
 _PATIENCE = 0.05
 """Seconds between looks at the clock, and between requests to stop."""
@@ -81,7 +83,9 @@ class RelationsDatabase(Closing):
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
         self._once: dict[str, list[tuple[Any, ...]]] = {}
-        self._memory_of_users = 0
+        self._tables: set[str] = set()
+        self._making = Lock()
+        self._is_of_users = False
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
@@ -102,14 +106,40 @@ class RelationsDatabase(Closing):
             self._once[statement] = self.run(statement)
         return self._once[statement]
 
+    def make_once(self, table: str, make: Callable[[], None]) -> None:
+        """Call a function that makes a table for all connections, unless it is there."""
+        patience = self.patience()
+        while not self._making.acquire(timeout=_PATIENCE):  # another connection makes one
+            patience()
+        try:
+            if table not in self._tables:
+                make()
+                self._tables.add(table)
+        finally:
+            self._making.release()
+
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement to its end, and return its rows.
 
         Raises:
             Exception: Those of `translated`.
         """
-        with translated(self._memory_of_users):
+        with self._translated():
             return executed(self.connection, statement)
+
+    def finish(self, statement: str) -> None:
+        """Run a statement that may take long, within the limits; see `reading`."""
+        with self.reading(statement) as rows:
+            for _ in rows:
+                pass
+
+    @property
+    def memory(self) -> int:
+        """Megabytes of memory that each query may use."""
+        return self._limits.memory
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self._limits.memory, is_of_user=self._is_of_users)
 
     def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add a table, in place of one with the same name; ``columns`` is an Arrow schema."""
@@ -126,7 +156,7 @@ class RelationsDatabase(Closing):
         """Return a function that raises an error from the time on when an answer is not waited for.
 
         Raises:
-            SqlError: It takes longer than the limit.
+            LimitError: It takes longer than the limit.
         """
         limits = self._limits
         end = time.monotonic() + limits.seconds if limits.seconds else None
@@ -134,8 +164,9 @@ class RelationsDatabase(Closing):
         def check() -> None:
             limits.keep_on()
             if end is not None and time.monotonic() > end:
-                raise SqlError(
-                    f"stopped after {limits.seconds:g} seconds: ask for less, or allow more time"
+                raise LimitError(
+                    Limit.TIME,
+                    f"stopped after {limits.seconds:g} seconds: ask for less, or allow more time",
                 )
 
         return check
@@ -148,8 +179,7 @@ class RelationsDatabase(Closing):
             text: The query.
             rows: Number of rows of a record batch, about.
         """
-        memory = self._memory_of_users
-        with SqlRows(self.connection, text, rows, self.patience(), memory) as answer:
+        with SqlRows(self.connection, text, rows, self.patience(), self._translated) as answer:
             yield answer
 
     def answer(self, text: str) -> Any:
@@ -264,8 +294,8 @@ class SqlDatabase(ShownRelations):
 
     def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
         super().__init__(where, store, limits)
-        self._memory_of_users = self._limits.memory
         self.run("DROP VIEW links_by_page")  # what users need is in the two others
+        self._is_of_users = True
         paths = [str(path) for path in (*self.files.captures, *self.files.links)]
         allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
         with _unresolved(paths):
@@ -291,11 +321,11 @@ class SqlDatabase(ShownRelations):
         Raises:
             SqlError: It cannot be read.
         """
-        with translated(self._memory_of_users):
+        with self._translated():
             return [statement.query for statement in self.connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
-        with translated(self._memory_of_users):
+        with self._translated():
             statements = self.connection.extract_statements(text)
             explained = _EXPLAIN.match(text)
             if explained and len(statements) == 1:
@@ -336,9 +366,14 @@ class SqlRows(Closing):
     """
 
     def __init__(
-        self, connection: Any, text: str, rows: int, patience: Callable[[], None], memory: int
+        self,
+        connection: Any,
+        text: str,
+        rows: int,
+        patience: Callable[[], None],
+        translating: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._connection, self._patience, self._memory = connection, patience, memory
+        self._connection, self._patience, self._translated = connection, patience, translating
         self._made: SimpleQueue[Any] = SimpleQueue()
         self._room = Semaphore(_BATCHES_AHEAD)
         self._is_closed = False
@@ -357,7 +392,12 @@ class SqlRows(Closing):
 
     def _run(self, text: str, rows: int) -> None:
         try:
-            reader = self._connection.sql(text).to_arrow_reader(rows)
+            relation = self._connection.sql(text)
+            if relation is None:  # a statement that makes or fills a table
+                self._made.put(_NO_COLUMNS)
+                self._made.put(None)
+                return
+            reader = relation.to_arrow_reader(rows)
             self._made.put(reader.schema)
             for batch in reader:
                 self._room.acquire()
@@ -376,7 +416,7 @@ class SqlRows(Closing):
                 self._patience()
                 continue
             if isinstance(item, BaseException):
-                with translated(self._memory):
+                with self._translated():
                     raise item
             return item
 

@@ -5,8 +5,9 @@ is replaced in one step: a process that is killed leaves the former relations, a
 next process removes.
 """
 
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,6 +54,11 @@ _MERGED = 4
 """A part and the ones after it become one when they hold less than this many times its bytes.
 
 So a row is written again a few times, however many batches there are."""
+
+
+_MOST_VIEWS = 4
+_MOST_BYTES = 8_000_000
+"""Bounds of all answers that are kept: those of the views that were written last stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +151,10 @@ def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
 
 
 def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> None:
-    """Keep answers next to the relations that they were read from, in place of earlier ones.
+    """Keep answers next to the relations that they were read from, in place of those of the view.
 
-    Nothing is kept if these relations have been replaced: what was forgotten since is in no file.
+    Those of a few other views stay: of services that hide captures, or show a subset. Nothing is
+    kept if these relations have been replaced: what was forgotten since is in no file.
 
     Args:
         where: The path or URL of the store.
@@ -164,17 +171,35 @@ def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> 
     with only_writer(folder):  # a takedown waits, or was before this
         state = read_state(folder)
         if state is not None and state.version == version:
-            about = f"{version} {view}".encode()
-            write_sealed(folder / ANSWERS, ANSWERS, [about, *rows])
+            kept = _answers_by_view(folder, version)
+            kept.pop(view, None)
+            kept[view] = list(rows)
+            while len(kept) > _MOST_VIEWS or (len(kept) > 1 and _bytes_of(kept) > _MOST_BYTES):
+                del kept[next(iter(kept))]
+            while _bytes_of(kept) > _MOST_BYTES:
+                kept[view].pop()
+            written = [json.dumps(one).encode() + b"\t" + row for one in kept for row in kept[one]]
+            write_sealed(folder / ANSWERS, ANSWERS, [version.encode(), *written])
 
 
 def kept_answers(where: str, version: str, view: str) -> Sequence[bytes]:
     """Return the answers that were kept for a state of a store and a view; see `keep_answers`."""
+    return _answers_by_view(tables_folder(where), version).get(view, [])
+
+
+def _answers_by_view(folder: Path, version: str) -> dict[str, list[bytes]]:
+    """Return the answers that were kept for a state, by view, those written last at the end."""
+    kept: dict[str, list[bytes]] = {}
     with suppress(SealError):
-        about, *rows = read_rows(tables_folder(where) / ANSWERS, ANSWERS)
-        if about == f"{version} {view}".encode():
-            return rows
-    return []
+        about, *rows = read_rows(folder / ANSWERS, ANSWERS)
+        for row in rows if about == version.encode() else ():
+            view, _, answer = row.partition(b"\t")
+            kept.setdefault(json.loads(view), []).append(answer)
+    return kept
+
+
+def _bytes_of(kept: Mapping[str, Sequence[bytes]]) -> int:
+    return sum(len(row) for rows in kept.values() for row in rows)
 
 
 def rows_in(paths: Iterable[Path]) -> int:

@@ -53,6 +53,10 @@ _STATUSES: Mapping[int, str] = {
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request is too long.",
+    422: (
+        "The answer needs more time or memory than the service allows a question. The same request "
+        "would need it again: narrow it to a host, a page or fewer years."
+    ),
     502: (
         "No archive answered; the problem says why for each. For a capture: its record is "
         "damaged, or another record is at its place."
@@ -179,7 +183,8 @@ RESOURCES: Sequence[Resource] = (
         "ask",
         "The answer to a question, with the captures that it is read from.",
         _rows("Answer", ASK_FORMATS),
-        parameters=ASK,
+        (400, 406, 414, 422, 503),
+        ASK,
         headers=_FOUND,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
     ),
@@ -371,7 +376,7 @@ RESOURCES: Sequence[Resource] = (
         (400, 414, 503),
         further={"302": "Where the page is."},
     ),
-    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 503)),
+    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 422, 503)),
     Resource(
         "/docs",
         "docs",

@@ -10,13 +10,20 @@ from werkzeug.http import parse_date
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
-from arclink.errors import CaptureError, GoneError, StoreError, UsageError, WriteError
+from arclink.errors import (
+    CaptureError,
+    GoneError,
+    LimitError,
+    StoreError,
+    UsageError,
+    WriteError,
+)
 from arclink.files.atomic import is_of_room
 from arclink.reasons import Reason
 from arclink.service.hosts import Hosts, attach_hosts, is_host_accepted
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
-from arclink.service.tables import NotReadyError
+from arclink.service.tables import NotReadyError, limit_in_words
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -89,6 +96,7 @@ def register_problems(app: Flask, hosts: Hosts) -> None:
     app.before_request(_ignore_dates_out_of_range)
     app.register_error_handler(BadParameterError, _bad_parameter)
     app.register_error_handler(GoneError, _gone)
+    app.register_error_handler(LimitError, _over_limit)
     app.register_error_handler(UsageError, _usage)
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
@@ -193,6 +201,17 @@ def _capture(error: CaptureError) -> Response:
 
 def _usage(error: UsageError) -> Response:
     return problem(HTTPStatus.BAD_REQUEST, str(error))
+
+
+def _over_limit(error: LimitError) -> Response:
+    """Return the problem for an answer that exceeds a limit.
+
+    The request is well-formed, and the same request would exceed it again: so the status is 422
+    (RFC 9110, section 15.5.21), not 400, and not one that lets clients and proxies repeat it. What
+    waits for others only is `NotReadyError`, with 503.
+    """
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    return problem(status, limit_in_words(error), limit=error.limit.value)
 
 
 def _gone(error: GoneError) -> Response:

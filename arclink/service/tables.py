@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from arclink.analysis.windows import Windows
-from arclink.errors import ArclinkError
+from arclink.errors import ArclinkError, Limit, LimitError
 from arclink.extras import analysis_extra
 from arclink.network.retries import doubled
 from arclink.questions.queries import AskQuery
@@ -54,9 +54,8 @@ _SECONDS_OF_TYPING: Final = 0.5
 _PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
 
-_ANSWERS_KEPT: Final = 200
-_MOST_ROWS: Final = 1_000
-"""Largest number of rows of an answer that is kept."""
+_BYTES_KEPT: Final = 32_000_000
+"""Bytes of the rows of all answers that are kept for a view of the store."""
 
 _KEPT: Final = 4
 """Number of views of the store (subsets, days of an embargo) whose relations stay open."""
@@ -69,6 +68,18 @@ class NotReadyError(Exception):
     """The relations of the store cannot be asked now; the text says why, and what to do."""
 
 
+_MORE: Final = {Limit.TIME: "takes longer", Limit.MEMORY: "needs more memory"}
+
+
+def limit_in_words(error: LimitError) -> str:
+    """Return that an answer exceeds a limit of the service, and what to do, as sentences."""
+    return (
+        f"This question {_MORE[error.limit]} than this service allows, so its answer is not known. "
+        "Narrow it to a host, a page or fewer years; or ask it on the command line, where it may "
+        "take longer: arclink ask."
+    )
+
+
 @dataclass(slots=True)
 class _Opened:
     """Relations, the number of questions that use them, and answers.
@@ -76,6 +87,7 @@ class _Opened:
     Attributes:
         state: The state of the store that they show, and what of it, as versions.
         kept: Answers that an earlier process has kept next to the relations, by key.
+        over: Questions whose answers exceed a limit also if no request waits for them.
     """
 
     relations: "ShownRelations"
@@ -83,6 +95,7 @@ class _Opened:
     kept: Mapping[str, bytes]
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
+    over: dict[AskQuery, LimitError] = field(default_factory=dict)
 
     def answer_to(self, query: AskQuery) -> "AskAnswer | None":
         """Return the answer to a question, if it was kept."""
@@ -95,11 +108,15 @@ class _Opened:
         return found
 
     def keep(self, query: AskQuery, answer: "AskAnswer") -> None:
-        """Keep an answer, unless it is large."""
-        if answer.table.num_rows <= _MOST_ROWS:
-            while len(self.answers) >= _ANSWERS_KEPT:
-                self.answers.pop(next(iter(self.answers)))
-            self.answers[query] = answer
+        """Keep an answer in place of the oldest ones; one that is too large is not kept."""
+        if answer.bytes > _BYTES_KEPT:
+            return
+        kept = {**self.answers, query: answer}
+        size = sum(one.bytes for one in kept.values())
+        while size > _BYTES_KEPT:
+            oldest = next(one for one in kept if one != query)
+            size -= kept.pop(oldest).bytes
+        self.answers = kept
 
 
 class ServiceTables:
@@ -115,6 +132,7 @@ class ServiceTables:
         self._lock = threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
+        self._running = 0
         self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
         self._making: _Making | None = None
         self._failures, self._not_before = 0, 0.0
@@ -144,7 +162,8 @@ class ServiceTables:
 
         Raises:
             NotReadyError: The relations are being made, or too many questions are being answered.
-            UsageError: A package is not installed, or the answer exceeds a limit.
+            LimitError: The answer exceeds a limit.
+            UsageError: A package is not installed.
             StoreError: The store cannot be read.
         """
         with analysis_extra():
@@ -168,7 +187,6 @@ class ServiceTables:
         """
         with analysis_extra():
             from arclink.questions.completion import addresses_like
-            from arclink.relations.errors import SqlError
 
         with (
             self._in_use(store) as opened,
@@ -176,7 +194,7 @@ class ServiceTables:
         ):
             try:
                 return addresses_like(database, typed)
-            except SqlError as error:
+            except LimitError as error:
                 raise NotReadyError("this takes longer than a reader types") from error
 
     def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
@@ -185,22 +203,30 @@ class ServiceTables:
         Those that take too long for a page are made meanwhile. Arguments and errors are those of
         `answer`.
         """
-        with analysis_extra():
-            from arclink.relations.errors import SqlError
-
         end = time.monotonic() + _PATIENCE
         found: list[AskAnswer | None] = []
         with self._in_use(store) as opened:
             for query in queries:
                 answer = opened.answer_to(query)
                 seconds = end - time.monotonic()
-                if answer is None and seconds > 0:
-                    with suppress(SqlError, NotReadyError):
+                if answer is None and seconds > 0 and query not in opened.over:
+                    with suppress(LimitError, NotReadyError):
                         answer = self.answer(store, query, seconds)
                 found.append(answer)
-            if None in found:
+            if any(
+                answer is None and query not in opened.over
+                for query, answer in zip(queries, found, strict=True)
+            ):
                 self._prepare(opened, queries)
         return found
+
+    def over_limit(self, store: Scans, query: AskQuery) -> LimitError | None:
+        """Return why a question that `answers` has no answer to will not have one; else None.
+
+        Arguments and errors are those of `answer`.
+        """
+        with self._in_use(store) as opened:
+            return opened.over.get(query)
 
     @contextmanager
     def _turn(self, opened: _Opened, seconds: float) -> Iterator["RelationsDatabase"]:
@@ -215,7 +241,29 @@ class ServiceTables:
                     raise NotReadyError("too many questions are being answered; ask again later")
                 held.callback(semaphore.release)
             limits = {"seconds": seconds, "keep_on": self._keep_on}
+            held.enter_context(self._counted())
             yield held.enter_context(opened.relations.apart(**limits))
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a question among those that share the memory.
+
+        Raises:
+            NotReadyError: It needs more memory than others leave: alone, it may be answered.
+        """
+        with self._lock:
+            self._running += 1
+        try:
+            yield
+        except LimitError as error:
+            if error.limit is Limit.MEMORY and self._running > 1:
+                raise NotReadyError(
+                    "other questions use the memory that this one needs; ask again later"
+                ) from error
+            raise
+        finally:
+            with self._lock:
+                self._running -= 1
 
     @contextmanager
     def _in_use(self, store: Scans) -> Iterator[_Opened]:
@@ -246,16 +294,26 @@ class ServiceTables:
         limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
         try:
             for query in queries:
-                if query in opened.answers:
+                if query in opened.answers or query in opened.over:
                     continue
-                with (
-                    # A page says that the answer is not there.
-                    suppress(ArclinkError, NotReadyError),
-                    self._gate,
-                    opened.relations.apart(**limits) as database,
-                ):
-                    self._end_if_over()
-                    opened.keep(query, ask(database, query))
+                try:
+                    with (
+                        self._gate,
+                        self._counted(),
+                        opened.relations.apart(**limits) as database,
+                    ):
+                        self._end_if_over()
+                        answer = ask(database, query)
+                except LimitError as error:
+                    opened.over[query] = error
+                except (ArclinkError, NotReadyError):
+                    continue  # a page says that the answer is not there
+                else:
+                    opened.keep(query, answer)
+                    if query not in opened.answers:
+                        opened.over[query] = LimitError(
+                            Limit.MEMORY, "it has too many rows to keep"
+                        )
             if self._where and all(map(_is_of_everything, queries)):
                 rows = dict(opened.kept)  # other pages need them, too
                 for query in queries:

@@ -18,12 +18,11 @@ from arclink.access.queries import Direction
 from arclink.access.tallies import Counts, Period
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
-from arclink.errors import UsageError
+from arclink.errors import LimitError, UsageError
 from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import EXTRA, QUESTIONS
 from arclink.relations.database import RelationsDatabase, ShownRelations
-from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
@@ -131,6 +130,31 @@ def test_all_answers_are_those_of_plain_python(
         check(database, asked)
 
 
+@pytest.mark.parametrize("scope", ["archive", "domain"])
+@pytest.mark.parametrize("name", [name for name, one in QUESTIONS.items() if one.groups])
+def test_links_that_are_read_in_slices_give_the_same_answer(
+    database: RelationsDatabase,
+    archive: Archive,
+    name: str,
+    scope: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each slice has a few links, and all those of its groups."""
+    inserts = []
+    finish = RelationsDatabase.finish
+
+    def finished(opened: RelationsDatabase, statement: str) -> None:
+        inserts.append(statement.startswith("INSERT"))
+        finish(opened, statement)
+
+    monkeypatch.setattr("arclink.questions.asking._LINKS_OF_MEGABYTE", 5)
+    monkeypatch.setattr(RelationsDatabase, "finish", finished)
+    with database.apart(memory=1) as other:
+        for asked in all_of(archive, name, scope)[::13]:
+            check(other, replace(asked, uris=asked.uris[:1]))
+    assert sum(inserts) > len(inserts) / 2
+
+
 def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
     """What was not captured by the first year, or not read, is unknown, and not added."""
     page, new, unread = "http://x.example/", "http://x.example/new", "http://x.example/unread"
@@ -219,7 +243,7 @@ def test_an_answer_that_takes_too_long_is_stopped(
 ) -> None:
     monkeypatch.setattr("arclink.relations.database._PATIENCE", 0)
     query = AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name)
-    with database.apart(seconds=1e-9) as other, pytest.raises(SqlError, match="stopped after"):
+    with database.apart(seconds=1e-9) as other, pytest.raises(LimitError, match="stopped after"):
         ask(other, query)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as arrow
 import pytest
 
-from arclink.errors import OperatorError, StoreError
+from arclink.errors import Limit, LimitError, OperatorError, StoreError
 from arclink.relations import writing
 from arclink.relations.database import RelationsDatabase, SqlLimits
 from arclink.relations.errors import SqlError, translated
@@ -20,7 +20,8 @@ FULL = "COPY (SELECT range FROM range(100000)) TO '/dev/full' (FORMAT csv)"
 
 
 def run(statement: str, memory: int = 0, settings: Mapping[str, str] = NO_SETTINGS) -> None:
-    with closing(connected(threads=1)) as connection, translated(memory):
+    is_of_user = memory > 0
+    with closing(connected(threads=1)) as connection, translated(memory, is_of_user=is_of_user):
         for name, value in settings.items():
             connection.execute(f"SET {name} = '{value}'")
         connection.execute(statement).fetchall()
@@ -41,7 +42,7 @@ def test_room_for_temporary_files_is_that_of_the_disk_or_of_the_user(tmp_path: P
     }
     with pytest.raises(OSError, match="No space left"):
         run(LARGE, settings=settings)
-    with pytest.raises(SqlError, match="more than 60 MB of memory"):
+    with pytest.raises(LimitError, match="more than 60 MB of memory"):
         run(LARGE, 60, settings=settings)
 
 
@@ -49,7 +50,7 @@ def test_too_little_memory_is_named() -> None:
     settings = {"memory_limit": "60MB", "temp_directory": ""}
     with pytest.raises(OperatorError, match="not enough memory: "):
         run(LARGE, settings=settings)
-    with pytest.raises(SqlError, match="ask for less, or allow more"):
+    with pytest.raises(LimitError, match="ask for less, or allow more"):
         run(LARGE, 60, settings=settings)
 
 
@@ -73,8 +74,14 @@ def test_a_database_of_arclink_translates_rows_too() -> None:
     with RelationsDatabase(SqlLimits(memory=60)) as database:
         with pytest.raises(OSError, match="No space left"):
             database.run(FULL)
-        with pytest.raises(OperatorError, match="not enough memory: "), database.reading(LARGE):
+        with (
+            pytest.raises(
+                LimitError, match="needs more than 60 MB of memory: ask for less"
+            ) as raised,
+            database.reading(LARGE),
+        ):
             pass
+        assert raised.value.limit is Limit.MEMORY
 
 
 @pytest.mark.parametrize(

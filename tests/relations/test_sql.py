@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import arclink
 from arclink.cli.main import group
 from arclink.cli.sql import typed
-from arclink.errors import UsageError
+from arclink.errors import LimitError, UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.relations.database import RelationsDatabase, SqlDatabase, SqlLimits
@@ -279,13 +279,13 @@ def test_a_query_ends_at_its_limits(store: Path) -> None:
         open_store(str(store)) as opened,
         SqlDatabase(str(store), opened, SqlLimits(seconds=0.3)) as database,
     ):
-        with pytest.raises(SqlError, match=r"stopped after 0\.3 seconds"):
+        with pytest.raises(LimitError, match=r"stopped after 0\.3 seconds"):
             database.answer(ENDLESS)
         assert database.answer("SELECT 1").num_rows == 1
     with (
         open_store(str(store)) as opened,
         SqlDatabase(str(store), opened, SqlLimits(memory=100)) as database,
-        pytest.raises(SqlError, match="more than 100 MB of memory"),
+        pytest.raises(LimitError, match="more than 100 MB of memory"),
     ):
         database.answer(
             "SELECT list(a.text || b.text || c.text) FROM links a, links b, links c "
@@ -306,7 +306,7 @@ def test_temporary_files_have_a_limit(store: Path) -> None:
             "SELECT current_setting('max_temp_directory_size') AS size"
         ).to_pylist()
         assert row["size"] == "953.6 MiB"
-        with pytest.raises(SqlError, match="ten times the memory"):
+        with pytest.raises(LimitError, match="ten times the memory"):
             database.answer(bomb)
 
 

@@ -79,6 +79,31 @@ def test_answers_are_kept_for_one_state_and_one_view_only(store: Path) -> None:
     assert kept_answers(where, after, "view") == [b"answer"]
 
 
+def test_answers_of_several_views_stay_until_the_store_changes(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = str(store)
+    with open_store(where) as opened:
+        version = opened.state().version
+    views = [f"view {number}" for number in range(6)]
+    for view in views:
+        keep_answers(where, version, view, [SECRET.encode(), view.encode()])
+    keep_answers(where, version, views[2], [b"another answer"])
+    answers = [kept_answers(where, version, view) for view in views]
+    of_last = [[SECRET.encode(), view.encode()] for view in views[3:]]
+    assert answers == [[], [], [b"another answer"], *of_last]
+    monkeypatch.setattr("arclink.relations.kept._MOST_BYTES", 20)
+    keep_answers(where, version, "large", [b"a" * 15, b"b" * 15])
+    assert kept_answers(where, version, "large") == [b"a" * 15]
+    assert kept_answers(where, version, views[5]) == []
+    monkeypatch.undo()
+    keep_answers(where, version, views[0], [SECRET.encode()])
+    options = ["--targets", "--reason", "letter", "--store", where]
+    assert CliRunner().invoke(group, ["forget", "example,gone", *options]).exit_code == 0
+    assert files_with_secrets(store) == []
+    assert kept_answers(where, version, "large") == []
+
+
 def test_a_batch_removes_kept_answers(store: Path, tmp_path: Path) -> None:
     where = str(store)
     with open_store(where, create=True) as opened:

@@ -527,5 +527,75 @@ def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
     )
     monkeypatch.setattr(ServiceTables.answer, "__defaults__", (0.3,))
     slow = client.get("/ask/words?by=year")
-    assert slow.status_code == HTTPStatus.BAD_REQUEST
-    assert "stopped after" in slow.get_json()["detail"]
+    assert slow.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert slow.content_type == "application/problem+json"
+    assert slow.get_json()["limit"] == "time"
+    assert "takes longer than this service allows" in slow.get_json()["detail"]
+    shown = client.get("/?ask=words&by=year", headers={"Accept": "text/html"})
+    assert shown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "takes longer than this service allows" in shown.text
+    assert "arclink ask" in shown.text
+    assert "None, in the captures" not in shown.text
+
+
+@pytest.fixture(name="large")
+def question_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = asking._read
+    large = "SELECT 0 AS number, NULL AS period, list(range)::VARCHAR AS text FROM range(300000000)"
+    monkeypatch.setattr(
+        asking, "_read", lambda folder, name: large if name == "words" else read(folder, name)
+    )
+
+
+@pytest.mark.usefixtures("large")
+def test_an_answer_that_exceeds_its_memory_says_so(client: FlaskClient) -> None:
+    answer = client.get("/ask/words?by=year")
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert answer.get_json()["limit"] == "memory"
+    assert "needs more memory than this service allows" in answer.get_json()["detail"]
+
+
+@pytest.mark.usefixtures("large")
+def test_memory_that_other_questions_use_is_asked_for_again(client: FlaskClient) -> None:
+    tables = client.application.extensions["arclink"].tables
+    tables._running = 1
+    answer = client.get("/ask/words?by=year")
+    assert answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert answer.headers["Retry-After"]
+
+
+@pytest.mark.usefixtures("large")
+def test_the_front_page_says_which_answers_exceed_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are tried once for each state of the store."""
+    path = tmp_path / "links.db"
+    load_pages(path, tmp_path / "graph", [PAGES])
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    client = client_of(str(path))
+    client.get("/")
+    tables = client.application.extensions["arclink"].tables
+    for thread in tables._preparing:
+        thread.join()
+    begun = [*tables._preparing]
+    assert "needs more memory than this service allows" in client.get("/").text
+    assert tables._preparing == begun
+
+
+def test_answers_are_kept_by_their_bytes(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.get("/ask/pages?limit=0")
+    client.get("/ask/hosts?limit=0")
+    (opened,) = client.application.extensions["arclink"].tables._opened.values()
+    pages, hosts = [*opened.answers][-2:]
+    assert (pages.name, hosts.name) == ("pages", "hosts")
+    size = opened.answers[hosts].bytes
+    monkeypatch.setattr("arclink.service.tables._BYTES_KEPT", size)
+    opened.keep(hosts, opened.answers[hosts])
+    assert [*opened.answers] == [hosts]
+    monkeypatch.setattr("arclink.service.tables._BYTES_KEPT", size - 1)
+    large = opened.answers.pop(hosts)
+    opened.keep(hosts, large)
+    assert not opened.answers

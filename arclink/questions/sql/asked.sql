@@ -7,6 +7,9 @@
 -- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
 --
+-- slice_first, slice_end, slice_by, slice, slices   the slice of links that is read (`slices_of`): a
+--                      range of target SURTs, or of `slices` remainders of the hash of a column one
+--
 -- period_of            (from periods.sql or listed.sql) the window of a time, in a row for each window
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
@@ -77,6 +80,56 @@ SELECT *, period_of(timestamp) AS period FROM inlinks_ever WHERE is_asked_time(t
 CREATE OR REPLACE TEMP VIEW asked_captures AS
 SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp);
 
+-- A row is in one slice, with all rows that have its group.
+CREATE OR REPLACE TEMP MACRO is_in_slice(target_surt, target_host, target_domain, text) AS
+    target_surt >= getvariable('slice_first') AND target_surt < getvariable('slice_end')
+    AND CASE getvariable('slice_by')
+        WHEN 'host' THEN hash(target_host) % getvariable('slices') = getvariable('slice')
+        WHEN 'domain' THEN hash(target_domain) % getvariable('slices') = getvariable('slice')
+        WHEN 'text' THEN hash(text) % getvariable('slices') = getvariable('slice')
+        ELSE true
+    END;
+
+CREATE OR REPLACE TEMP MACRO is_linker_in_slice(surt, host, domain) AS CASE getvariable('slice_by')
+    WHEN 'linker' THEN
+        hash(shown_of(surt, host, domain)) % getvariable('slices') = getvariable('slice')
+    ELSE true
+END;
+
+-- A hash that is null for null.
+CREATE OR REPLACE TEMP MACRO key(name) AS CASE WHEN name IS NOT NULL THEN hash(name) END;
+
+-- A timestamp that was counted as a number.
+CREATE OR REPLACE TEMP MACRO time_of(number) AS lpad(number::VARCHAR, 14, '0');
+
+-- The same links as in `inlinks`, of one slice, for questions that count pages and hosts: `surt`,
+-- `page`, `host` and `linker` (what links, at the level) are hashes, `timestamp` is a number. DuckDB keeps all rows for
+-- several count(DISTINCT), and the captures of 100 million links would fill the memory as texts.
+CREATE OR REPLACE TEMP VIEW counted_inlinks AS
+SELECT
+    number, period, target, target_surt, target_host, target_domain, kind, text, rel,
+    capture.surt, page, host, linker, linker_name, timestamp
+FROM to_part JOIN (
+    SELECT
+        hash(content) AS content, hash(surt) AS surt, hash(coalesce(written, uri)) AS page,
+        key(host) AS host, key(domain) AS domain, surt AS linking_surt,
+        hash(shown_of(surt, host, domain)) AS linker, shown_of(uri, host, domain) AS linker_name,
+        timestamp::BIGINT AS timestamp, period_of(timestamp) AS period
+    FROM captures
+    WHERE content IS NOT NULL AND is_asked_time(timestamp) AND is_linker_in_slice(surt, host, domain)
+) AS capture ON hash(to_part.content) = capture.content
+WHERE is_in_slice(target_surt, target_host, target_domain, text) AND is_from_outside(
+    linking_surt, host, domain, key(target_host), key(target_domain), part_first, part_last
+);
+
+-- What they lead to at the level: `key` is the hash of its name.
+CREATE OR REPLACE TEMP VIEW counted_targets AS
+SELECT
+    number, period, hash(name_of(target_surt, target_host, target_domain)) AS key,
+    shown_of(target, target_host, target_domain) AS name, host, surt, timestamp
+FROM counted_inlinks
+WHERE name_of(target_surt, target_host, target_domain) IS NOT NULL;
+
 -- The same links in the last two periods with captures (`is_after`: in the later one). Only pages
 -- count that were captured in both, so that a larger crawl is not taken for more links.
 CREATE OR REPLACE TEMP VIEW inlinks_twice AS
@@ -92,14 +145,14 @@ WITH compared AS MATERIALIZED (
     HAVING count(*) = 2
 ),
 twice AS MATERIALIZED (
-    SELECT surt
+    SELECT hash(surt) AS surt
     FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
     WHERE is_asked_time(timestamp) AND is_known(content, status)
     GROUP BY surt
     HAVING count(DISTINCT period_of(timestamp)) = 2
 )
 SELECT * REPLACE (after AS period), period = after AS is_after
-FROM inlinks SEMI JOIN twice USING (surt) CROSS JOIN compared
+FROM counted_inlinks SEMI JOIN twice USING (surt) CROSS JOIN compared
 WHERE period IN (before, after);
 
 -- The captures that link to the part, each at least once: what counts pages and times, but not links,
@@ -150,7 +203,9 @@ SELECT
     newest(timestamp, status)::SMALLINT AS status,
     bool_and(coalesce(status >= 400, false)) AS is_error, max(timestamp) AS last_capture
 FROM captures
-WHERE surt BETWEEN getvariable('first') AND getvariable('last') OR NOT (
+WHERE surt BETWEEN getvariable('first') AND getvariable('last')
+    AND surt >= getvariable('slice_first') AND surt < getvariable('slice_end')
+OR NOT (
     getvariable('level') = 'uri'
     OR getvariable('level') = 'host' AND getvariable('part') IN ('host', 'site')
 )

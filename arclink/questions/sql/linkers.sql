@@ -1,9 +1,21 @@
+CREATE OR REPLACE TEMP TABLE answer (
+    number INTEGER, period VARCHAR, name VARCHAR, links BIGINT, pages BIGINT, mementos BIGINT,
+    first VARCHAR, last VARCHAR
+);
+
+INSERT INTO answer
 SELECT
-    number, period, min(shown_of(uri, host, domain)) AS name,
-    count(DISTINCT hash(page, target_surt, kind, text, rel)) AS links,
-    count(DISTINCT surt) AS pages,
-    count(DISTINCT hash(page, timestamp)) AS mementos,
-    min(timestamp) AS first, max(timestamp) AS last
-FROM inlinks
-GROUP BY number, period, shown_of(surt, host, domain)
-ORDER BY number, period, links DESC, name
+    number, period, min(name),
+    count(DISTINCT link),
+    count(DISTINCT surt),
+    count(DISTINCT memento),
+    time_of(min(timestamp)), time_of(max(timestamp))
+FROM (
+    SELECT
+        number, period, linker, linker_name AS name, hash(page, target_surt, kind, text, rel) AS link,
+        surt, hash(page, timestamp) AS memento, timestamp
+    FROM counted_inlinks
+)
+GROUP BY number, period, linker;
+
+FROM answer ORDER BY number, period, links DESC, name

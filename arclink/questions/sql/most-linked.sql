@@ -1,10 +1,20 @@
+CREATE OR REPLACE TEMP TABLE answer (
+    number INTEGER, period VARCHAR, name VARCHAR, hosts BIGINT, pages BIGINT, first VARCHAR,
+    last VARCHAR, captures BIGINT
+);
+
+INSERT INTO answer
 SELECT
-    number, period, min(shown_of(target, target_host, target_domain)) AS name,
-    count(DISTINCT host) AS hosts,
-    count(DISTINCT surt) AS pages,
-    min(timestamp) AS first, max(timestamp) AS last,
-    coalesce(any_value(captures), 0) AS captures
-FROM inlinks LEFT JOIN captured ON captured.name = name_of(target_surt, target_host, target_domain)
-WHERE name_of(target_surt, target_host, target_domain) IS NOT NULL
-GROUP BY number, period, name_of(target_surt, target_host, target_domain)
-ORDER BY number, period, hosts DESC, pages DESC, name
+    number, period, counted.name, hosts, pages, time_of(first), time_of(last),
+    coalesce(captures, 0)
+FROM (
+    SELECT
+        number, period, key, min(name) AS name,
+        count(DISTINCT host) AS hosts,
+        count(DISTINCT surt) AS pages,
+        min(timestamp) AS first, max(timestamp) AS last
+    FROM counted_targets
+    GROUP BY number, period, key
+) AS counted LEFT JOIN captured ON key(captured.name) = key;
+
+FROM answer ORDER BY number, period, hosts DESC, pages DESC, name

@@ -1,6 +1,7 @@
 -- Terms weighed by tf-idf. A document is all texts of links to one page, host or domain, at any time
 -- and of any kind; so the weights of one term in several windows differ by its use only. `terms` is a
--- table of the terms of each text, and how often they are in it.
+-- table of the terms of the part's texts, and how often each text has them; `frequency` says in how
+-- many documents each term is (frequency-of-text.sql).
 WITH used AS (FROM inlinks WHERE target_host IS NOT NULL),
 occurring AS (
     SELECT number, period, term, sum(times)::BIGINT AS tf
@@ -17,23 +18,13 @@ counted AS (
         min(timestamp) AS first, max(timestamp) AS last
     FROM used JOIN terms USING (text)
     GROUP BY ALL
-),
-document AS MATERIALIZED (
-    SELECT DISTINCT name_of(target_surt, target_host, target_domain) AS document, text
-    FROM links SEMI JOIN terms USING (text)
-    WHERE document IS NOT NULL
-),
-frequency AS (
-    SELECT term, count(DISTINCT document) AS df
-    FROM document JOIN terms USING (text) SEMI JOIN occurring USING (term)
-    GROUP BY term
 )
 SELECT
     occurring.number, occurring.period, occurring.term,
-    round(tf * log10((SELECT count(DISTINCT document) FROM document) / df), 4) AS tf_idf,
+    round(tf * log10((SELECT df FROM frequency WHERE term IS NULL) / df), 4) AS tf_idf,
     tf, df, pages, mementos, hosts, first, last
 FROM occurring
     JOIN counted ON occurring.number = counted.number AND occurring.term = counted.term
         AND occurring.period IS NOT DISTINCT FROM counted.period
-    JOIN frequency ON occurring.term = frequency.term
+    JOIN frequency ON hash(occurring.term) = frequency.term
 ORDER BY occurring.number, occurring.period, tf_idf DESC, tf DESC, occurring.term

@@ -14,7 +14,7 @@ from arclink.questions.queries import BY, EXTERNAL, LIMIT, AskQuery
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.saving import table_formats
-from arclink.service.tables import ServiceTables
+from arclink.service.tables import ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Panel:
         column: What the numbers of its rows are.
         rows: The first rows: what, why it is in the list (None if the question has no states), and
             its number or time. None if the answer is not made yet.
+        over: Why there will be no answer: it exceeds a limit. Else empty.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
@@ -95,6 +96,7 @@ class Panel:
     href: str
     column: str
     rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
+    over: str
     total: int
     inside: str
     by_year: str
@@ -127,7 +129,7 @@ def at_a_glance(
 
     Raises:
         NotReadyError: The relations cannot be asked now.
-        UsageError: A package is not installed, or an answer exceeds a limit.
+        UsageError: A package is not installed.
         StoreError: The store cannot be read.
     """
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
@@ -135,12 +137,17 @@ def at_a_glance(
     queries = [short_query(given, name) for name in ("captures", "begin", *names)]
     captures, begin, *answers = tables.answers(store, queries)
     answered = [*zip(queries[2:], answers, strict=True)]
+    over = {
+        asked: limit_in_words(error)
+        for asked, answer in zip(queries, (captures, begin, *answers), strict=True)
+        if answer is None and (error := tables.over_limit(store, asked))
+    }
     return {
-        "is_whole": None not in (captures, begin, *answers),
+        "is_whole": (captures, begin, *answers).count(None) == len(over),
         "known": captures and captures.known,
         "beginnings": begin and _beginnings(begin),
         **(through_time(captures.known) if captures else {}),
-        "panels": [_panel(given, asked, answer) for asked, answer in answered],
+        "panels": [_panel(given, asked, answer, over.get(asked, "")) for asked, answer in answered],
         "pictures": {
             **(captures_picture(queries[0], captures.known) if captures else {}),
             **{
@@ -200,7 +207,7 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
     ]
 
 
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
+def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None", over: str) -> Panel:
     question, asks = query.question, query.question.asks
     pairs = [*pairs_of(given, EXTERNAL.name), (ASK, query.name)]
     href, inside = address_with(pairs), ""
@@ -222,6 +229,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> Panel:
         href,
         column,
         rows,
+        over,
         answer.total if answer else 0,
         inside,
         by_year,

@@ -50,7 +50,7 @@ from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, part_of
 from arclink.service.pages.saving import table_formats
 from arclink.service.pages.site_glance import MOST_ROWS, at_a_glance
-from arclink.service.tables import NotReadyError, ServiceTables
+from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
@@ -136,7 +136,8 @@ def show_site(
     Raises:
         BadParameterError: A parameter is wrong.
         NotReadyError: The relations cannot be asked now.
-        UsageError: A package is not installed, or the answer exceeds a limit.
+        LimitError: The answer exceeds a limit.
+        UsageError: A package is not installed.
         StoreError: The store cannot be read.
     """
     pairs = [(name, value.strip()) for name, value in parameters if value.strip()]
@@ -251,7 +252,7 @@ def _whole(
     answer = tables.answer(store, query)
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
-    pictures, growing, unmade = _drawn(given, growth, query, answer, store, tables)
+    pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
     lanes_axis = _axis_of(query, answer.known) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
@@ -293,7 +294,8 @@ def _whole(
         "drawn": pictures,
         "growing": growing,
         "most_open": MOST_OPEN,
-        "is_whole": not unmade,
+        "is_whole": bool(over) or not unmade,
+        "over": over,
         "unmade": unmade,
         "pictures": {
             **captures_picture(query, answer.known),
@@ -320,16 +322,25 @@ def _drawn(
     answer: "AskAnswer",
     store: Scans,
     tables: ServiceTables,
-) -> tuple[dict[str, Drawing], Growing | None, Sequence[str]]:
+) -> tuple[dict[str, Drawing], Growing | None, Sequence[str], str]:
     """Return the pictures of an answer, and the graph that grows if it has links.
 
-    The names are those of pictures that are not made yet, or of a part of their rows only.
+    The names are those of pictures that are not made yet, or of a part of their rows only. The text
+    says why they will not be made; empty if they will be, or if there are none.
     """
     title = title_of(query)
     if query.name != LINKS:
-        return drawn(query, answer, title), None, ()
+        return drawn(query, answer, title), None, (), ""
+    over = ""
 
-    answers = partial(tables.answers, store)
+    def answers(queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
+        nonlocal over
+        found = tables.answers(store, queries)
+        for asked, one in zip(queries, found, strict=True):
+            if one is None and (error := tables.over_limit(store, asked)):
+                over = limit_in_words(error)
+        return found
+
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
     with suppress(NotReadyError):
@@ -337,7 +348,7 @@ def _drawn(
         unmade = [*OF_GRAPH] if growing and not growing.is_whole else []
     (pairs,) = answers([wide])
     pictures = drawn(query, pairs or answer, title)
-    return pictures, growing, [*unmade, *([] if pairs else pictures)]
+    return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 
 
 def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
