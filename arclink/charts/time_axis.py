@@ -189,9 +189,7 @@ class Axis:
             if not is_known:
                 units = list(run)
                 left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
-                bars.append(
-                    Bar(left, right - left, 100, f"{in_words(units[0])} to {in_words(units[-1])}")
-                )
+                bars.append(Bar(left, right - left, 100, run_in_words(units[0], units[-1])))
         return bars
 
     def marks(self, captures: Sequence[Captured]) -> list[Mark]:
@@ -299,6 +297,15 @@ def in_words(unit: str) -> str:
     return " ".join(
         part for part in (day.lstrip("0"), month and _MONTHS[int(month) - 1], year) if part
     )
+
+
+def run_in_words(first: str, last: str) -> str:
+    """Return a run of years, months or days in words.
+
+    >>> run_in_words("2010-02", "2011-03"), run_in_words("2010-02", "2010-02")
+    ('Feb 2010 to Mar 2011', 'Feb 2010')
+    """
+    return " to ".join(dict.fromkeys([in_words(first), in_words(last)]))
 
 
 def day_in_words(timestamp: Timestamp) -> str:
