@@ -317,6 +317,15 @@ def day_in_words(timestamp: Timestamp) -> str:
     return in_words(Period.DAY.of(timestamp))
 
 
+def days_in_words(first: Timestamp, last: Timestamp) -> str:
+    """Return the days from ``first`` to ``last``.
+
+    >>> days_in_words(Timestamp("20100217101229"), Timestamp("20100217235959"))
+    '17 Feb 2010'
+    """
+    return run_in_words(Period.DAY.of(first), Period.DAY.of(last))
+
+
 def moment_in_words(timestamp: Timestamp) -> str:
     """Return ``timestamp`` to the minute.
 
