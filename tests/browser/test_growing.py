@@ -351,3 +351,24 @@ def test_the_graph_has_no_accessibility_problem(
     wait_for_growth(page)
     assert violations(page, axe, "#grows") == []
     context.close()
+
+
+def test_a_browser_that_stops_drawing_gets_the_picture_of_the_server(
+    browser: "Browser", service: Service
+) -> None:
+    with looking(browser, service) as page:
+        open_graph(page, graph_address(service, neighbours="3"))
+        wait_for_growth(page)
+        page.evaluate("""() => {
+            const canvas = document.querySelector("canvas.sigma-nodes");
+            canvas.getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();
+        }""")
+        page.get_by_text("stopped drawing with WebGL").wait_for()
+        assert page.locator("#grows .picture").is_visible()
+        page.set_viewport_size({"width": 700, "height": 600})
+        page.wait_for_timeout(300)
+        page.emulate_media(color_scheme="dark")
+        before, name = names(page), neighbour_to_open(page)
+        page.locator(".node-of-graph", has_text=name).first.click()
+        page.wait_for_url(lambda url: f"open={name}" in url)
+        assert before < names(page)

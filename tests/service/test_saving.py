@@ -96,6 +96,8 @@ def test_only_rows_that_are_pages_are_offered_to_crawlers(client: FlaskClient) -
     ):
         seeds = [one for one in hrefs(page(client, query), ".save a") if "format=seeds" in one]
         assert bool(seeds) == is_offered, query
+        saved = page(client, query).css('.save a[href*="format=seeds"]')
+        assert all(str(link.attributes["download"]).endswith(".txt") for link in saved), query
         for address in seeds:
             answer = client.get(f"/{address}")
             assert answer.content_type.startswith("text/plain")

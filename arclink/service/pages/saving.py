@@ -41,6 +41,8 @@ SUFFIXES: Final = {
     "turtle": "ttl",
     "ntriples": "nt",
     "nquads": "nq",
+    "seeds": "txt",
+    "browsertrix": "yaml",
 }
 """Suffixes of files of formats, if these are not the names of the formats."""
 

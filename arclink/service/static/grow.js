@@ -228,7 +228,7 @@ async function grow(address, name, isAgain = false) {
   section.setAttribute("aria-busy", "true");
   try {
     const fetched = await fetchPage(new URL(address, location.href));
-    if (!fetched) return;
+    if (!fetched || !view) return;
     const { ok, url, page } = fetched;
     const found = ok ? dataOf(page) : null;
     if (!found) {
@@ -394,14 +394,16 @@ function listen() {
     canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls and does not zoom
     canvas.addEventListener("webglcontextlost", stop);
   }
-  isDark.addEventListener("change", () => { readColours(); light(); });
+  isDark.addEventListener("change", () => { if (view) { readColours(); light(); } });
 }
 
 function stop() {
+  if (!view) return;
+  view.kill();
+  view = null;
   box.hidden = true;
   for (const part of section.querySelectorAll(".selected, .gestures")) part.remove();
   section.querySelector(".picture").hidden = false;
-  view = null;
   say("Your browser stopped drawing with WebGL: in this picture, a click on a node opens another page.");
 }
 
