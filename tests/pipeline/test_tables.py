@@ -150,7 +150,7 @@ def test_a_repeated_task_writes_the_same_bytes(store: Path, tmp_path: Path) -> N
                 {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in paths}
             )
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 4
+    assert len(contents[0]) == 5  # captures, links in two orders, and two lists of checksums
 
 
 def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) -> None:
@@ -173,6 +173,7 @@ def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) 
     assert rows_at(tmp_path / "at")["links"] == rows_next_to(store)["links"]
     assert [path.name for path in sorted((at / "links-00000-of-00001").iterdir())] == [
         "checksums.txt",
+        "links-by-page.parquet",
         "links.parquet",
     ]
 

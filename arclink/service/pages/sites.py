@@ -327,7 +327,7 @@ def _drawn(
     """Return the pictures of an answer, and the graph that grows if it has links.
 
     The names are those of pictures that are not made yet, or of a part of their rows only. The text
-    says why they will not be made; empty if they will be, or if there are none.
+    says why they will not be made; empty if they will be.
     """
     title = title_of(query)
     if query.name != LINKS:
