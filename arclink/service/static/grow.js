@@ -9,6 +9,7 @@ const AGAIN = 3000; // milliseconds until the server is asked for what it was co
 const MOST_AGAIN = 20;
 const LONGEST = [22, 34]; // characters of a label, in a narrow picture and in a wide one
 const MARGIN = 30;
+const WHEEL = 30; // pixels of a turn of the wheel that count at most: a touchpad sends small ones
 const SPARE = 30; // units at each side of the places, where no node is
 
 const section = document.getElementById("grows");
@@ -111,10 +112,10 @@ function light() {
   view.refresh({ skipIndexation: true });
 }
 
-// A label is above its node, or below it. Labels that would cover another one are left out: those
-// of open nodes come first, then by size.
+// A label is above its node, or below it. Labels that would cover another one or the buttons, or
+// whose nodes are outside, are left out: those of open nodes come first, then by size.
 function drawLabels() {
-  const { width } = view.getDimensions();
+  const { width, height } = view.getDimensions();
   const context = view.getCanvases().labels.getContext("2d");
   const size = view.getSetting("labelSize");
   context.textAlign = "center";
@@ -124,9 +125,12 @@ function drawLabels() {
   context.strokeStyle = colours.paper;
   context.fillStyle = colours.ink;
   const taken = [];
+  const buttons = box.querySelector(".zoom");
+  for (let y = 0; y < buttons.offsetTop + buttons.offsetHeight + size; y += size) taken.push([buttons.offsetLeft, buttons.offsetLeft + buttons.offsetWidth, y]);
   const weight = (node) => (node.name === selected ? 3 : node.kind !== "near" ? 2 : node.is_about ? 1 : 0);
   labels.sort((one, other) => weight(other) - weight(one) || other.size - one.size);
   for (const node of labels) {
+    if (node.x < 0 || node.x > width || node.y < 0 || node.y > height) continue;
     context.font = `${node.kind === "near" ? 400 : 600} ${size}px ${colours.font}`;
     const half = context.measureText(node.label).width / 2 + 2;
     const x = Math.max(half + 2, Math.min(node.x, width - half - 2));
@@ -330,22 +334,55 @@ function listen() {
   });
   view.on("upNode", () => { held = ""; });
   view.on("upStage", () => { held = ""; });
-  // The page scrolls over the picture: with the wheel, and with one finger that is on no node.
+  // The page scrolls over the picture: with the wheel, and with one finger that is on no node. With
+  // Ctrl, the wheel zooms, and so do two fingers, which a touchpad tells as the wheel with Ctrl.
   const pass = (event) => event.stopPropagation();
-  box.addEventListener("wheel", (event) => { if (!event.ctrlKey && !event.metaKey) pass(event); }, { capture: true });
-  const isOnNode = ({ clientX, clientY }) => {
+  const camera = view.getCamera();
+  const placeIn = ({ clientX, clientY }) => {
     const { left, top } = box.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const zoom = (from, to, factor) => { // what is at `from` comes to `to`
+    const state = camera.getState();
+    const ratio = camera.getBoundedRatio(state.ratio * factor);
+    const old = view.viewportToFramedGraph(from, { cameraState: state });
+    const fresh = view.viewportToFramedGraph(to, { cameraState: { ...state, ratio } });
+    camera.setState({ x: state.x + old.x - fresh.x, y: state.y + old.y - fresh.y, ratio });
+  };
+  box.addEventListener("wheel", (event) => {
+    pass(event);
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const turned = Math.max(-WHEEL, Math.min(event.deltaY * (event.deltaMode ? WHEEL : 1), WHEEL));
+    zoom(placeIn(event), placeIn(event), Math.exp(turned / 100));
+  }, { capture: true, passive: false });
+  const pinched = ({ touches }) => {
+    const [one, other] = [...touches].map(placeIn);
+    return { middle: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }, apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)) };
+  };
+  let pinch = null;
+  const isOnNode = (touch) => {
+    const at = placeIn(touch);
     return graph.nodes().some((name) => {
       const { x, y, size } = view.getNodeDisplayData(name);
       const place = view.framedGraphToViewport({ x, y });
-      return Math.hypot(place.x + left - clientX, place.y + top - clientY) < Math.max(size, 14);
+      return Math.hypot(place.x - at.x, place.y - at.y) < Math.max(size, 14);
     });
   };
   box.addEventListener("touchstart", (event) => {
-    const isOfPage = event.touches.length === 1 && !isOnNode(event.touches[0]);
-    if (isOfPage && event.target instanceof HTMLCanvasElement) pass(event);
+    if (!(event.target instanceof HTMLCanvasElement)) return;
+    pinch = event.touches.length === 2 ? pinched(event) : null;
+    if (pinch) [held, hasMoved] = ["", true];
+    if (pinch || !isOnNode(event.touches[0])) pass(event);
   }, { capture: true });
-  const camera = view.getCamera();
+  box.addEventListener("touchmove", (event) => {
+    if (!pinch || event.touches.length !== 2) return;
+    pass(event);
+    if (event.cancelable) event.preventDefault();
+    const before = pinch;
+    pinch = pinched(event);
+    zoom(before.middle, pinch.middle, before.apart / pinch.apart);
+  }, { capture: true, passive: false });
   const duration = () => (isStill.matches ? 1 : 250);
   for (const [label, text, act] of [
     ["Zoom in", "+", () => camera.animatedZoom({ duration: duration() })],
@@ -357,7 +394,7 @@ function listen() {
     box.querySelector(".zoom").append(button);
   }
   for (const canvas of Object.values(view.getCanvases())) {
-    canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls, sigma.js pinches
+    canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls and does not zoom
     canvas.addEventListener("webglcontextlost", stop);
   }
   isDark.addEventListener("change", () => { readColours(); light(); });
@@ -366,12 +403,12 @@ function listen() {
 // Shows the picture of the server instead of the drawing.
 function showPicture(why) {
   box.hidden = true;
+  for (const part of section.querySelectorAll(".selected, .gestures")) part.remove();
   section.querySelector(".picture").hidden = false;
   say(`In this picture, a click on a node opens another page, because ${why}.`);
 }
 
 function stop() {
-  section.querySelector(".selected").remove();
   view = null;
   showPicture("your browser stopped drawing with WebGL");
 }
@@ -387,7 +424,8 @@ async function start() {
   box.hidden = false;
   section.querySelector(".picture").hidden = true;
   box.replaceChildren(element("div", { class: "drawing", "aria-hidden": "true" }), element("div", { class: "zoom", role: "group", "aria-label": "Zoom" }));
-  box.after(element("div", { class: "selected", role: "group", "aria-label": "The selected node", hidden: "" }));
+  const selection = element("div", { class: "selected", role: "group", "aria-label": "The selected node", hidden: "" });
+  box.after(selection, element("p", { class: "why gestures" }, "The wheel with Ctrl, or two fingers, zoom the graph. Nodes can be dragged."));
   isUpright = box.clientHeight > box.clientWidth;
   fill();
   view = new Sigma(graph, box.querySelector(".drawing"), {
