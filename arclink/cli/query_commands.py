@@ -314,7 +314,10 @@ def _ask() -> _Query:
                 found = ask(database, query)
             rows = ask_as_rows(found)
             yield from form.write(rows)
-            if found.left_out and form.name not in ("table", "json"):
+            says_all = form.name in ("table", "json")
+            if found.unknown and not says_all:
+                _note(f"Unknown: {found.unknown}.")
+            if found.left_out and not says_all:
                 _note(
                     f"{counted(found.left_out, 'more row')} left out; --{LIMIT.name} 0 writes all."
                 )

@@ -157,6 +157,11 @@ class AskAnswer:
         return self.total - int(self.table.num_rows)
 
     @property
+    def unknown(self) -> str:
+        """Why it has no row although there may be some; empty if it has rows, or there are none."""
+        return "" if self.total else self.why_unknown
+
+    @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
         counts = self.captures.values()
@@ -197,7 +202,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     counts = _captures(database, query, ready, known)
     unchanged = None
     if query.question.compares:
-        ((compared,),) = database.run(ready(_COMPARED))
+        ((compared,),) = database.found(ready(_COMPARED))
         unchanged = compared - total
     return AskAnswer(query, _with_extra(table, query), total, known, counts, unchanged)
 
@@ -356,7 +361,14 @@ def _terms(database: RelationsDatabase, term: Term, which: str) -> Sequence[Any]
 def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
     """Return the first rows of each part and period, and the number of all rows."""
     limit, least = query.limit, query.min_hosts if "hosts" in query.question.columns else 0
-    kept, total, group, place = [], 0, None, 0
+    kept, total, group, place, size = [], 0, None, 0, 0
+
+    def keep(batch: Any) -> None:
+        nonlocal size
+        size += batch.nbytes
+        database.check_rows(size)
+        kept.append(batch)
+
     with database.reading(text) as rows:
         groups = [name for name in ("number", "period") if name in rows.schema.names]
         for batch in rows:
@@ -364,7 +376,7 @@ def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any,
                 batch = batch.filter(compute.greater_equal(batch.column("hosts"), least))
             total += batch.num_rows
             if not limit:
-                kept.append(batch)
+                keep(batch)
                 continue
             wanted = []
             columns = (batch.column(name).to_pylist() for name in groups)
@@ -373,7 +385,7 @@ def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any,
                 group = found
                 if place < limit:
                     wanted.append(number)
-            kept.append(batch.take(arrow.array(wanted, arrow.int64())))
+            keep(batch.take(arrow.array(wanted, arrow.int64())))
         return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
 
 
@@ -397,7 +409,7 @@ def _days(
     of, (first, last) = _read_from(query), astuple(query.span)
     if of != "captures" or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
         time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
-        return database.run(ready(_DAYS.format(f"{of} WHERE {time}")))
+        return database.found(ready(_DAYS.format(f"{of} WHERE {time}")))
     days = database.once(ready(_DAYS.format("captures")))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
 
@@ -416,7 +428,7 @@ def _captures(
     period, listed = query.windows.period, query.windows.listed
     if period is not None:
         return known.by(period)
-    counts = dict(database.run(ready(_WINDOWS.format(_read_from(query))))) if listed else {}
+    counts = dict(database.found(ready(_WINDOWS.format(_read_from(query))))) if listed else {}
     return {name: counts.get(name, 0) for name, _ in listed}
 
 

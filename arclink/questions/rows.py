@@ -55,6 +55,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         "to": query.span.last if query.span.last != ALL_TIME.last else None,
         "total": answer.total,
         **({} if answer.unchanged is None else {"unchanged": answer.unchanged}),
+        **({"unknown": answer.unknown} if answer.unknown else {}),
         "captures": _known_fields(answer),
     }
     lines = [*_lines(answer), *([""] if answer.total else [])]
@@ -83,7 +84,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     if not known.captures:
         yield f"Unknown: there are no captures of {of} to show from then"
         return
-    why = "" if answer.total else answer.why_unknown
+    why = answer.unknown
     when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
     read = "" if known.known == known.captures else f", links known for {known.known:,}"
     yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"

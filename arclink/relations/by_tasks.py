@@ -30,6 +30,7 @@ from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.relations.folder import address_of, check_mark, remove_at, versions_at
 from arclink.relations.state import (
     CAPTURES,
+    FORMAT,
     LINKS,
     LINKS_BY_PAGE,
     STATE,
@@ -282,8 +283,8 @@ def fetch_relations(store: Additions, folder: Path) -> None:
 
 
 def _local(version: str, part: str) -> str:
-    """Return the name of a part next to parts of other versions."""
-    return f"{version}-{part}"
+    """Return the name of a part next to parts of other versions of the store and of the files."""
+    return f"{version}-{FORMAT}-{part}"
 
 
 def _local_state(state: RelationsState) -> RelationsState:

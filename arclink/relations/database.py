@@ -52,6 +52,8 @@ _BATCHES_AHEAD = 4
 
 _NO_COLUMNS = arrow.schema([])
 
+_BYTES_OF_MEGABYTE = 1_000_000
+
 _PATIENCE = 0.05
 """Seconds between looks at the clock, and between requests to stop."""
 
@@ -63,12 +65,16 @@ class SqlLimits:
     Attributes:
         memory: Megabytes of memory; more goes to temporary files, up to ten times as much for
             queries of users.
-        seconds: Seconds after which a query is stopped; 0 for no limit.
+        seconds: Seconds after which a query is stopped, and all queries of one connection together
+            (`RelationsDatabase.apart`); 0 for no limit.
+        rows: Megabytes of rows that an answer may have, which the caller turns into objects of
+            several times as many; 0 for no limit.
         keep_on: Called while an answer is waited for; an error that it raises stops the query.
     """
 
     memory: int = 2_000
     seconds: float = 0
+    rows: int = 0
     keep_on: Callable[[], None] = lambda: None
 
 
@@ -85,6 +91,7 @@ class RelationsDatabase(Closing):
         self._once: dict[str, list[tuple[Any, ...]]] = {}
         self._tables: set[str] = set()
         self._making = Lock()
+        self._end: float | None = None
         self._is_of_users = False
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
@@ -127,6 +134,10 @@ class RelationsDatabase(Closing):
         with self._translated():
             return executed(self.connection, statement)
 
+    def found(self, text: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query that may take long, within the limits; see `reading`."""
+        return [tuple(row.values()) for row in self.answer(text).to_pylist()]
+
     def finish(self, statement: str) -> None:
         """Run a statement that may take long, within the limits; see `reading`."""
         with self.reading(statement) as rows:
@@ -137,6 +148,16 @@ class RelationsDatabase(Closing):
     def memory(self) -> int:
         """Megabytes of memory that each query may use."""
         return self._limits.memory
+
+    def check_rows(self, size: int) -> None:
+        """Check that rows of an answer, in bytes, are not too many to return.
+
+        Raises:
+            LimitError: They are.
+        """
+        if self._limits.rows and size > self._limits.rows * _BYTES_OF_MEGABYTE:
+            words = f"the answer has more than {self._limits.rows:,} MB of rows: ask for fewer"
+            raise LimitError(Limit.MEMORY, words)
 
     def _translated(self) -> AbstractContextManager[None]:
         return translated(self._limits.memory, is_of_user=self._is_of_users)
@@ -159,7 +180,7 @@ class RelationsDatabase(Closing):
             LimitError: It takes longer than the limit.
         """
         limits = self._limits
-        end = time.monotonic() + limits.seconds if limits.seconds else None
+        end = self._end or self._end_from_now()
 
         def check() -> None:
             limits.keep_on()
@@ -170,6 +191,9 @@ class RelationsDatabase(Closing):
                 )
 
         return check
+
+    def _end_from_now(self) -> float | None:
+        return time.monotonic() + self._limits.seconds if self._limits.seconds else None
 
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
@@ -196,7 +220,7 @@ class RelationsDatabase(Closing):
     def apart(self, **limits: Any) -> Iterator["RelationsDatabase"]:
         """Yield another connection to the same relations, with variables and views of its own.
 
-        Any thread may call it.
+        Any thread may call it. All its queries together may take the seconds of its limits.
 
         Args:
             **limits: Its limits (`SqlLimits`), if they are others; its memory is the same.
@@ -204,6 +228,7 @@ class RelationsDatabase(Closing):
         other = copy(self)
         other.connection = self.connection.cursor()
         other._limits = replace(self._limits, **limits)
+        other._end = other._end_from_now()
         try:
             yield other
         finally:

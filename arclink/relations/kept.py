@@ -150,7 +150,7 @@ def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
     return held
 
 
-def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> None:
+def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> Sequence[bytes]:
     """Keep answers next to the relations that they were read from, in place of those of the view.
 
     Those of a few other views stay: of services that hide captures, or show a subset. Nothing is
@@ -162,12 +162,15 @@ def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> 
         view: What of it the answers show: the version of the view.
         rows: The answers, texts without line feeds.
 
+    Returns:
+        Those of them that are kept, in the same order.
+
     Raises:
         OperatorError: They cannot be written.
     """
     folder = tables_folder(where)
     if read_state(folder) is None:
-        return
+        return []
     with only_writer(folder):  # a takedown waits, or was before this
         state = read_state(folder)
         if state is not None and state.version == version:
@@ -180,6 +183,8 @@ def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> 
                 kept[view].pop()
             written = [json.dumps(one).encode() + b"\t" + row for one in kept for row in kept[one]]
             write_sealed(folder / ANSWERS, ANSWERS, [version.encode(), *written])
+            return kept[view]
+    return []
 
 
 def kept_answers(where: str, version: str, view: str) -> Sequence[bytes]:

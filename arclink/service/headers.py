@@ -41,8 +41,8 @@ _ASKED: Final = (
 )
 """Request headers that a script of another origin may send."""
 _EXPOSED_HEADERS: Final = (
-    "ETag, Link, Memento-Datetime, ArcLink-Archives, ArcLink-Found, Accept-Ranges, "
-    "Content-Range, Retry-After, Date"
+    "ETag, Link, Memento-Datetime, ArcLink-Archives, ArcLink-Found, ArcLink-Left-Out, "
+    "ArcLink-Unknown, Accept-Ranges, Content-Range, Retry-After, Date"
 )
 """Response headers that such a script may read, in addition to those that every script may read."""
 _PREFLIGHT_SECONDS: Final = 7_200

@@ -31,7 +31,7 @@ from arclink.service.query_resources import (
     EXPLAIN,
     LINK_QUERY,
 )
-from arclink.service.questions import ASK, COMPLETE, FOUND, LIST
+from arclink.service.questions import ASK, COMPLETE, FOUND, LEFT_OUT, LIST, UNKNOWN
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
@@ -121,7 +121,11 @@ def _schema_of(media_type: str) -> Schema:
 
 
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
-_FOUND = {FOUND: "Number of rows without limit."}
+_OF_ANSWERS = {
+    FOUND: "Number of rows without limit.",
+    UNKNOWN: "Without rows: why that does not mean that there are none; missing if there are none.",
+    LEFT_OUT: "With seeds and browsertrix: addresses of rows that are neither http nor https.",
+}
 _MEMENTO = {
     "Link": (
         'rel="next": the next part of the answer; if mementos have addresses also original, '
@@ -185,7 +189,7 @@ RESOURCES: Sequence[Resource] = (
         _rows("Answer", ASK_FORMATS),
         (400, 406, 414, 422, 503),
         ASK,
-        headers=_FOUND,
+        headers=_OF_ANSWERS,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
     ),
     Resource(

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, BadParameterError, Form, Parameter
+from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.questions.table import QUESTIONS
@@ -27,6 +28,12 @@ LIST: tuple[AnyParameter, ...] = (ROW_FORMAT,)
 
 FOUND: Final = "ArcLink-Found"
 """Header with the number of rows that an answer would have without limit."""
+
+UNKNOWN: Final = "ArcLink-Unknown"
+"""Header that says why an answer without rows does not mean that there are none."""
+
+LEFT_OUT: Final = "ArcLink-Left-Out"
+"""Header with the number of addresses of rows that a list for crawlers does not have."""
 
 
 def _not_empty(text: str) -> str:
@@ -58,7 +65,7 @@ def ask_question(question: str) -> Response:
     Raises:
         BadParameterError: There is no such question, or a parameter is wrong.
         NotReadyError: The relations of the store cannot be asked now.
-        UsageError: The answer exceeds a limit.
+        LimitError: The answer exceeds a limit.
         StoreError: The store cannot be read.
     """
     if question not in QUESTIONS:
@@ -67,8 +74,13 @@ def ask_question(question: str) -> Response:
     query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
     form = accepted_ask_format(request, given, query)
     answer = stores_of_app().tables.answer(requested_store(given), query)
-    response = respond(ask_as_rows(answer), form)
+    rows = ask_as_rows(answer)
+    response = respond(rows, form)
     response.headers[FOUND] = str(answer.total)
+    if answer.unknown:
+        response.headers[UNKNOWN] = answer.unknown
+    if form[0].name in SEED_FORMATS:
+        response.headers[LEFT_OUT] = str(seeds_of(rows)[1])
     return response
 
 

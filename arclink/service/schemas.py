@@ -295,7 +295,7 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "rows": listed({"type": "object"}),
         },
-        {"unchanged": NUMBER},
+        {"unchanged": NUMBER, "unknown": TEXT},
         about="the answer to a question",
     ),
     "Addresses": fields(

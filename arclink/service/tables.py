@@ -42,6 +42,9 @@ _WAITING: Final = 2
 _MEMORY: Final = 600
 """Megabytes of memory for all questions of a process."""
 
+_ROWS: Final = 100
+"""Megabytes of rows of an answer: a million short ones. To write them as JSON takes a gigabyte."""
+
 _SECONDS: Final = 20.0
 """Seconds after which a question is stopped, and for which one waits for others."""
 
@@ -288,7 +291,7 @@ class ServiceTables:
             thread.start()
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
-        from arclink.questions.asking import answer_as_row, ask, key_of
+        from arclink.questions.asking import answer_as_row, ask, key_of, key_of_row
         from arclink.relations.kept import keep_answers
 
         limits = {"seconds": _SECONDS_BETWEEN, "keep_on": self._end_if_over}
@@ -320,8 +323,8 @@ class ServiceTables:
                     if query in opened.answers:
                         rows[key_of(query)] = answer_as_row(opened.answers[query])
                 with suppress(ArclinkError):  # the folder of the store is read-only
-                    keep_answers(self._where, *opened.state, rows.values())
-                    opened.kept = rows
+                    kept = keep_answers(self._where, *opened.state, rows.values())
+                    opened.kept = {key_of_row(row): row for row in kept}
         finally:
             with self._lock:
                 opened.users -= 1
@@ -347,7 +350,7 @@ class ServiceTables:
         if found is None:
             if not self.are_made(store):
                 self._make(store)
-            limits = SqlLimits(_MEMORY, _SECONDS)
+            limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)
             relations = ShownRelations(self._where, store, limits)
             kept = kept_answers(self._where, *key) if self._where else []
             found = _Opened(relations, key, {key_of_row(row): row for row in kept})

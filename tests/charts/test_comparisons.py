@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from arclink.charts.comparisons import matrix, ranks, up_and_down
-from arclink.charts.network import NetworkNode, network, placed
+from arclink.charts.layout import placed
+from arclink.charts.network import NetworkNode, network
 from arclink.charts.pictures import Drawing
 from arclink.charts.svg import LEAST_TALL
 

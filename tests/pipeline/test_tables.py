@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,16 @@ from pyarrow import parquet
 import arclink
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError
+from arclink.files.sealed import SUMS, seal_folder
 from arclink.mapreduce.runs import JobRunner
 from arclink.network.engine_files import FolderFiles
 from arclink.pipeline.tables import write_tables
 from arclink.relations import by_tasks, kept
 from arclink.relations.by_tasks import FILES, PartTask, Place, UnusedTablesWarning, write_part
+from arclink.relations.database import ShownRelations
 from arclink.relations.folder import tables_folder
 from arclink.relations.kept import relations_of
-from arclink.relations.state import make_part
+from arclink.relations.state import FORMAT, make_part, read_state
 from arclink.store.location import open_store
 from arclink.store.protocols import Share
 from arclink.store.sqlite.store import SqliteStore
@@ -167,7 +170,7 @@ def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) 
     at = tmp_path / "at/by-hand"
     done = subprocess.run([sys.executable, "-c", program, str(store), str(at)], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert any(path.stat().st_size == 500 for path in at.rglob("links.parquet"))
+    assert any(path.stat().st_size == 500 for path in at.rglob("links*.parquet"))
     assert not rows_at(tmp_path / "at")["links"], "programs find no file"
     [*_] = by_tasks.write_parts([b"links 0 1"], str(store), str(at), None)
     assert rows_at(tmp_path / "at")["links"] == rows_next_to(store)["links"]
@@ -251,6 +254,25 @@ def test_everyone_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list
         assert tables_folder(str(store)).is_dir()
     assert not made, "this machine has copied all parts"
     assert f"tasks write them to {at}\n" in run("tables", "--store", store)
+
+
+def test_parts_of_another_format_are_copied_again(store: Path, tmp_path: Path) -> None:
+    """An earlier release has copied parts with the same names, which lack a file."""
+    run("tables", "--store", store, "--tables-at", tmp_path / "at", "--parts", 2)
+    folder = tables_folder(str(store))
+    with open_store(str(store)) as opened:
+        made = relations_of(str(store), opened)
+        rows = [parquet.read_table(path).num_rows for path in made.links]
+        state = read_state(folder)
+        assert state is not None
+        for path in made.links_by_page:
+            part = path.parent
+            path.unlink()
+            seal_folder(part, [one for one in part.iterdir() if one.name != SUMS])
+            part.rename(folder / part.name.replace(f"-{FORMAT}-", f"-{FORMAT - 1}-"))
+        replace(state, format=FORMAT - 1).write(folder)
+        with ShownRelations(str(store), opened) as relations:
+            assert relations.run("SELECT count(*) FROM links_by_page") == [(sum(rows),)]
 
 
 def test_the_service_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list[str]) -> None:

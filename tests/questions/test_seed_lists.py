@@ -161,6 +161,13 @@ def test_a_list_that_the_limit_cut_says_so(demos: Demos) -> None:
         assert done.stderr == f"{len(whole) - 1} more rows left out; --limit 0 writes all.\n"
 
 
+def test_a_list_without_captures_is_unknown(demos: Demos) -> None:
+    for form in ("seeds", "browsertrix", "csv", "jsonl"):
+        done = command(demos, "gaps", "--format", form, "--from", "2050")
+        assert done.stderr == "Unknown: there are no captures to show from then.\n"
+    assert command(demos, "gaps", "--format", "csv", "--min-hosts", "9999").stderr == ""
+
+
 def test_pages_that_no_crawler_can_capture_are_no_gaps_and_no_seeds() -> None:
     links = [link("ftp://x.example/a"), link("http://y.example/")]
     store = MemoryStore([Page(A, T1, links)])

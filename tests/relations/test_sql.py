@@ -24,7 +24,7 @@ from arclink.cli.sql import typed
 from arclink.errors import LimitError, UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
-from arclink.relations.database import RelationsDatabase, SqlDatabase, SqlLimits
+from arclink.relations.database import RelationsDatabase, ShownRelations, SqlDatabase, SqlLimits
 from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
@@ -291,6 +291,19 @@ def test_a_query_ends_at_its_limits(store: Path) -> None:
             "SELECT list(a.text || b.text || c.text) FROM links a, links b, links c "
             "WHERE a.position < 3 AND b.position < 3 AND c.position < 3"
         )
+
+
+def test_all_queries_of_a_connection_share_its_time(store: Path) -> None:
+    with open_store(str(store)) as opened, ShownRelations(str(store), opened) as relations:
+        with relations.apart(seconds=1) as database:
+            assert database.found("SELECT 1, 'a'") == [(1, "a")]
+            time.sleep(1)
+            with pytest.raises(LimitError, match="stopped after 1 seconds"):
+                database.finish(f"CREATE TEMP TABLE answer AS {ENDLESS}")
+            with pytest.raises(LimitError, match="stopped after 1 seconds"):
+                database.found(ENDLESS)
+        with relations.apart(seconds=60) as database:
+            assert database.found("SELECT 1") == [(1,)]
 
 
 def test_temporary_files_have_a_limit(store: Path) -> None:

@@ -494,9 +494,9 @@ def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) 
     )
     lanes = {words(section.css_first("h2")): section for section in html.css(".columns section")}
     assert cells(lanes["Who linked to it"]) == [
-        ["b.example", "3 Nov 2009: 2 links3 Nov 2009 to 3 Nov 2009", "2"]
+        ["b.example", "3 Nov 2009: 2 links3 Nov 2009", "2"]
     ]
-    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009 to 3 Nov 2009", "1"] in cells(
+    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009", "1"] in cells(
         lanes["In which words"]
     )
     assert [row[0] for row in cells(lanes["Where it led"])] == [

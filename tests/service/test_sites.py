@@ -583,6 +583,15 @@ def test_the_front_page_says_which_answers_exceed_a_limit(
     assert tables._preparing == begun
 
 
+def test_an_answer_with_too_many_rows_is_over_the_limit(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.relations.database._BYTES_OF_MEGABYTE", 1)
+    assert client.get("/ask/tlds?limit=1").status_code == 200
+    refused = client.get("/ask/pages?limit=0")
+    assert (refused.status_code, refused.get_json()["limit"]) == (422, "memory")
+
+
 def test_answers_are_kept_by_their_bytes(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

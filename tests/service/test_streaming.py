@@ -19,10 +19,12 @@ from arclink.relations.kept import relations_of
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
+from tests.access.sqlite_pages import load_pages
 from tests.captures.archives import T1, Record, store_of
 from tests.captures.reading import bytes_of, identities_in, identity, lines_of, query_of
 from tests.demos import Demos
 from tests.service.conftest import client_of, served
+from tests.store.memory_store import Page, link
 
 NEXT = "http://b.example/"
 
@@ -134,6 +136,25 @@ def test_seed_lists_over_http(demos: Demos) -> None:
     plain = {"Accept": "text/plain"}
     assert client.get("/ask/gaps?limit=5", headers=plain).text == listed.text
     assert client.get("/ask/words", headers=plain).status_code == 406
+
+
+def test_lists_over_http_say_what_they_do_not_have(tmp_path: Path) -> None:
+    page = Page("http://a.example/", T1, [link("ftp://x.example/a"), link("http://y.example/")])
+    where = str(tmp_path / "links.db")
+    load_pages(Path(where), tmp_path / "graph", [[page]])
+    with open_store(where) as store:
+        relations_of(where, store)
+    client = client_of(where)
+    for form in ("seeds", "browsertrix"):
+        listed = client.get(f"/ask/broken?format={form}")
+        assert "ftp:" not in listed.text
+        assert listed.headers["ArcLink-Left-Out"] == "1"
+        assert "ArcLink-Unknown" not in listed.headers
+        none = client.get(f"/ask/gaps?from=2050&format={form}")
+        assert none.headers["ArcLink-Unknown"] == "there are no captures to show from then"
+    assert "ArcLink-Left-Out" not in client.get("/ask/broken?format=csv").headers
+    assert client.get("/ask/gaps?from=2050").get_json()["unknown"].startswith("there are no capt")
+    assert "unknown" not in client.get("/ask/stale").get_json()
 
 
 def test_a_capture_that_decodes_to_gigabytes_is_cut(tmp_path: Path) -> None:

@@ -45,6 +45,15 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+const nodeNamed = (name) => data.nodes.find((node) => node.name === name);
+
+// How many of the neighbours of a node are shown; empty if they were not asked for.
+const shownOf = (node, of = "") => (node.known === null ? "" : `${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")}${of} shown`);
+
+const factsOf = (node) => [...node.says.split("; "), shownOf(node)].filter(Boolean);
+
 const isolated = (text) => element("bdi", { dir: "ltr" }, text);
 
 function shortened(name) {
@@ -138,8 +147,7 @@ function drawLabels() {
 // What the pointer is on: its whole name, as far as there is room, its links and captures.
 function drawHover(context, node, settings) {
   const { width, height } = view.getDimensions();
-  const lines = [node.name, ...node.says.split("; ")];
-  if (node.known !== null) lines.push(`${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} shown`);
+  const lines = [node.name, ...factsOf(node)];
   const size = settings.labelSize;
   context.textAlign = "start";
   context.direction = "ltr";
@@ -175,10 +183,6 @@ function drawHover(context, node, settings) {
     context.font = fonts[number];
     context.fillText(text, left + 10, top + 8 + (number + 0.75) * (size + 5));
   });
-}
-
-function counted(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 // The places of the server, with y upwards; on its side in a box that is taller than wide.
@@ -263,9 +267,9 @@ async function grow(address, name, isAgain = false) {
 function report(before, name) {
   const added = graph.nodes().filter((one) => !before.has(one)).length;
   const gone = [...before].filter((one) => !graph.hasNode(one)).length;
-  const node = data.nodes.find((one) => one.name === name);
-  const of = node && node.known !== null ? ` ${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} of ${name} shown.` : "";
-  say(`${added ? `${counted(added, "node")} added.` : ""}${gone ? ` ${counted(gone, "node")} left out.` : ""}${!added && !gone ? "No other nodes." : ""}${of}`.trim());
+  const node = nodeNamed(name);
+  const parts = [added && `${counted(added, "node")} added`, gone && `${counted(gone, "node")} left out`, !added && !gone && "No other nodes", node && shownOf(node, ` of ${name}`)];
+  say(parts.filter(Boolean).map((part) => `${part}.`).join(" "));
 }
 
 // Asks again for what the server was counting, and says so meanwhile.
@@ -279,11 +283,10 @@ function prepare() {
 
 function showSelected() {
   const panel = section.querySelector(".selected");
-  const node = selected ? data.nodes.find((one) => one.name === selected) : null;
+  const node = nodeNamed(selected);
   panel.hidden = !node;
   if (!node) return;
-  const parts = [element("strong", {}, isolated(node.name)), ...node.says.split("; ").map((text) => element("span", {}, text))];
-  if (node.known !== null) parts.push(element("span", {}, `${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} shown`));
+  const parts = [element("strong", {}, isolated(node.name)), ...factsOf(node).map((text) => element("span", {}, text))];
   const links = element("div", { class: "look" });
   if (node.grow) links.append(element("a", { href: node.grow, class: "grow" }, node.grow_says), " ");
   for (const [text, href] of [["Its own graph", node.own], ["Its page", node.page], ["Who linked to it", node.linkers], ["Its captures", node.when]]) links.append(element("a", { href }, text), " ");
@@ -299,7 +302,7 @@ function select(name) {
 }
 
 function choose(name) {
-  const node = data.nodes.find((one) => one.name === name);
+  const node = nodeNamed(name);
   if (!node) return;
   select(name);
   if (node.kind === "near" && node.grow) grow(node.grow, name);
@@ -397,18 +400,23 @@ function listen() {
   isDark.addEventListener("change", () => { if (view) { readColours(); light(); } });
 }
 
+// Shows the picture of the server instead of the drawing.
+function showPicture(why) {
+  box.hidden = true;
+  for (const part of section.querySelectorAll(".selected, .gestures")) part.remove();
+  section.querySelector(".picture").hidden = false;
+  say(`In this picture, a click on a node opens another page, because ${why}.`);
+}
+
 function stop() {
   if (!view) return;
   view.kill();
   view = null;
-  box.hidden = true;
-  for (const part of section.querySelectorAll(".selected, .gestures")) part.remove();
-  section.querySelector(".picture").hidden = false;
-  say("Your browser stopped drawing with WebGL: in this picture, a click on a node opens another page.");
+  showPicture("your browser stopped drawing with WebGL");
 }
 
 async function start() {
-  if (!hasWebGl()) return say("Your browser does not draw with WebGL: in this picture, a click on a node opens another page.");
+  if (!hasWebGl()) return showPicture("your browser does not draw with WebGL");
   await Promise.all([import("./vendor/graphology.umd.min.js"), import("./vendor/sigma.min.js")]); // they set globals
   readColours();
   graph = new graphology({ type: "directed" });
@@ -464,8 +472,4 @@ async function start() {
   prepare();
 }
 
-start().catch((error) => {
-  box.hidden = true;
-  section.querySelector(".picture").hidden = false;
-  say(`In this picture, a click on a node opens another page, because a script failed: ${error.message}`);
-});
+start().catch((error) => showPicture(`a script failed: ${error.message}`));
