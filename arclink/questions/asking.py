@@ -158,7 +158,7 @@ class AskAnswer:
 
     @property
     def unknown(self) -> str:
-        """Why it has no row although there may be some; empty if it has rows, or there are none."""
+        """Why it has no row although there may be some; empty if it has rows, or nothing is missing."""
         return "" if self.total else self.why_unknown
 
     @property
