@@ -7,12 +7,17 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def portions(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def portions(items: Iterable[Item], size: int, most: int = 0) -> Iterator[list[Item]]:
     """Yield the items in lists of this size, each before the next one is read; none is empty.
+
+    With a larger size ``most``, each list is twice as long as the one before it, up to that size.
 
     >>> [*portions("abcde", 2)]
     [['a', 'b'], ['c', 'd'], ['e']]
+    >>> [*map(len, portions(range(20), 1, most=6))]
+    [1, 2, 4, 6, 6, 1]
     """
     rest = iter(items)
     while portion := list(islice(rest, size)):
         yield portion
+        size = max(size, min(2 * size, most))

@@ -4,28 +4,17 @@ They are the hosts or domains of the pages that link to the queried URI, or of t
 links to.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from arclink.access.common import COMMON
-from arclink.access.declarations import (
-    AnyParameter,
-    ConflictError,
-    Parameter,
-    choice,
-)
+from arclink.access.declarations import AnyParameter, Parameter, choice
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
-from arclink.access.queries import (
-    DIRECTION,
-    FILTER,
-    MATCH_TYPE,
-    URI,
-    Direction,
-)
+from arclink.access.queries import DIRECTION, FILTER, MATCH_TYPE, URI, Direction
 from arclink.access.reader import Reading
 from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides
 from arclink.access.snapshots import of_one_state
@@ -75,23 +64,12 @@ class LevelQuery(RowQuery):
     Attributes:
         level: The unit that counts are of.
         period: Count per day, month or year, too.
-
-    Raises:
-        ConflictError: The links are those of many pages.
     """
 
     DECLARED = LEVEL_PARAMETERS
 
     level: GroupLevel
     period: Period = Period.MONTH
-
-    def __post_init__(self) -> None:
-        if self.links.is_range:
-            raise ConflictError(
-                MATCH_TYPE.name,
-                self.links.match_type.value,
-                f"must be exact with level={self.level.value}: counts are of one page",
-            )
 
 
 class Counted(NamedTuple):
@@ -111,14 +89,14 @@ class LevelAnswer:
     """Links per host or domain.
 
     Attributes:
-        counted: Per queried direction: the first hosts or domains, those with most links first,
+        links: The links of all hosts or domains per queried direction, those with most links first,
             then by name.
-        totals: Number of all hosts or domains, per direction.
+        counted: The first of them, with their counts.
         extents: Number of links that were counted, and whether these are all, per direction.
     """
 
+    links: Mapping[Direction, Sequence[LinkCounts[str]]]
     counted: Mapping[Direction, tuple[Counted, ...]]
-    totals: Mapping[Direction, int]
     extents: Mapping[Direction, Extent]
 
 
@@ -140,18 +118,20 @@ def answer_level(
     Raises:
         StoreError: The store cannot be reached.
     """
-    counted: dict[Direction, tuple[Counted, ...]] = {}
-    totals: dict[Direction, int] = {}
     sides = seen_on_both_sides(Reading(store, query.links), budget or Budget(), known)
-    for direction, seen in sides.items():
-        found = sorted(
+    links = {
+        direction: sorted(
             seen.by_name(query.period, query.level.name_of(seen)),
             key=lambda one: (-one.links, one.name),
         )
-        totals[direction] = len(found)
-        counted[direction] = tuple(
-            Counted(one, seen.counts(one.keys)) for one in found[: query.limit or None]
+        for direction, seen in sides.items()
+    }
+    counted = {
+        direction: tuple(
+            Counted(one, seen.counts(one.keys)) for one in links[direction][: query.limit or None]
         )
+        for direction, seen in sides.items()
+    }
     return LevelAnswer(
-        counted, totals, {direction: seen.extent for direction, seen in sides.items()}
+        links, counted, {direction: seen.extent for direction, seen in sides.items()}
     )

@@ -34,6 +34,7 @@ from arclink.access.members import Member, member_of
 from arclink.access.queries import Direction
 from arclink.access.reader import Reading, Vertex
 from arclink.model import Inlink, Surt, Timestamp, UriR
+from arclink.portions import portions
 from arclink.store.shown_inlinks import AT_ONCE
 
 CHUNK = 10_000
@@ -88,8 +89,7 @@ def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]
     inlinks = reading.store.inlinks(reading.query.surt, after)
     # A page of ``limit`` members ends at the member after them, and most inlinks have one page.
     count = min(query.limit + 1, AT_ONCE) if query.limit else AT_ONCE
-    while portion := list(islice(inlinks, count)):
-        count = min(2 * count, AT_ONCE)
+    for portion in portions(inlinks, count, most=AT_ONCE):
         wanted = reading.with_sources(
             [inlink for inlink in portion if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
         )

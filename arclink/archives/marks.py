@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -16,6 +15,7 @@ from arclink.archives.opener import open_bytes
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError, unreadable
+from arclink.portions import portions
 
 Found = TypeVar("Found")
 
@@ -84,8 +84,7 @@ def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Ite
         yield from map(look, paths)
         return
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        remaining = iter(paths)
-        while chunk := list(islice(remaining, 64 * AT_ONCE)):
+        for chunk in portions(paths, 64 * AT_ONCE):
             yield from threads.map(look, chunk)
 
 

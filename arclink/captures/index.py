@@ -8,7 +8,6 @@ import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -25,6 +24,7 @@ from arclink.files.spill import Sorted
 from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
 from arclink.model import Memento
+from arclink.portions import portions
 from arclink.rows.cdx import (
     REVISIT,
     Capture,
@@ -197,8 +197,7 @@ def compressed_index(lines: Iterable[bytes], name: str, finding: list[bytes]) ->
     """
     finding.append(_META % name.encode())
     offset = 0
-    waiting = iter(lines)
-    while rows := list(islice(waiting, _LINES_OF_BLOCK)):
+    for rows in portions(lines, _LINES_OF_BLOCK):
         block = isal_zlib.compress(b"".join(rows), 2, 31)
         start = rows[0].split(b"{", 1)[0].strip()
         address = orjson.dumps({"offset": offset, "length": len(block)})

@@ -16,7 +16,7 @@ from arclink.charts.pictures import (
     text,
 )
 from arclink.charts.svg import height_of
-from arclink.charts.time_axis import in_words
+from arclink.charts.time_axis import in_words, run_in_words
 
 _WIDTH = 900.0
 _ROW = 24.0
@@ -201,6 +201,6 @@ def _gaps(
         if not is_known:
             unknown = [*run]
             (begin, first), (end, last) = unknown[0], unknown[-1]
-            label = f"{in_words(first)} to {in_words(last)}: no captures"
+            label = f"{run_in_words(first, last)}: no captures to show"
             parts.append(gap(left + begin * step, top, (end + 1 - begin) * step, height, label))
     return parts

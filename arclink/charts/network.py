@@ -1,35 +1,16 @@
-"""Nodes and links between them: where each node is, and the picture.
+"""Pictures of graphs: nodes and the links between them."""
 
-The places come from forces: linked nodes attract each other, all nodes repel each other. The same
-graph has the same places each time. A graph that has grown is placed in stages: the nodes that were
-there first are placed without the others, and move little when these come.
-
-Source: Fruchterman, Reingold: Graph drawing by force-directed placement, Software: Practice and
-    Experience 21 (1991).
-"""
-
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
-from math import log1p
 
 import numpy as np
-import numpy.typing as npt
 
+from arclink.charts.layout import HEIGHT, WIDTH, Layout, Places, laid_out
 from arclink.charts.pictures import COLOURS, Drawing, colour, shortened, text
 
-WIDTH, HEIGHT = 900.0, 620.0
-_MARGIN_X, _MARGIN_Y = 90.0, 30.0
-_ROUNDS, _HEAT = 300, 0.12
-_ROUNDS_MORE, _HEAT_MORE = 60, 0.04
-"""Rounds, and how far a node may move in the first of them: at first, and when nodes are added."""
-_TURN = 2.399963
-"""The angle between two seeds of a sunflower: no two nodes are at one place."""
 _LABEL = 190.0
-
-Places = npt.NDArray[np.float64]
 
 
 class CaptureState(Enum):
@@ -66,7 +47,7 @@ def network(
     title: str,
     nodes: Sequence[NetworkNode],
     links: Mapping[tuple[str, str], int],
-    places: Places | None = None,
+    layout: Layout | None = None,
 ) -> Drawing:
     """Return a graph: the more links, the wider the arrow and the larger the node.
 
@@ -74,22 +55,19 @@ def network(
         title: What the picture shows.
         nodes: The nodes.
         links: Number of links between nodes, by the names of both ends.
-        places: Where each node is; None to place them.
+        layout: Where each node is; None to place them.
     """
-    number_of = {node.name: number for number, node in enumerate(nodes)}
-    if places is None:
-        places = placed(len(nodes), numbers_of([*number_of], links))
-    most = max(links.values(), default=1)
+    layout = layout or laid_out([node.name for node in nodes], links)
+    place_of = {node.name: place for node, place in zip(nodes, layout.places, strict=True)}
     parts = [
         f'<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         f'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="tip" '
         f'd="M0 0L8 4L0 8z" fill="{COLOURS["soft"]}"/></marker></defs>'
     ]
-    for (source, target), count in links.items():
-        begin, end = places[number_of[source]], places[number_of[target]]
-        parts.append(_arrow(begin, end, count, most, f"{source} → {target}"))
-    sizes = sizes_of([*number_of], links)
-    for node, (x, y), radius in zip(nodes, places, sizes, strict=True):
+    for ((source, target), count), width in zip(links.items(), layout.widths, strict=True):
+        says = f"{source} → {target}: {count:,} links"
+        parts.append(_arrow(place_of[source], place_of[target], width, says))
+    for node, (x, y), radius in zip(nodes, layout.places, layout.sizes, strict=True):
         label = text(x, y - radius - 6, shortened(node.name, _LABEL), "middle", "ink halo")
         is_open = ' is-open" font-weight="bold' if node.is_open else ""
         parts.append(
@@ -98,87 +76,6 @@ def network(
             f"{_circles(node, x, y, radius)}</g>{label}</a>"
         )
     return Drawing(title, WIDTH, HEIGHT, "".join(parts))
-
-
-def numbers_of(names: Sequence[str], links: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
-    """Return the numbers of linked nodes."""
-    number_of = {name: number for number, name in enumerate(names)}
-    return [(number_of[source], number_of[target]) for source, target in links]
-
-
-def sizes_of(names: Sequence[str], links: Mapping[tuple[str, str], int]) -> Sequence[float]:
-    """Return the radius of each node: the more links to it and from it, the larger."""
-    sums = Counter(dict.fromkeys(names, 0))
-    for ends, count in links.items():
-        for name in ends:
-            sums[name] += count
-    most = max(sums.values(), default=0) or 1
-    return [4 + 8 * log1p(sums[name]) / log1p(most) for name in names]
-
-
-def width_of(count: int, most: int) -> float:
-    """Return the width of an arrow of some links, if the greatest has ``most``."""
-    return 0.8 + 3.2 * log1p(count) / log1p(most)
-
-
-def placed(count: int, pairs: Sequence[tuple[int, int]], stages: Sequence[int] = ()) -> Places:
-    """Return the places of nodes, in units of the picture.
-
-    Args:
-        count: Number of nodes.
-        pairs: Numbers of linked nodes.
-        stages: Number of nodes at each stage of a graph that has grown, without the last.
-    """
-    attracts = np.zeros((count, count))
-    for one, other in pairs:
-        attracts[one, other] = attracts[other, one] = 1
-    places = np.zeros((0, 2))
-    for number in [*stages, count]:
-        if number > len(places):
-            before = len(places)
-            places = np.vstack([places, _begin(places, attracts[before:number, :before])])
-            rounds, heat = (_ROUNDS_MORE, _HEAT_MORE) if before else (_ROUNDS, _HEAT)
-            places = _relaxed(places, attracts[:number, :number], rounds, heat)
-    low, high = places.min(0, initial=0), places.max(0, initial=0)
-    size = np.array([WIDTH - 2 * _MARGIN_X, HEIGHT - 2 * _MARGIN_Y])
-    shares = (places - low) / np.maximum(high - low, 1e-9)
-    # Half of each place is its rank: nodes far from the others leave these enough room.
-    ranks = places.argsort(0, kind="stable").argsort(0, kind="stable") / max(count - 1, 1)
-    result: Places = (shares + ranks) / 2 * size + [_MARGIN_X, _MARGIN_Y]
-    return result if count > 1 else np.full((count, 2), [WIDTH / 2, HEIGHT / 2])
-
-
-def _begin(places: Places, attracts: Places) -> Places:
-    """Return where added nodes begin: like a sunflower, around the nodes that they are linked to.
-
-    Args:
-        places: Of the nodes that are there.
-        attracts: Which of them each added node is linked to.
-    """
-    numbers = np.arange(len(attracts))
-    turns = numbers * _TURN
-    seeds: Places = np.sqrt((numbers + 0.5) / max(len(attracts), 1))[:, None] * np.column_stack(
-        [np.cos(turns), np.sin(turns)]
-    )
-    if len(places):
-        degrees = attracts.sum(1, keepdims=True)
-        middle = np.where(degrees, attracts @ places / np.maximum(degrees, 1), places.mean(0))
-        seeds = middle * 1.3 + seeds * 0.3  # outwards: there is room
-    return seeds
-
-
-def _relaxed(places: Places, attracts: Places, rounds: int, most: float) -> Places:
-    """Return places after some rounds of forces; in the first, a node moves by ``most``."""
-    near = 1.4 / np.sqrt(max(len(places), 1))
-    for number in range(rounds):
-        apart = places[:, None] - places[None]
-        length = np.maximum(np.hypot(apart[..., 0], apart[..., 1]), 1e-3)
-        force = near**2 / length**2 - attracts * length / near - 0.02
-        moved = (apart * force[..., None]).sum(1)
-        steps = np.maximum(np.hypot(moved[:, 0], moved[:, 1]), 1e-9)
-        heat = most * (1 - number / rounds)
-        places = places + moved / steps[:, None] * np.minimum(steps, heat)[:, None]
-    return places
 
 
 def _circles(node: NetworkNode, x: float, y: float, radius: float) -> str:
@@ -207,7 +104,7 @@ def _circles(node: NetworkNode, x: float, y: float, radius: float) -> str:
     return "".join(parts)
 
 
-def _arrow(begin: Places, end: Places, count: int, most: int, ends: str) -> str:
+def _arrow(begin: Places, end: Places, width: float, says: str) -> str:
     """Return a bent line: links of both directions are two lines."""
     across = end - begin
     length = max(float(np.hypot(*across)), 1e-9)
@@ -217,6 +114,6 @@ def _arrow(begin: Places, end: Places, count: int, most: int, ends: str) -> str:
     return (
         f'<path class="arrow" d="M{begin[0]:.1f} {begin[1]:.1f}Q{bend[0]:.1f} {bend[1]:.1f} '
         f'{end[0]:.1f} {end[1]:.1f}" fill="none" stroke="{COLOURS["soft"]}" '
-        f'stroke-opacity="0.45" stroke-width="{width_of(count, most):.1f}" marker-end="url(#tip)">'
-        f"<title>{escape(f'{ends}: {count:,} links')}</title></path>"
+        f'stroke-opacity="0.45" stroke-width="{width:.1f}" marker-end="url(#tip)">'
+        f"<title>{escape(says)}</title></path>"
     )

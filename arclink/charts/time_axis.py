@@ -189,9 +189,7 @@ class Axis:
             if not is_known:
                 units = list(run)
                 left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
-                bars.append(
-                    Bar(left, right - left, 100, f"{in_words(units[0])} to {in_words(units[-1])}")
-                )
+                bars.append(Bar(left, right - left, 100, run_in_words(units[0], units[-1])))
         return bars
 
     def marks(self, captures: Sequence[Captured]) -> list[Mark]:
@@ -301,6 +299,15 @@ def in_words(unit: str) -> str:
     )
 
 
+def run_in_words(first: str, last: str) -> str:
+    """Return a run of years, months or days in words.
+
+    >>> run_in_words("2010-02", "2011-03"), run_in_words("2010-02", "2010-02")
+    ('Feb 2010 to Mar 2011', 'Feb 2010')
+    """
+    return " to ".join(dict.fromkeys([in_words(first), in_words(last)]))
+
+
 def day_in_words(timestamp: Timestamp) -> str:
     """Return the day of ``timestamp``.
 
@@ -308,6 +315,15 @@ def day_in_words(timestamp: Timestamp) -> str:
     '17 Feb 2010'
     """
     return in_words(Period.DAY.of(timestamp))
+
+
+def days_in_words(first: Timestamp, last: Timestamp) -> str:
+    """Return the days from ``first`` to ``last``.
+
+    >>> days_in_words(Timestamp("20100217101229"), Timestamp("20100217235959"))
+    '17 Feb 2010'
+    """
+    return run_in_words(Period.DAY.of(first), Period.DAY.of(last))
 
 
 def moment_in_words(timestamp: Timestamp) -> str:

@@ -24,7 +24,7 @@ was captured at a million URIs is streamed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from operator import itemgetter
 from zlib import crc32
 
@@ -43,6 +43,7 @@ from arclink.filter.shuffle import (
 )
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.model import Checksum, Forgotten, Surt, Timestamp, UriR
+from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
     RESOURCE,
@@ -542,12 +543,12 @@ class _Originals:
         names: Sequence[Checksum] = (),
     ) -> Iterator[Pointer]:
         """Yield one pointer per portion."""
-        portions = (
+        of_parts = (
             _by_part(chain.from_iterable(self._portions()))
             if self._written > UNDIVIDED
             else ((portion, "") for portion in self._portions())
         )
-        for chunk, (portion, part) in enumerate(portions):
+        for chunk, (portion, part) in enumerate(of_parts):
             originals = tuple(map(UriR, portion))
             capture = (found.file, found.offset, found.length, found.timestamp, found.original)
             yield Pointer(
@@ -563,13 +564,8 @@ class _Originals:
             )
 
     def _portions(self) -> Iterator[list[str]]:
-        yield from _portions_of(original for _, original in self._full or ())
+        yield from portions((original for _, original in self._full or ()), ORIGINALS)
         yield self._portion
-
-
-def _portions_of(originals: Iterator[str]) -> Iterator[list[str]]:
-    while portion := list(islice(originals, ORIGINALS)):
-        yield portion
 
 
 def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
@@ -587,5 +583,5 @@ def _by_part(originals: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     for (scheme, rest), (_, of_part) in zip(parts, groupby(by_part, itemgetter(0)), strict=True):
         name = scheme + rest + ("" if scheme in schemes else FIRST_PART)
         schemes.add(scheme)
-        for portion in _portions_of(original for *_, original in of_part):
+        for portion in portions((original for *_, original in of_part), ORIGINALS):
             yield portion, name

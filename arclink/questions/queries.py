@@ -127,7 +127,7 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
-MIN_HOSTS = Parameter(
+_MIN_HOSTS = Parameter(
     "min-hosts",
     "Only rows with at least this number of linking hosts, in questions that count these.",
     whole_number(999_999_999),
@@ -156,7 +156,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     *COMMON_TO_FOLLOW,
     WORDS,
     TERM,
-    MIN_HOSTS,
+    _MIN_HOSTS,
     LIMIT,
 )
 

@@ -295,8 +295,8 @@ QUESTIONS: Mapping[str, Question] = {
     "gaps": Question(
         "What is linked, but was never captured?",
         "Gaps",
-        "A row for each page, host or domain of `broken` that was never captured, and that a "
-        "crawler can capture (`http` or `https`), those with most linking hosts first.",
+        "A row for each page, host or domain that links lead to, that was never captured, and that "
+        "a crawler can capture (`http` or `https`), those with most linking hosts first.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
         level=Level.URI,

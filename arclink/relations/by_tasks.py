@@ -51,7 +51,7 @@ FILES = {"captures": CAPTURES, "links": LINKS}
 """The file of each relation in a part."""
 
 _OF_PARTS = (CAPTURES, LINKS, LINKS_BY_PAGE, SUMS)
-"""The names of all files in parts."""
+"""The names of all files in parts, in the order in which they are written."""
 
 
 class PartTask(NamedTuple):
@@ -143,16 +143,16 @@ def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str)
     with tempfile.TemporaryDirectory() as work:
         made = Path(work, make_part(Path(work), rows, write, task.name))
         size = 0
-        for file in sorted(made.iterdir(), key=_is_last):
+        for file in sorted(made.iterdir(), key=_turn):
             with file.open("rb") as source:
                 files.write_whole(f"{path}/{task.name}/{file.name}", source)
             size += file.stat().st_size if file.name != SUMS else 0
         return Written(task.name, read_metadata(made / name).num_rows, size)
 
 
-def _is_last(file: Path) -> bool:
-    """Return whether a file is written after all others: the part is whole then."""
-    return file.name == SUMS
+def _turn(file: Path) -> int:
+    """Return when a file of a part is written: after the checksums, the part is whole."""
+    return _OF_PARTS.index(file.name)
 
 
 def changed(store: str) -> str:
@@ -254,7 +254,7 @@ class Place:
                     f"{self.address}/{version}/{part} is damaged: {error}; write the tables again"
                 ) from error
             target.mkdir()
-            for file in sorted(work.iterdir(), key=_is_last):
+            for file in sorted(work.iterdir(), key=_turn):
                 file.rename(target / file.name)
 
     def _copy(self, path: str, target: Path) -> None:

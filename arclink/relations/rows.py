@@ -5,7 +5,6 @@ in it, computed with NumPy. Arrow hands them to DuckDB without a copy.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from pyarrow import compute
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Memento, Outlink, UriR
+from arclink.portions import portions
 from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
@@ -216,8 +216,7 @@ CAPTURE_ROWS = arrow.schema(
 def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]:
     """Yield captures as record batches of `CAPTURE_ROWS`, in their order."""
     uris = _Uris()
-    rest = iter(mementos)
-    while some := list(islice(rest, _ROWS)):
+    for some in portions(mementos, _ROWS):
         columns: list[Iterable[Any]] = [*RELATION.columns(some).values()]
         originals = [memento.original for memento in some]
         columns += [map(printable_uri, map(serialised, originals)), *uris.columns(originals)[2:]]
@@ -228,8 +227,7 @@ def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]
 
 def batches_of(rows: Iterable[tuple[Any, ...]], schema: Any) -> Iterator[Any]:
     """Yield rows as record batches."""
-    rest = iter(rows)
-    while some := list(islice(rest, _ROWS)):
+    for some in portions(rows, _ROWS):
         yield _batch(zip(*some, strict=True), schema)
 
 

@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple, NoReturn
 
 import orjson
@@ -40,6 +40,7 @@ from arclink.errors import CdxError
 from arclink.languages import NO_LANGUAGE, normal_languages
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.native import native
+from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.methods import (
@@ -412,8 +413,7 @@ def read_row_lists(
             for each changed timestamp.
         layout: As for `parse_row`, for files whose header is elsewhere.
     """
-    lines = iter(lines)
-    while chunk := list(islice(lines, AT_ONCE)):
+    for chunk in portions(lines, AT_ONCE):
         rows: list[Row] = []
         start = 0
         while (start := take_plain(rows, chunk, start, what_of, layout is None)) < len(chunk):

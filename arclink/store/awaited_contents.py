@@ -20,6 +20,7 @@ from arclink.checksums import (
 )
 from arclink.extract.further_captures import directed_by_name, may_be_named
 from arclink.model import ALL_TIME, Memento, Scope, Span
+from arclink.portions import portions
 from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
     LAST_RESORTS,
@@ -56,9 +57,8 @@ def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Itera
         nothing = Pointer(
             PointerKind.UNREAD, checksum, "", 0, -1, memento.timestamp, memento.original
         )
-        earlier = iter(store.originals_of(checksum))
         chunk = 0
-        while portion := list(islice(earlier, ORIGINALS)):
+        for portion in portions(store.originals_of(checksum), ORIGINALS):
             for _, missing in store.known_contents([(checksum, portion)]):
                 if is_replaced:  # the contents that the store has will be removed
                     missing = portion
@@ -72,9 +72,8 @@ def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Itera
 def awaited_by_name(store: KnownPayloads) -> Iterator[Pointer]:
     """Yield pointers to the captures that revisits of earlier batches name and no batch had."""
     for checksum, reference in store.named_payloads():
-        originals = iter(store.originals_of(checksum))
         when = timestamp_of_reference(reference) or ALL_TIME.first
-        while portion := tuple(islice(originals, ORIGINALS)):
+        for portion in portions(store.originals_of(checksum), ORIGINALS):
             yield Pointer(
                 PointerKind.AWAITED,
                 checksum,
@@ -83,7 +82,7 @@ def awaited_by_name(store: KnownPayloads) -> Iterator[Pointer]:
                 -1,
                 when,
                 portion[0],
-                originals=portion,
+                originals=tuple(portion),
                 names=(reference,),
             )
 

@@ -165,11 +165,10 @@ def _read_before(payload: Payload) -> FallBack:
 
 def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tuple[bytes, Pointer]]:
     """Yield pointers for further originals of a payload, after the chunk of ``pointer``."""
-    chunk = pointer.chunk
     is_chosen = pointer.kind not in (PointerKind.NAMED, PointerKind.UNREAD)
-    while portion := tuple(islice(originals, ORIGINALS)):
-        chunk += 1
-        yield CHOSEN if is_chosen else NAMED, replace(pointer, originals=portion, chunk=chunk)
+    for chunk, portion in enumerate(portions(originals, ORIGINALS), pointer.chunk + 1):
+        further = replace(pointer, originals=tuple(portion), chunk=chunk)
+        yield CHOSEN if is_chosen else NAMED, further
 
 
 def _source_of_pointer(pointer: Pointer) -> LinkSource:

@@ -16,7 +16,7 @@ from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats import FORMATS
 from arclink.access.formats.anchors import anchors_as_rows
-from arclink.access.formats.table import cell, columns
+from arclink.access.formats.table import cell, columns, cut_in_the_middle
 from arclink.access.groups import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.terminal import shown_width
@@ -311,6 +311,20 @@ def test_a_terminal_has_no_line_that_is_wider(rows: list[tuple[str, str, str]], 
         assert cut == whole
 
 
+def test_a_narrow_terminal_shows_days_and_leaves_the_room_to_names() -> None:
+    uri = f"http://www.example.org/{'x' * 30}.html"
+    rows = [(uri, "2009-11-03 01:13:07", "2010-03-28 06:00:14")]
+    shown = {}
+    for width in (62, 120):
+        token = shown_width.set(width)
+        try:
+            shown[width] = list(columns(("name", "first", "last"), rows))[1].split("  ")
+        finally:
+            shown_width.reset(token)
+    assert shown[62] == [cut_in_the_middle(uri, 38), "2009-11-03", "2010-03-28"]
+    assert shown[120] == list(rows[0])
+
+
 def test_a_terminal_shows_host_and_end_of_a_long_uri() -> None:
     uri = f"http://www.example.org/{'x' * 100}/page.html"
     token = shown_width.set(80)
@@ -319,7 +333,7 @@ def test_a_terminal_shows_host_and_end_of_a_long_uri() -> None:
     finally:
         shown_width.reset(token)
     (line,) = [line for line in table.splitlines() if "News" in line]
-    assert "2009-11-03…" in line
+    assert "2009-11-03  " in line
     assert "http://www.e" in line
     assert line.endswith("page.html")
     assert len(line) <= 80

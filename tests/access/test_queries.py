@@ -88,7 +88,7 @@ def test_a_query_made_of_values_is_refused_like_one_made_of_text() -> None:
         LinkQuery(PAGE.uri, match_type=MatchType.HOST, with_evidence=True)
     with pytest.raises(ConflictError, match="this URI has no host"):
         LinkQuery(UriR("mailto:a@example.org"), match_type=MatchType.HOST)
-    with pytest.raises(ConflictError, match="matchType must be exact with level=host"):
+    with pytest.raises(ConflictError, match="matchType must be exact: this answer is about one"):
         LevelQuery(LinkQuery(PAGE.uri, match_type=MatchType.HOST), level=GroupLevel.HOST)
 
 

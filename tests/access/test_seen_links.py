@@ -94,7 +94,9 @@ def test_links_that_were_read_give_the_answers_of_any_narrower_query(
     assert answer_anchors(store, words, known=known).anchors == answer_anchors(store, words).anchors
     hosts = LevelQuery(links, level=GroupLevel.HOST, limit=0)
     again, anew = (answer_level(store, hosts, known=one) for one in (known, None))
-    assert again.totals == anew.totals
+    assert {side: len(rows) for side, rows in again.links.items()} == {
+        side: len(rows) for side, rows in anew.links.items()
+    }
     assert {
         side: [(row.links.over_time, row.counts) for row in rows]
         for side, rows in again.counted.items()

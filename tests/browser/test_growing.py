@@ -1,6 +1,7 @@
 """The graph that grows in place, in a browser with WebGL and in one without it."""
 
 import json
+from math import dist, exp
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -244,6 +245,63 @@ def test_one_finger_and_the_wheel_scroll_the_page_over_the_graph(
         page.mouse.wheel(0, 150)
         page.wait_for_timeout(400)
         assert scrolled(page) > top + 50
+
+
+def places_of_two(page: "Page") -> tuple[str, tuple[float, float], tuple[float, float]]:
+    """Return the node that is nearest to what the graph is about, its place, and that of this."""
+    page.locator("#grows .canvas").scroll_into_view_if_needed()
+    about = next(node["name"] for node in data_of(page)["nodes"] if node["is_about"])
+    middle = point_of(page, about)
+    places = {name: point_of(page, name) for name in names(page) - {about}}
+    nearest = min(places, key=lambda name: dist(places[name], middle))
+    return nearest, places[nearest], middle
+
+
+def size_of_page(page: "Page") -> list[float]:
+    """Return what changes if the browser magnifies the page, and not the graph."""
+    size: list[float] = page.evaluate("[visualViewport.scale, innerWidth, devicePixelRatio]")
+    return size
+
+
+def test_the_wheel_with_ctrl_zooms_the_graph_at_the_pointer(
+    browser: "Browser", service: Service
+) -> None:
+    with looking(browser, service) as page:
+        open_graph(page, graph_address(service))
+        wait_for_growth(page)
+        before = size_of_page(page)
+        name, (x, y), (middle_x, middle_y) = places_of_two(page)
+        page.mouse.move(middle_x, middle_y)
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -10)  # of a touchpad
+        page.mouse.wheel(0, -100)  # of a mouse
+        page.keyboard.up("Control")
+        page.wait_for_timeout(300)
+        factor = exp(0.4)
+        page.mouse.click(middle_x + (x - middle_x) * factor, middle_y + (y - middle_y) * factor)
+        page.wait_for_selector(".selected:not([hidden])")
+        assert page.locator(".selected strong").inner_text() == name
+        assert size_of_page(page) == before
+
+
+def test_two_fingers_zoom_the_graph_and_not_the_page(browser: "Browser", service: Service) -> None:
+    with looking(browser, service, **PHONE) as page:
+        open_graph(page, graph_address(service))
+        wait_for_growth(page)
+        before = size_of_page(page)
+        name, (x, y), (middle_x, middle_y) = places_of_two(page)
+        touches = page.context.new_cdp_session(page)
+        for kind, apart in [("touchStart", 40), *(("touchMove", 40 + 5 * n) for n in range(9))]:
+            points = [
+                {"x": middle_x + side * apart, "y": middle_y, "id": 1 + side} for side in (1, -1)
+            ]
+            touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        touches.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_timeout(400)
+        page.touchscreen.tap(middle_x + (x - middle_x) * 2, middle_y + (y - middle_y) * 2)
+        page.wait_for_selector(".selected:not([hidden])")
+        assert page.locator(".selected strong").inner_text() == name
+        assert size_of_page(page) == before
 
 
 @pytest.mark.parametrize("level", ["uri", "host", "domain"])

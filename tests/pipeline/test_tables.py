@@ -153,7 +153,7 @@ def test_a_repeated_task_writes_the_same_bytes(store: Path, tmp_path: Path) -> N
                 {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in paths}
             )
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 5
+    assert len(contents[0]) == 5  # captures, links in two orders, and two lists of checksums
 
 
 def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
 from arclink.model import Surt
-from arclink.service.pages import growing
+from arclink.service.pages.growth import MOST_OPEN
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from tests.service.conftest import client_of
@@ -336,7 +336,7 @@ def test_what_is_not_made_yet_is_said_and_has_no_validator(
 
 
 def test_a_graph_about_many_addresses_shows_the_first_ones_and_says_so() -> None:
-    hosts = [f"http://h{number}.example/" for number in range(growing.MOST_OPEN + 2)]
+    hosts = [f"http://h{number}.example/" for number in range(MOST_OPEN + 2)]
     client = client_of(
         lambda: MemoryStore([Page(host, "20090101000000", [link(A, "a")]) for host in hosts])
     )

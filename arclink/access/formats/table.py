@@ -4,7 +4,7 @@ Widths are counted in terminal cells, so that columns stay aligned with Chinese 
 characters. A text with right-to-left letters is enclosed in Unicode isolates: it reads right to
 left, and the texts next to it keep their places. Characters that control the terminal or change the
 writing direction of the line are removed or replaced. In a file or a pipe, texts are complete. On a
-terminal, lines have its width: long texts are cut, URIs in the middle.
+terminal, lines have its width: times become days, and long texts are cut, URIs in the middle.
 """
 
 import re
@@ -28,6 +28,7 @@ _LEAST_CELLS = 11
 _LEAST_CELLS_OF_URI = 30
 _ISOLATE, _POP = "\u2068", "\u2069"
 _DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _HEAD = ("first seen", "last seen", "times", "kind", "text")
 
 
@@ -75,14 +76,16 @@ def _isolated(text: str) -> str:
 def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield ``rows`` under ``head`` as aligned lines; only a terminal cuts texts, to its width."""
     with_head = [head, *rows]
-    widths = [
-        max(cell_len(printable(row[column])) for row in with_head) for column in range(len(head))
-    ]
+    widths = _widths(with_head)
     width = shown_width.get()
     if width is None:
         widths = [min(cells, _MOST_PADDED) for cells in widths]
     else:
-        _make_room(widths, width - 2 * (len(head) - 1))
+        room = width - 2 * (len(head) - 1)
+        if sum(widths) > room:
+            with_head = [[_day(text) for text in row] for row in with_head]
+            widths = _widths(with_head)
+        _make_room(widths, room)
     for row in with_head:
         cells = [
             cell(text, cells, is_cut=width is not None)
@@ -91,6 +94,15 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
         last = _without_marks(row[-1])
         last = last if width is None else cut_in_the_middle(last, widths[-1])
         yield "  ".join((*cells, _isolated(last))).rstrip()
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(cell_len, map(printable, column))) for column in zip(*rows, strict=True)]
+
+
+def _day(text: str) -> str:
+    """Return the day of a time, and another text as it is."""
+    return text.partition(" ")[0] if _TIME.fullmatch(text) else text
 
 
 def _make_room(widths: list[int], width: int) -> None:

@@ -9,6 +9,7 @@ from arclink.access.chronicles import units_between
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
 from arclink.charts.comparisons import matrix, ranks, up_and_down
+from arclink.charts.layout import links_by_name
 from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import in_words
 from arclink.questions.queries import AskQuery
@@ -142,11 +143,6 @@ def _is_inside(query: AskQuery, row: Mapping[str, Any]) -> bool:
     return is_of_hosts and all(f".{row[end]}".endswith(f".{host}") for end in ("source", "target"))
 
 
-def rows_by_ends(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, Mapping[str, Any]]:
-    """Return rows by both ends; those about several addresses may be the same."""
-    return {(printable(row["source"]), printable(row["target"])): row for row in rows}
-
-
 def links_of(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, int]:
     """Return the number of links by both ends; the greatest of several periods."""
     found: dict[Ends, int] = {}
@@ -158,8 +154,5 @@ def links_of(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, int]:
 
 def greatest(links: Mapping[Ends, int]) -> list[str]:
     """Return the names of all ends, those with most links first."""
-    sums: Counter[str] = Counter()
-    for ends, count in links.items():
-        for name in ends:
-            sums[name] += count
+    sums = links_by_name(links)
     return sorted(sums, key=lambda name: (-sums[name], name))

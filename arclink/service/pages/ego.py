@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log2
-from urllib.parse import urlencode
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.kinds import NAVIGATION
@@ -27,6 +26,7 @@ from arclink.charts import network
 from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp, UriR
+from arclink.service.pages.answers import ASK, address_with
 from arclink.service.pages.drawn import LINKS
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.moments import moment_of_page
@@ -177,7 +177,7 @@ def _grows(uri: UriR, by: str) -> str:
         "host": part_of(host, Level.HOST),
         "domain": [*part_of(domain_of(host), Level.DOMAIN), ("level", "domain")],
     }
-    return f"?{urlencode([*about_it[by], ('ask', LINKS)])}" if host else ""
+    return address_with([*about_it[by], (ASK, LINKS)]) if host else ""
 
 
 _Same = Mapping[str, str | None]

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import counted, printable, printable_uri
-from arclink.charts.time_axis import day_in_words, in_words, moment_in_words
+from arclink.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
 from arclink.service.hosts import source_of
 from arclink.service.pages.requests import View, about
 from arclink.service.pages.saving import SUFFIXES, address_of, picture_file
@@ -22,6 +22,8 @@ site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
 
 _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
+_COUNTED = re.compile(r"^(capture|change|comparison|day|domain|host|link|memento|page)s\b")
+"""What columns of numbers count."""
 _LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
 """A link to another document, in brackets."""
 _POLICY = (
@@ -106,6 +108,16 @@ def number(count: float) -> str:
     return f"{count:,}"
 
 
+@site.app_template_filter("unit_of")
+def unit_of(column: str, count: float | None) -> str:
+    """Return the name of a column of numbers as it is after one of them.
+
+    >>> unit_of("links before", 1), unit_of("links before", 2), unit_of("status", 1)
+    ('link before', 'links before', 'status')
+    """
+    return _COUNTED.sub(r"\1", column) if count == 1 else column
+
+
 def shown_of(count: int, most: int) -> int:
     """Return how many of ``count`` things a page shows: ``most``, or one more if that is all.
 
@@ -118,6 +130,7 @@ def shown_of(count: int, most: int) -> int:
 
 
 site.add_app_template_filter(counted, "counted")
+site.add_app_template_filter(days_in_words, "days")
 
 
 @site.app_template_filter("file_name")

@@ -1,14 +1,10 @@
 """Hosts and domains that links come from and lead to, in total and through time."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
-from arclink.access.seen_links import LinkCounts
-from arclink.access.tallies import Extent
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
 from arclink.service.pages.glance import host_lane, lanes_picture
@@ -45,25 +41,22 @@ def show_places(
         if direction in answer.counted
     }
 
-    def count(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
-        whole = answer_level(store, replace(query, limit=0), settings.budget, chronicle.seen)
-        return [row.links for row in whole.counted[side]], whole.extents[side]
-
+    files = {side: (links, answer.extents[side]) for side, links in answer.links.items()}
     tables = {side: formats for side, formats in side_formats().items() if side in sides}
     return {
         "level": level,
         "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
         "sides": sides,
         "full": full,
-        "totals": {direction.value: total for direction, total in answer.totals.items()},
+        "totals": {direction.value: len(links) for direction, links in answer.links.items()},
         "is_complete": all(extent.is_complete for extent in answer.extents.values()),
         "everything": asked.changed({"limit": "0"})
-        if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
+        if any(len(answer.links[side]) > len(rows) for side, rows in answer.counted.items())
         else None,
         "tables": tables,
         "downloads": all_formats(tables),
         "pictures": {
-            **side_files(query.links.uri, count, answer.counted),
+            **side_files(query.links.uri, files.__getitem__, files),
             **{
                 f"hosts-{side}": partial(
                     lanes_picture,

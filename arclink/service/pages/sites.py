@@ -45,7 +45,8 @@ from arclink.service.pages.answers import (
 )
 from arclink.service.pages.drawn import LINKS, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
-from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, grown
+from arclink.service.pages.growing import OF_GRAPH, Growing, grown
+from arclink.service.pages.growth import MOST_OPEN, OF_GROWTH, Growth
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import about, part_of
 from arclink.service.pages.saving import table_formats
@@ -326,7 +327,7 @@ def _drawn(
     """Return the pictures of an answer, and the graph that grows if it has links.
 
     The names are those of pictures that are not made yet, or of a part of their rows only. The text
-    says why they will not be made; empty if they will be, or if there are none.
+    says why they will not be made; empty if they will be.
     """
     title = title_of(query)
     if query.name != LINKS:
@@ -344,7 +345,7 @@ def _drawn(
     wide = pairs_query(query)
     growing, unmade = None, [*OF_GRAPH]
     with suppress(NotReadyError):
-        growing = grown(replace(wide, windows=EVER), title, given, growth, answers)
+        growing = grown(Growth.of(replace(wide, windows=EVER), given, growth), title, answers)
         unmade = [*OF_GRAPH] if growing and not growing.is_whole else []
     (pairs,) = answers([wide])
     pictures = drawn(query, pairs or answer, title)

@@ -9,6 +9,7 @@ const AGAIN = 3000; // milliseconds until the server is asked for what it was co
 const MOST_AGAIN = 20;
 const LONGEST = [22, 34]; // characters of a label, in a narrow picture and in a wide one
 const MARGIN = 30;
+const WHEEL = 30; // pixels of a turn of the wheel that count at most: a touchpad sends small ones
 const SPARE = 30; // units at each side of the places, where no node is
 
 const section = document.getElementById("grows");
@@ -43,6 +44,15 @@ function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+const nodeNamed = (name) => data.nodes.find((node) => node.name === name);
+
+// How many of the neighbours of a node are shown; empty if they were not asked for.
+const shownOf = (node, of = "") => (node.known === null ? "" : `${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")}${of} shown`);
+
+const factsOf = (node) => [...node.says.split("; "), shownOf(node)].filter(Boolean);
 
 const isolated = (text) => element("bdi", { dir: "ltr" }, text);
 
@@ -102,10 +112,10 @@ function light() {
   view.refresh({ skipIndexation: true });
 }
 
-// A label is above its node, or below it. Labels that would cover another one are left out: those
-// of open nodes come first, then by size.
+// A label is above its node, or below it. Labels that would cover another one or the buttons, or
+// whose nodes are outside, are left out: those of open nodes come first, then by size.
 function drawLabels() {
-  const { width } = view.getDimensions();
+  const { width, height } = view.getDimensions();
   const context = view.getCanvases().labels.getContext("2d");
   const size = view.getSetting("labelSize");
   context.textAlign = "center";
@@ -115,9 +125,12 @@ function drawLabels() {
   context.strokeStyle = colours.paper;
   context.fillStyle = colours.ink;
   const taken = [];
+  const buttons = box.querySelector(".zoom");
+  for (let y = 0; y < buttons.offsetTop + buttons.offsetHeight + size; y += size) taken.push([buttons.offsetLeft, buttons.offsetLeft + buttons.offsetWidth, y]);
   const weight = (node) => (node.name === selected ? 3 : node.kind !== "near" ? 2 : node.is_about ? 1 : 0);
   labels.sort((one, other) => weight(other) - weight(one) || other.size - one.size);
   for (const node of labels) {
+    if (node.x < 0 || node.x > width || node.y < 0 || node.y > height) continue;
     context.font = `${node.kind === "near" ? 400 : 600} ${size}px ${colours.font}`;
     const half = context.measureText(node.label).width / 2 + 2;
     const x = Math.max(half + 2, Math.min(node.x, width - half - 2));
@@ -134,8 +147,7 @@ function drawLabels() {
 // What the pointer is on: its whole name, as far as there is room, its links and captures.
 function drawHover(context, node, settings) {
   const { width, height } = view.getDimensions();
-  const lines = [node.name, ...node.says.split("; ")];
-  if (node.known !== null) lines.push(`${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} shown`);
+  const lines = [node.name, ...factsOf(node)];
   const size = settings.labelSize;
   context.textAlign = "start";
   context.direction = "ltr";
@@ -171,10 +183,6 @@ function drawHover(context, node, settings) {
     context.font = fonts[number];
     context.fillText(text, left + 10, top + 8 + (number + 0.75) * (size + 5));
   });
-}
-
-function counted(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 // The places of the server, with y upwards; on its side in a box that is taller than wide.
@@ -259,9 +267,9 @@ async function grow(address, name, isAgain = false) {
 function report(before, name) {
   const added = graph.nodes().filter((one) => !before.has(one)).length;
   const gone = [...before].filter((one) => !graph.hasNode(one)).length;
-  const node = data.nodes.find((one) => one.name === name);
-  const of = node && node.known !== null ? ` ${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} of ${name} shown.` : "";
-  say(`${added ? `${counted(added, "node")} added.` : ""}${gone ? ` ${counted(gone, "node")} left out.` : ""}${!added && !gone ? "No other nodes." : ""}${of}`.trim());
+  const node = nodeNamed(name);
+  const parts = [added && `${counted(added, "node")} added`, gone && `${counted(gone, "node")} left out`, !added && !gone && "No other nodes", node && shownOf(node, ` of ${name}`)];
+  say(parts.filter(Boolean).map((part) => `${part}.`).join(" "));
 }
 
 // Asks again for what the server was counting, and says so meanwhile.
@@ -275,11 +283,10 @@ function prepare() {
 
 function showSelected() {
   const panel = section.querySelector(".selected");
-  const node = selected ? data.nodes.find((one) => one.name === selected) : null;
+  const node = nodeNamed(selected);
   panel.hidden = !node;
   if (!node) return;
-  const parts = [element("strong", {}, isolated(node.name)), ...node.says.split("; ").map((text) => element("span", {}, text))];
-  if (node.known !== null) parts.push(element("span", {}, `${node.shown.toLocaleString("en")} of ${counted(node.known, "neighbour")} shown`));
+  const parts = [element("strong", {}, isolated(node.name)), ...factsOf(node).map((text) => element("span", {}, text))];
   const links = element("div", { class: "look" });
   if (node.grow) links.append(element("a", { href: node.grow, class: "grow" }, node.grow_says), " ");
   for (const [text, href] of [["Its own graph", node.own], ["Its page", node.page], ["Who linked to it", node.linkers], ["Its captures", node.when]]) links.append(element("a", { href }, text), " ");
@@ -295,7 +302,7 @@ function select(name) {
 }
 
 function choose(name) {
-  const node = data.nodes.find((one) => one.name === name);
+  const node = nodeNamed(name);
   if (!node) return;
   select(name);
   if (node.kind === "near" && node.grow) grow(node.grow, name);
@@ -327,22 +334,55 @@ function listen() {
   });
   view.on("upNode", () => { held = ""; });
   view.on("upStage", () => { held = ""; });
-  // The page scrolls over the picture: with the wheel, and with one finger that is on no node.
+  // The page scrolls over the picture: with the wheel, and with one finger that is on no node. With
+  // Ctrl, the wheel zooms, and so do two fingers, which a touchpad tells as the wheel with Ctrl.
   const pass = (event) => event.stopPropagation();
-  box.addEventListener("wheel", (event) => { if (!event.ctrlKey && !event.metaKey) pass(event); }, { capture: true });
-  const isOnNode = ({ clientX, clientY }) => {
+  const camera = view.getCamera();
+  const placeIn = ({ clientX, clientY }) => {
     const { left, top } = box.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const zoom = (from, to, factor) => { // what is at `from` comes to `to`
+    const state = camera.getState();
+    const ratio = camera.getBoundedRatio(state.ratio * factor);
+    const old = view.viewportToFramedGraph(from, { cameraState: state });
+    const fresh = view.viewportToFramedGraph(to, { cameraState: { ...state, ratio } });
+    camera.setState({ x: state.x + old.x - fresh.x, y: state.y + old.y - fresh.y, ratio });
+  };
+  box.addEventListener("wheel", (event) => {
+    pass(event);
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const turned = Math.max(-WHEEL, Math.min(event.deltaY * (event.deltaMode ? WHEEL : 1), WHEEL));
+    zoom(placeIn(event), placeIn(event), Math.exp(turned / 100));
+  }, { capture: true, passive: false });
+  const pinched = ({ touches }) => {
+    const [one, other] = [...touches].map(placeIn);
+    return { middle: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }, apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)) };
+  };
+  let pinch = null;
+  const isOnNode = (touch) => {
+    const at = placeIn(touch);
     return graph.nodes().some((name) => {
       const { x, y, size } = view.getNodeDisplayData(name);
       const place = view.framedGraphToViewport({ x, y });
-      return Math.hypot(place.x + left - clientX, place.y + top - clientY) < Math.max(size, 14);
+      return Math.hypot(place.x - at.x, place.y - at.y) < Math.max(size, 14);
     });
   };
   box.addEventListener("touchstart", (event) => {
-    const isOfPage = event.touches.length === 1 && !isOnNode(event.touches[0]);
-    if (isOfPage && event.target instanceof HTMLCanvasElement) pass(event);
+    if (!(event.target instanceof HTMLCanvasElement)) return;
+    pinch = event.touches.length === 2 ? pinched(event) : null;
+    if (pinch) [held, hasMoved] = ["", true];
+    if (pinch || !isOnNode(event.touches[0])) pass(event);
   }, { capture: true });
-  const camera = view.getCamera();
+  box.addEventListener("touchmove", (event) => {
+    if (!pinch || event.touches.length !== 2) return;
+    pass(event);
+    if (event.cancelable) event.preventDefault();
+    const before = pinch;
+    pinch = pinched(event);
+    zoom(before.middle, pinch.middle, before.apart / pinch.apart);
+  }, { capture: true, passive: false });
   const duration = () => (isStill.matches ? 1 : 250);
   for (const [label, text, act] of [
     ["Zoom in", "+", () => camera.animatedZoom({ duration: duration() })],
@@ -354,22 +394,27 @@ function listen() {
     box.querySelector(".zoom").append(button);
   }
   for (const canvas of Object.values(view.getCanvases())) {
-    canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls, sigma.js pinches
+    canvas.style.touchAction = "inherit"; // of the drawing: the browser scrolls and does not zoom
     canvas.addEventListener("webglcontextlost", stop);
   }
   isDark.addEventListener("change", () => { readColours(); light(); });
 }
 
-function stop() {
+// Shows the picture of the server instead of the drawing.
+function showPicture(why) {
   box.hidden = true;
-  section.querySelector(".selected").remove();
+  for (const part of section.querySelectorAll(".selected, .gestures")) part.remove();
   section.querySelector(".picture").hidden = false;
+  say(`In this picture, a click on a node opens another page, because ${why}.`);
+}
+
+function stop() {
   view = null;
-  say("Your browser stopped drawing with WebGL: in this picture, a click on a node opens another page.");
+  showPicture("your browser stopped drawing with WebGL");
 }
 
 async function start() {
-  if (!hasWebGl()) return say("Your browser does not draw with WebGL: in this picture, a click on a node opens another page.");
+  if (!hasWebGl()) return showPicture("your browser does not draw with WebGL");
   await Promise.all([import("./vendor/graphology.umd.min.js"), import("./vendor/sigma.min.js")]); // they set globals
   readColours();
   graph = new graphology({ type: "directed" });
@@ -379,7 +424,8 @@ async function start() {
   box.hidden = false;
   section.querySelector(".picture").hidden = true;
   box.replaceChildren(element("div", { class: "drawing", "aria-hidden": "true" }), element("div", { class: "zoom", role: "group", "aria-label": "Zoom" }));
-  box.after(element("div", { class: "selected", role: "group", "aria-label": "The selected node", hidden: "" }));
+  const selection = element("div", { class: "selected", role: "group", "aria-label": "The selected node", hidden: "" });
+  box.after(selection, element("p", { class: "why gestures" }, "The wheel with Ctrl, or two fingers, zoom the graph. Nodes can be dragged."));
   isUpright = box.clientHeight > box.clientWidth;
   fill();
   view = new Sigma(graph, box.querySelector(".drawing"), {
@@ -424,8 +470,4 @@ async function start() {
   prepare();
 }
 
-start().catch((error) => {
-  box.hidden = true;
-  section.querySelector(".picture").hidden = false;
-  say(`In this picture, a click on a node opens another page, because a script failed: ${error.message}`);
-});
+start().catch((error) => showPicture(`a script failed: ${error.message}`));

@@ -25,6 +25,7 @@ from arclink.model import (
     Span,
     Surt,
 )
+from arclink.portions import portions
 from arclink.store.blocks.answers import AT_ONCE, BlockAnswers, Captures
 from arclink.store.blocks.byte_layouts import (
     pack_checksum,
@@ -346,11 +347,9 @@ class CassandraReader(BlockAnswers):
     # Queries
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        remaining, count = super().mementos(surt, span), _FIRST_ROWS
-        while mementos := list(islice(remaining, count)):
+        for mementos in portions(super().mementos(surt, span), _FIRST_ROWS, most=AT_ONCE):
             self._ahead.mementos = mementos
             yield from mementos
-            count = min(2 * count, AT_ONCE)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)

@@ -15,13 +15,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from heapq import merge
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import zstandard
 
 from arclink.errors import StoreError
 from arclink.model import Surt
+from arclink.portions import portions
 from arclink.store.blocks.outlinks import LEVEL
 from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.tables import StoreView, Tables, done_tasks_of_each
@@ -184,14 +185,12 @@ class SurtLists:
         self, view: StoreView, row_keys: Iterator[tuple[int, int, int]], high: str
     ) -> Iterator[str]:
         """Yield the SURTs of rows up to ``high``; more and more rows are requested together."""
-        count = 1
-        while chunk := list(islice(row_keys, count)):
+        for chunk in portions(row_keys, 1, most=_ROWS_AHEAD):
             for surts in self._rows(view, chunk):
                 for surt in surts:
                     if surt >= high:
                         return
                     yield surt
-            count = min(2 * count, _ROWS_AHEAD)
 
     def _rows(self, view: StoreView, row_keys: Sequence[tuple[int, int, int]]) -> list[list[str]]:
         """Return the SURTs of rows; while damage is noted, a lost row has none."""

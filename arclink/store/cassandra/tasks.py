@@ -17,7 +17,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -26,6 +25,7 @@ import zstandard
 from arclink.checksums import is_reference, names_payload, parse_name
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
+from arclink.portions import portions
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     COLUMNS_OF_PAYLOAD,
@@ -260,7 +260,7 @@ class TaskRunner:
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
         outcomes = (one for one in self._outcomes(path) if not names_payload(Checksum(one)))
-        for portion in _portions(outcomes):
+        for portion in portions(outcomes, AT_ONCE):
             for streams in self._tables.payloads.streams_of_each(
                 [pack_checksum(checksum) for checksum in portion], self._view
             ):
@@ -303,7 +303,7 @@ class TaskRunner:
         rows = _numbered(path, read_part(path, 5, 1))
         contents = links = blocks = 0
         names: list[tuple[str, int, list[int]]] = []
-        while portion := list(islice(rows, 16)):
+        for portion in portions(rows, 16):
             ids = [orjson.loads(row[2]) for row in portion]
             keys = [content.encode() for of_block in ids for content in of_block]
             first = [
@@ -460,9 +460,3 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
                 "smaller parts."
             )
         yield row
-
-
-def _portions(items: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(items)
-    while chunk := list(islice(remaining, AT_ONCE)):
-        yield chunk

@@ -5,11 +5,12 @@ lists of SURTs and totals. Tables are read by ranges of tokens, once or twice.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 
 from arclink.checksums import names_payload
+from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
 from arclink.store.blocks.relations import unpack_outcome
@@ -97,7 +98,7 @@ class _Verifier:
             captured += hashes_of([key.decode()])[0]
         stored = captured.copy()
         targets = (key for key, _ in self._rows.scan(inlinks))
-        while chunk := list(islice(targets, AT_ONCE)):
+        for chunk in portions(targets, AT_ONCE):
             alone = [
                 key.decode()
                 for key, streams in zip(
