@@ -158,7 +158,7 @@ class AskAnswer:
 
     @property
     def unknown(self) -> str:
-        """Why it has no row although there may be some; empty if it has rows, or nothing is missing."""
+        """Why no row does not mean "none"; empty if it has rows, or if it does."""
         return "" if self.total else self.why_unknown
 
     @property

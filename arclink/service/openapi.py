@@ -123,7 +123,7 @@ def _schema_of(media_type: str) -> Schema:
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _OF_ANSWERS = {
     FOUND: "Number of rows without limit.",
-    UNKNOWN: "Without rows: why that does not mean that nothing was found; missing if it does.",
+    UNKNOWN: "Why an answer without rows does not mean 'none'; missing if it does, or has rows.",
     LEFT_OUT: "With seeds and browsertrix: addresses of rows that are neither http nor https.",
 }
 _MEMENTO = {

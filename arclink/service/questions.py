@@ -30,7 +30,7 @@ FOUND: Final = "ArcLink-Found"
 """Header with the number of rows that an answer would have without limit."""
 
 UNKNOWN: Final = "ArcLink-Unknown"
-"""Header that says why an answer without rows does not mean that nothing was found."""
+"""Header that says why an answer without rows does not mean "none"."""
 
 LEFT_OUT: Final = "ArcLink-Left-Out"
 """Header with the number of addresses of rows that a list for crawlers does not have."""

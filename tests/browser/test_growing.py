@@ -258,7 +258,7 @@ def places_of_two(page: "Page") -> tuple[str, tuple[float, float], tuple[float, 
 
 
 def size_of_page(page: "Page") -> list[float]:
-    """Return the scale of the page, and sizes that change with it."""
+    """Return the measures that change if the browser magnifies the page, and not the graph."""
     size: list[float] = page.evaluate("[visualViewport.scale, innerWidth, devicePixelRatio]")
     return size
 
