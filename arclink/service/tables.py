@@ -155,29 +155,45 @@ class ServiceTables:
 
         return not self._where or are_current(self._where, store.whole)
 
-    def answer(self, store: Scans, query: AskQuery, seconds: float = _SECONDS) -> "AskAnswer":
+    def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
+
+        One that takes too long for a request is answered meanwhile, unless others are.
 
         Args:
             store: The store of this request, or a view of it.
             query: The question.
-            seconds: Seconds after which it is stopped.
 
         Raises:
-            NotReadyError: The relations are being made, or too many questions are being answered.
+            NotReadyError: The relations or the answer are being made, or too many questions are
+                being answered.
             LimitError: The answer exceeds a limit.
             UsageError: A package is not installed.
             StoreError: The store cannot be read.
         """
+        with self._in_use(store) as opened:
+            if query in opened.over:
+                raise opened.over[query].with_traceback(None)
+            try:
+                return self._answered(opened, query, _SECONDS)
+            except LimitError as error:
+                if error.limit is not Limit.TIME or not self._prepare(opened, [query]):
+                    raise
+                raise NotReadyError(
+                    "this takes longer than a request waits, and is being answered meanwhile; ask "
+                    "again in some minutes"
+                ) from error
+
+    def _answered(self, opened: _Opened, query: AskQuery, seconds: float) -> "AskAnswer":
+        """Return the answer to a question, if it takes at most these seconds."""
         with analysis_extra():
             from arclink.questions.asking import ask
 
-        with self._in_use(store) as opened:
-            found = opened.answer_to(query)
-            if found is None:
-                with self._turn(opened, seconds) as database:
-                    found = ask(database, query)
-                opened.keep(query, found)
+        found = opened.answer_to(query)
+        if found is None:
+            with self._turn(opened, seconds) as database:
+                found = ask(database, query)
+            opened.keep(query, found)
         return found
 
     def addresses_like(self, store: Scans, typed: str) -> Sequence[str]:
@@ -214,7 +230,7 @@ class ServiceTables:
                 seconds = end - time.monotonic()
                 if answer is None and seconds > 0 and query not in opened.over:
                     with suppress(LimitError, NotReadyError):
-                        answer = self.answer(store, query, seconds)
+                        answer = self._answered(opened, query, seconds)
                 found.append(answer)
             if any(
                 answer is None and query not in opened.over
@@ -280,15 +296,16 @@ class ServiceTables:
             with self._lock:
                 opened.users -= 1
 
-    def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
-        """Begin to answer questions for the next request, unless that has begun."""
+    def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> bool:
+        """Begin to answer questions for the next request; return whether nothing else was begun."""
         with self._lock:
             if any(thread.is_alive() for thread in self._preparing):
-                return
+                return False
             opened.users += 1
             thread = threading.Thread(target=self._answer_all, args=(opened, queries), daemon=True)
             self._preparing[:] = [thread]
             thread.start()
+        return True
 
     def _answer_all(self, opened: _Opened, queries: Sequence[AskQuery]) -> None:
         from arclink.questions.asking import answer_as_row, ask, key_of, key_of_row

@@ -3,6 +3,7 @@
 import time
 from http import HTTPStatus
 from pathlib import Path
+from threading import Thread
 from urllib.parse import parse_qsl
 
 import pytest
@@ -31,6 +32,7 @@ from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import MemoryStore, Page, link
 
 SITE = "?uri=*.a.example"
+ENDLESS = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -407,7 +409,7 @@ def test_relations_of_an_earlier_state_are_closed_by_any_request(tmp_path: Path)
     tables = client.application.extensions["arclink"].tables
     with open_store(str(path), create=True) as store:
         relations_of(str(path), store)
-        assert client.get("/ask/words").status_code == HTTPStatus.OK
+        assert client.get("/ask/words?by=month").status_code == HTTPStatus.OK
         assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
         assert len(tables._opened) == 1
         store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
@@ -425,7 +427,7 @@ def test_tables_that_could_not_be_made_are_tried_again_later(
 
     def says(text: str) -> None:
         end = time.monotonic() + 60
-        while text not in (said := client.get("/ask/words").get_json()["detail"]):
+        while text not in (said := client.get("/ask/words?by=month").get_json()["detail"]):
             assert time.monotonic() < end, said
             time.sleep(0.1)
 
@@ -509,33 +511,64 @@ def test_few_questions_run_at_a_time_and_the_others_are_told(
     tables = client.application.extensions["arclink"].tables
     for _ in range(4):
         assert tables._queue.acquire(timeout=0)
-    busy = client.get("/ask/words")
+    busy = client.get("/ask/words?by=month")
     assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert "too many questions" in busy.get_json()["detail"]
     assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
     tables._queue.release(4)
-    assert client.get("/ask/words").status_code == HTTPStatus.OK
+    assert client.get("/ask/words?by=month").status_code == HTTPStatus.OK
 
 
-def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = asking._read
-    endless = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
+@pytest.fixture(name="times")
+def question_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The question `words` never ends, as often as the list has a text."""
+    read, texts = asking._read, [ENDLESS] * 9
     monkeypatch.setattr(
-        asking, "_read", lambda folder, name: endless if name == "words" else read(folder, name)
+        asking,
+        "_read",
+        lambda folder, name: texts.pop() if name == "words" and texts else read(folder, name),
     )
-    monkeypatch.setattr(ServiceTables.answer, "__defaults__", (0.3,))
+    monkeypatch.setattr("arclink.service.tables._SECONDS", 0.3)
+    monkeypatch.setattr("arclink.service.tables._SECONDS_BETWEEN", 0.3)
+    return texts
+
+
+def prepared(client: FlaskClient) -> list[Thread]:
+    """Return the threads that answer between requests, when they have ended."""
+    threads: list[Thread] = client.application.extensions["arclink"].tables._preparing
+    for thread in threads:
+        thread.join()
+    return [*threads]
+
+
+@pytest.mark.usefixtures("times")
+def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(client: FlaskClient) -> None:
+    """Between requests it gets more time, once."""
     slow = client.get("/ask/words?by=year")
-    assert slow.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert slow.content_type == "application/problem+json"
-    assert slow.get_json()["limit"] == "time"
-    assert "takes longer than this service allows" in slow.get_json()["detail"]
+    assert slow.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert slow.headers["Retry-After"]
+    assert "is being answered meanwhile" in slow.get_json()["detail"]
+    begun = prepared(client)
+    refused = client.get("/ask/words?by=year")
+    assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert refused.content_type == "application/problem+json"
+    assert refused.get_json()["limit"] == "time"
+    assert "takes longer than this service allows" in refused.get_json()["detail"]
     shown = client.get("/?ask=words&by=year", headers={"Accept": "text/html"})
     assert shown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "takes longer than this service allows" in shown.text
     assert "arclink ask" in shown.text
     assert "None, in the captures" not in shown.text
+    assert prepared(client) == begun
+
+
+def test_a_question_that_takes_long_is_answered_between_requests(
+    client: FlaskClient, times: list[str]
+) -> None:
+    del times[1:]
+    assert client.get("/ask/words?by=year").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    prepared(client)
+    assert client.get("/ask/words?by=year").get_json()["total"] > 0
 
 
 @pytest.fixture(name="large")
