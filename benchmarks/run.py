@@ -36,6 +36,7 @@ LONG = (
     "synthetic_load",
     "analysis",
     "exports",
+    "questions",
     "service",
     "cassandra",
     "cassandra_bulk",
@@ -88,7 +89,7 @@ def main() -> None:
         type=int,
         nargs="+",
         default=[],
-        help="sizes of the graphs of synthetic_load, analysis, exports",
+        help="sizes of the graphs of synthetic_load, analysis, exports, questions",
     )
     parser.add_argument(
         "--memory-group",
