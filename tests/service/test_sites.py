@@ -35,6 +35,15 @@ SITE = "?uri=*.a.example"
 ENDLESS = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
 
 
+def store_with_tables(folder: Path) -> Path:
+    """Return the path of a store of `PAGES`, next to which the relations are."""
+    path = folder / "links.db"
+    load_pages(path, folder / "graph", [PAGES])
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    return path
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize(
     "about",
@@ -360,10 +369,7 @@ def test_answers_about_the_archive_are_kept_for_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For this state of the store, and what the service shows of it."""
-    path = tmp_path / "links.db"
-    load_pages(path, tmp_path / "graph", [PAGES])
-    with open_store(str(path)) as store:
-        relations_of(str(path), store)
+    path = store_with_tables(tmp_path)
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
     client = client_of(str(path))
     assert "takes longer" in client.get("/").text
@@ -602,18 +608,12 @@ def test_the_front_page_says_which_answers_exceed_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are tried once for each state of the store."""
-    path = tmp_path / "links.db"
-    load_pages(path, tmp_path / "graph", [PAGES])
-    with open_store(str(path)) as store:
-        relations_of(str(path), store)
+    path = store_with_tables(tmp_path)
     client = client_of(str(path))
     client.get("/")
-    tables = client.application.extensions["arclink"].tables
-    for thread in tables._preparing:
-        thread.join()
-    begun = [*tables._preparing]
+    begun = prepared(client)
     assert "needs more memory than this service allows" in client.get("/").text
-    assert tables._preparing == begun
+    assert prepared(client) == begun
 
 
 def test_an_answer_with_too_many_rows_is_over_the_limit(
