@@ -1,4 +1,4 @@
-"""Pictures that compare rows: ranks through time, hosts against hosts, new and lost links."""
+"""Pictures that compare rows: ranks, hosts against hosts, new and lost links, survival."""
 
 from collections.abc import Container, Mapping, Sequence
 from html import escape
@@ -176,6 +176,63 @@ def up_and_down(
         f'stroke="{COLOURS["soft"]}"/>'
     )
     return Drawing(title, _WIDTH, middle + tall + 28, "".join(parts))
+
+
+def survival(title: str, curves: Mapping[str, Sequence[Mapping[str, float | None]]]) -> Drawing:
+    """Return the shares that live longer, in steps of a month; a band has the interval of 95 %.
+
+    Args:
+        title: What the picture shows.
+        curves: Rows of the question `survival` by the name of the window in which links were first
+            seen, in words; that of all time is empty.
+    """
+    left, right, tall, top = 52.0, 120.0, 240.0, 8.0
+    months = max((len(rows) for rows in curves.values()), default=1)
+    step = (_WIDTH - left - right) / months
+    every = next(unit for unit in (1, 3, 6, 12, 60, 600) if unit * step >= _BETWEEN / 2)
+    parts = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        y = top + (1 - share) * tall
+        parts += [
+            line(left, y, _WIDTH - right, y),
+            text(left - 8, y + 4, f"{round(100 * share)} %", "end"),
+        ]
+    for month in range(0, months + 1, every):
+        words = f"{month // 12} y" if every >= 12 else str(month)
+        parts.append(text(left + month * step, top + tall + 18, words, "middle"))
+    unit = "years" if every >= 12 else "months"
+    parts.append(text(_WIDTH - right, top + tall + 34, f"Age in {unit}", "end"))
+    for number, (window, rows) in enumerate(curves.items()):
+        kind = _LINES[number % len(_LINES)]
+        places = [(left + index * step, row) for index, row in enumerate(rows)]
+        drawn = []
+        if len(curves) == 1:
+            for x, row in places:
+                low, high = row["low"], row["high"]
+                if low is not None and high is not None:
+                    drawn.append(
+                        f'<rect x="{x:.1f}" y="{top + (1 - high) * tall:.1f}" width="{step:.1f}" '
+                        f'height="{(high - low) * tall:.1f}" fill="{colour(kind)}" opacity="0.2"/>'
+                    )
+        ends = [(x, top + (1 - (row["share"] or 0)) * tall) for x, row in places]
+        path = " ".join(f"{x:.1f},{y:.1f} {x + step:.1f},{y:.1f}" for x, y in ends)
+        drawn.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour(kind)}" stroke-width="2.5"/>'
+        )
+        for (x, y), row in zip(ends, rows, strict=True):
+            words = (
+                f"{window + ': ' if window else ''}{100 * (row['share'] or 0):.1f} % live "
+                f"longer than {row['months']} months; {row['at_risk']:,} links observed so long"
+            )
+            drawn.append(
+                f'<rect class="touched" x="{x:.1f}" y="{y - 9:.1f}" width="{step:.1f}" height="18" '
+                f'fill="none" pointer-events="all"><title>{escape(words)}</title></rect>'
+            )
+        parts.append(f'<g class="line {kind}">{"".join(drawn)}</g>')
+        if window:
+            x, y = ends[-1]
+            parts.append(text(x + step + 8, y + 4, window, "start", "ink"))
+    return Drawing(title, _WIDTH, top + tall + 40, "".join(parts))
 
 
 def _gaps(

@@ -88,7 +88,7 @@ class Axis:
             tuple(_with_margins(unit, first, last)) if first and last else ()
         )
         if self.units:
-            self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
+            self.start, self.end = beginning(self.units[0]), _ending(self.units[-1])
         self.has_months = captured is not None
         self._captured = frozenset(
             part for when in captured or () for part in (when, when[: len("2010")])
@@ -188,7 +188,7 @@ class Axis:
         for is_known, run in groupby(self.units, has.__contains__):
             if not is_known:
                 units = list(run)
-                left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
+                left, right = self.x(beginning(units[0])), self.x(_ending(units[-1]))
                 bars.append(Bar(left, right - left, 100, run_in_words(units[0], units[-1])))
         return bars
 
@@ -219,7 +219,7 @@ class Axis:
 
     def _span(self, unit: str) -> tuple[float, float]:
         left = self.x(beginning(unit))
-        return left, round(self.x(ending(unit)) - left, 3)
+        return left, round(self.x(_ending(unit)) - left, 3)
 
 
 def _for_narrow(labels: Sequence[tuple[float, str]]) -> list[tuple[float, str, bool]]:
@@ -282,7 +282,7 @@ def beginning(unit: str) -> datetime:
     return datetime(year, month, day, tzinfo=UTC)
 
 
-def ending(unit: str) -> datetime:
+def _ending(unit: str) -> datetime:
     """Return the first second after a unit."""
     return _next(beginning(unit), (Period.YEAR, Period.MONTH, Period.DAY)[unit.count("-")])
 

@@ -461,6 +461,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         **_WHOLE,
         "words": query.words.lower().split(),
         "number_of_parts": len(parts),
+        "is_new": query.is_new,
         "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,
         "until": query.span.last,

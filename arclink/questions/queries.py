@@ -104,6 +104,12 @@ EXTERNAL = switch(
     "to a domain, from outside of it. Addresses without a host, such as mailto:, are no sites.",
     field="is_external",
 )
+_NEW = switch(
+    "new",
+    "Only links that an earlier capture of the page did not have, in `survival`: the age of others "
+    "is not known.",
+    field="is_new",
+)
 WORDS = Parameter(
     "words",
     "The words that `find` finds; parts of words, too.",
@@ -156,6 +162,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     *COMMON_TO_FOLLOW,
     WORDS,
     TERM,
+    _NEW,
     _MIN_HOSTS,
     LIMIT,
 )
@@ -189,6 +196,7 @@ class AskQuery(DeclaredQuery):
         redirects: Whether redirects are included.
         words: Words to find.
         term: What terms are.
+        is_new: Only links that an earlier capture of the page did not have.
         min_hosts: Only rows with at least this number of `hosts`, in questions with this column.
         limit: Largest number of rows about each part and period; 0 for all.
     """
@@ -206,6 +214,7 @@ class AskQuery(DeclaredQuery):
     redirects: Redirects = Redirects.YES
     words: str = ""
     term: Term = Term.TEXT
+    is_new: bool = False
     min_hosts: int = 0
     limit: int = 0
 

@@ -156,6 +156,14 @@ COLUMNS: Mapping[str, str] = {
         "known: the link appeared between the two. Without one, it may be older."
     ),
     "page": "Page with the link.",
+    "months": "Age of links in months of 30.44 days.",
+    "at_risk": "Links that were observed for at least that time.",
+    "gone": "Links that were seen to be gone by then.",
+    "share": "Share of links that live longer.",
+    "low": "Lower end of its confidence interval of 95 %; null if nothing varies.",
+    "high": "Upper end of it.",
+    "earliest": "The share, if links ended when they were last seen.",
+    "latest": "The share, if links ended when they were first missing.",
     "captures": (
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
     ),
@@ -376,6 +384,19 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
         Basis.PART,
+    ),
+    "survival": Question(
+        "How long do its links last?",
+        "Survival",
+        "A row for each month of age of the links of its pages, up to that of the oldest: the "
+        "share that lives longer, as Kaplan and Meier estimate it. Periods are those in which "
+        "links were first seen. A link is a page and what it leads to at the level. It is gone if "
+        "a later capture with known links does not have it, and is taken to end in the middle "
+        "between that one and the last one with it.",
+        "",
+        ("months", "at_risk", "gone", "share", "low", "high", "earliest", "latest"),
+        Basis.PART,
+        level=Level.URI,
     ),
     "hosts": Question(
         "Which hosts does it have?",

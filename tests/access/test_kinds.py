@@ -129,7 +129,7 @@ def test_every_command_that_counts_links_has_the_one_option() -> None:
         if "--kinds" in option.opts
     }
     follow = ("navigation",)
-    analyses = ("decay", "pagerank", "path", "properties")
+    analyses = ("pagerank", "path", "properties")
     assert defaults == {
         **dict.fromkeys(("aggregate", "anchors", "diff", "links"), ("all",)),
         **{f"analyze {name}": follow for name in analyses},

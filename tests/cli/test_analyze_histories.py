@@ -30,25 +30,6 @@ def analyze(store: str, *arguments: str) -> str:
     return result.output
 
 
-def test_decay_has_a_row_for_each_month_and_the_number_of_links_at_risk(store: str) -> None:
-    document = json.loads(
-        analyze(store, "decay", "--level", "uri", "--kinds", "a@href", "--format", "json")
-    )
-    assert [row["months"] for row in document["months"]] == list(range(len(document["months"])))
-    assert document["cohorts"]["all"]["links"] == document["months"][0]["at_risk"]
-    shares = [row["share"] for row in document["months"]]
-    assert shares == sorted(shares, reverse=True)
-    assert all(
-        row["low"] <= row["share"] <= row["high"]
-        for row in document["months"]
-        if row["low"] is not None
-    )
-    assert document["cohorts"]["all"]["gone"] > 0
-    table = analyze(store, "decay", "--by", "2009-11,2009-12/2010-03", "--new", "--external")
-    assert "2009-12/2010-03: " in table
-    assert "were removed" in table
-
-
 def ask(store: str, *arguments: str) -> str:
     result = CliRunner().invoke(group, ["ask", *arguments, "--store", store])
     assert result.exit_code == 0, result.output
@@ -89,6 +70,21 @@ def test_churn_adds_up_over_hosts(store: str) -> None:
     ]
 
 
+def test_survival_has_a_row_for_each_month_and_the_number_of_links_at_risk(store: str) -> None:
+    asked = ("survival", "--kinds", "a@href", "--format", "json")
+    rows = json.loads(ask(store, *asked))["rows"]
+    assert [row["months"] for row in rows] == list(range(len(rows)))
+    shares, gone = ([row[name] for row in rows] for name in ("share", "gone"))
+    assert shares == sorted(shares, reverse=True)
+    assert gone == sorted(gone)
+    assert gone[-1] > 0
+    known = [row for row in rows if row["low"] is not None]
+    assert known
+    assert all(row["low"] <= row["share"] <= row["high"] for row in known)
+    new = ask(store, *asked, "--by", "2009-11,2009-12/2010-03", "--new", "--external")
+    assert {row["period"] for row in json.loads(new)["rows"]} == {"2009-12/2010-03"}
+
+
 def test_first_linkers_are_counted_by_month(store: str) -> None:
     table = ask(store, "first-linkers", OPENING)
     assert "7 rows" in table
@@ -118,7 +114,6 @@ def test_a_path_is_printed_link_by_link(store: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        pytest.param(("decay", "--site", "nowhere.example"), "Nothing to follow", id="no links"),
         pytest.param(
             ("path", "http://nowhere.example/", OPENING),
             "was not captured in that time",
@@ -145,25 +140,15 @@ def test_an_answer_without_results_says_why(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(
-            ("decay", "--by", "week"), "expected day, month, year, all, or times", id="windows"
-        ),
-        pytest.param(
-            ("decay", "--by", "2010-02/2009-01"), "ends before it begins", id="window turned round"
-        ),
-        pytest.param(("decay", "--site", "mailto:x"), "--site", id="site without host"),
-        pytest.param(
-            ("decay", "--by", "1999,2011"),
-            "windows 1999, 2011: there are no captures in them",
-            id="cohorts outside",
-        ),
         pytest.param(("path", OPENING, OPENING), "the same page", id="same page"),
         pytest.param(
             ("path", OPENING, NEWSPAPER, "--from", "2010", "--to", "2009"),
             "not after",
             id="time turned round",
         ),
-        pytest.param(("decay", "--kinds", "links"), "element and attribute", id="kind"),
+        pytest.param(
+            ("path", OPENING, NEWSPAPER, "--kinds", "links"), "element and attribute", id="kind"
+        ),
     ],
 )
 def test_a_wrong_argument_is_named(store: str, arguments: tuple[str, ...], message: str) -> None:
@@ -172,6 +157,6 @@ def test_a_wrong_argument_is_named(store: str, arguments: tuple[str, ...], messa
 
 
 def test_an_unknown_level_is_a_usage_error(store: str) -> None:
-    result = CliRunner().invoke(group, ["analyze", "decay", "--level", "page", "--store", store])
+    result = CliRunner().invoke(group, ["analyze", "pagerank", "--level", "page", "--store", store])
     assert result.exit_code == 2
     assert "'uri', 'host', 'domain'" in result.output

@@ -107,10 +107,12 @@ def test_exports_have_the_kinds_of_their_format_by_default(site: str, tmp_path: 
 
 
 ANALYSES = [
-    *(("ask", name, "http://site.example/p0") for name in ("first-linkers", "typical-words")),
+    *(
+        ("ask", name, "http://site.example/p0")
+        for name in ("first-linkers", "survival", "typical-words")
+    ),
     ("pagerank",),
     ("properties",),
-    ("decay",),
     ("path", "http://site.example/p1", "http://site.example/p0"),
 ]
 
@@ -133,7 +135,7 @@ def test_an_analysis_names_its_kinds_and_says_if_all_links_are_of_others(
     assert "Links of all kinds count." in everything
     assert "--kinds all" not in everything
     assert nothing != everything
-    if words[0] in ("pagerank", "properties", "decay"):
+    if words[0] in ("pagerank", "properties"):
         assert "--kinds all" not in run(*command, "--store", site, *further)
 
 

@@ -64,7 +64,7 @@ def test_every_command_that_reads_a_store_takes_a_subset() -> None:
     }
     assert takes >= {
         *("links", "anchors", "diff", "timemap", "explain", "get", "export", "stats"),
-        *(f"analyze {one}" for one in ("pagerank", "properties", "decay", "path")),
+        *(f"analyze {one}" for one in ("pagerank", "properties", "path")),
         "ask",
     }
     assert SUBSET.name == "subset"

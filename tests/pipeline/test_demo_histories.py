@@ -10,16 +10,13 @@ import pytest
 import arclink
 from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
-from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
 from arclink.model import Timestamp
-from arclink.relations.database import ShownRelations
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.pipeline.store_contents import Link, TrueMemento
-from tests.relations.rows import lives_in
 
 Captures = dict[str, dict[str, list[Link]]]
 """Of each page its captures that tell something: time → links."""
@@ -58,22 +55,6 @@ def true_validities(captures: Captures, level: Level) -> dict[tuple[str, str], V
                 before[-1] if before else None, having[0], having[-1], after[0] if after else None
             )
     return found
-
-
-@pytest.mark.parametrize("level", Level)
-def test_links_came_and_went_as_they_truly_did(
-    store: Path, graph: GraphStore, captures: Captures, level: Level
-) -> None:
-    with ShownRelations(str(store), graph) as relations:
-        found = {
-            (row["page"], row["name"]): Validity(*(row[name] for name in Validity._fields))
-            for row in lives_in(relations, LinkScope(level))
-        }
-    expected = true_validities(captures, level)
-    assert len(expected) > 100
-    assert any(one.first_without for one in expected.values())
-    assert any(one.last_without for one in expected.values())
-    assert found == expected
 
 
 ASKED = {

@@ -5,6 +5,7 @@ Another program (jsoup) found their links.
 
 import gzip
 from collections import defaultdict
+from datetime import datetime
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -13,18 +14,11 @@ from typing import Any
 import pytest
 
 import arclink
-from arclink.analysis.decay import Ending, lives_of_links
-from arclink.analysis.link_scope import LinkScope
-from arclink.analysis.slices import Level
-from arclink.analysis.windows import Windows
-from arclink.relations.database import ShownRelations
-from arclink.store.location import open_store
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.demos import Demos
 
 YEARS = ("2015", "2016")
-SCOPE = LinkScope(Level.URI, lambda kind: kind == "a@href", is_external=True)
 
 
 @pytest.fixture(scope="module")
@@ -90,18 +84,28 @@ def test_churn_is_that_of_the_links_another_program_found(
     } == expected
 
 
-def test_lives_are_those_of_the_links_another_program_found(
+def test_survival_is_that_of_the_links_another_program_found(
     store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]
 ) -> None:
-    gone = lasting = 0
+    ages: list[tuple[int, bool]] = []
     for of_page in captures.values():
         for target in frozenset().union(*(targets for _, targets in of_page)):
-            having = [time for time, targets in of_page if target in targets]
-            if any(time > having[-1] for time, _ in of_page):
-                gone += 1
-            else:
-                lasting += 1
-    with open_store(str(store)) as graph, ShownRelations(str(store), graph) as relations:
-        lives = lives_of_links(relations, SCOPE, Windows.parse("all"))["all"]
-    assert (lives.gone, lives.links) == (gone, gone + lasting)
-    assert lives.curve(Ending.MIDDLE).at_risk[0] == gone + lasting
+            having = [seconds_of(time) for time, targets in of_page if target in targets]
+            after = [seconds_of(time) for time, _ in of_page if seconds_of(time) > having[-1]]
+            end = (having[-1] + after[0]) // 2 if after else having[-1]
+            ages.append(((end - having[0]) // 86_400, bool(after)))
+    asked: Any = {"kind": "a@href", "external": True, "limit": 0}
+    rows = arclink.open(store).ask("survival", **asked).table.to_pylist()
+    assert len(rows) > 12
+    assert rows[-1]["gone"] > 50
+    assert [(row["at_risk"], row["gone"]) for row in rows] == [
+        (
+            sum(age >= day for age, _ in ages),
+            sum(age <= day for age, is_gone in ages if is_gone),
+        )
+        for day in (int(row["months"] * 30.436875) for row in rows)
+    ]
+
+
+def seconds_of(timestamp: str) -> int:
+    return int(datetime.strptime(f"{timestamp}+0000", "%Y%m%d%H%M%S%z").timestamp())

@@ -246,7 +246,7 @@ def test_everyone_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list
     for words in (
         ("stats", "--duplicates"),
         ("export", "--format", "parquet", "--into", tmp_path / "links.parquet"),
-        ("analyze", "decay"),
+        ("ask", "survival"),
         ("analyze", "pagerank"),
     ):
         run("tables", "--remove", "--store", store)

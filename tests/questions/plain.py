@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
-from math import log10
+from math import exp, log, log10, sqrt
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
@@ -144,6 +144,7 @@ class Plain:
     end: str = "9"
     words: str = ""
     of: str = "text"
+    new: bool = False
 
     def rows(self) -> list[Row]:
         """Return the rows of the answer, as a caller gets them."""
@@ -766,6 +767,73 @@ def _seconds(time: str) -> int:
     return int(datetime.strptime(f"{time}+0000", "%Y%m%d%H%M%S%z").timestamp())
 
 
+def _survival(asked: Plain) -> Rows:
+    """Each link by itself, and each month by itself."""
+    pages: dict[tuple[int, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for number, one in asked.of_part:
+        if one.is_known:
+            pages[number, one.page.written][one.time] |= {
+                name
+                for _, target, _ in asked.seen([one])
+                if asked.is_outside(number, one.page, target, target)
+                and target.host
+                and (name := target.at(asked.at))
+            }
+    lives: dict[tuple[int, str], list[tuple[int, int | None]]] = defaultdict(list)
+    for (number, _), times in pages.items():
+        for name in set().union(*times.values()):
+            having = sorted(time for time, names in times.items() if name in names)
+            born, seen = having[0], having[-1]
+            if asked.new and born == min(times):
+                continue
+            missed = min((time for time in times if time > seen), default=None)
+            lives[number, asked.period(born)].append(
+                (
+                    _seconds(seen) - _seconds(born),
+                    _seconds(missed) - _seconds(born) if missed else None,
+                )
+            )
+    rows = []
+    for (number, period), some in sorted(lives.items()):
+        days = {
+            "earliest": [seen for seen, _ in some],
+            "middle": [seen if end is None else (seen + end) // 2 for seen, end in some],
+            "latest": [seen if end is None else end for seen, end in some],
+        }
+        gone = [end is not None for _, end in some]
+        month = 0
+        while (day := int(month * 30.436875)) <= max(days["middle"]) // 86_400:
+            shares = {
+                name: _survive([*zip(ends, gone, strict=True)], day) for name, ends in days.items()
+            }
+            share, variance = shares["middle"]
+            low = high = None
+            if 0 < share < 1:
+                low, high = (
+                    round(share ** exp(sign * 1.959963984540054 * sqrt(variance) / log(share)), 6)
+                    for sign in (-1, 1)
+                )
+            alive = sum(end // 86_400 >= day for end in days["middle"])
+            middle = zip(days["middle"], gone, strict=True)
+            ended = sum(end // 86_400 <= day for end, is_gone in middle if is_gone)
+            ends = (round(shares[name][0], 6) for name in ("earliest", "latest"))
+            rows.append((number, period, (month, alive, ended, round(share, 6), low, high, *ends)))
+            month += 1
+    return rows
+
+
+def _survive(lives: Sequence[tuple[int, bool]], until: int) -> tuple[float, float]:
+    """Return the share that lives longer than some days (Kaplan and Meier), and Greenwood's sum."""
+    share, variance = 1.0, 0.0
+    for day in sorted({end // 86_400 for end, is_gone in lives if is_gone}):
+        if day <= until:
+            alive = sum(end // 86_400 >= day for end, _ in lives)
+            deaths = sum(end // 86_400 == day for end, is_gone in lives if is_gone)
+            share *= 1 - deaths / alive
+            variance += deaths / (alive * (alive - deaths)) if alive > deaths else 0
+    return share, variance
+
+
 def _first_linkers(asked: Plain) -> Rows:
     groups: dict[tuple[int, str | None], list[Seen]] = defaultdict(list)
     for one in asked.inlinks_ever:
@@ -1054,6 +1122,7 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "linkers": _linkers,
     "new-lost": _new_lost,
     "first-linkers": _first_linkers,
+    "survival": _survival,
     "changed": _changed,
     "words": _words,
     "typical-words": _typical_words,

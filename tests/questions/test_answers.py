@@ -77,7 +77,7 @@ def check(database: RelationsDatabase, asked: Plain) -> int:
     given += [(name, value) for name, value in (("level", asked.level), ("by", asked.by)) if value]
     given += [("external", "true")] if asked.external else []
     given += [("words", asked.words)] if asked.words else []
-    given += [("of", asked.of)]
+    given += [("of", asked.of), ("new", str(asked.new).lower())]
     given += [("from", asked.begin), ("to", asked.end)] if asked.begin else []
     answer = ask(database, AskQuery.from_parameters(given, name=asked.name))
     rows = [tuple(row.values()) for row in answer.table.to_pylist()]
@@ -153,6 +153,14 @@ def test_links_that_are_read_in_slices_give_the_same_answer(
         for asked in all_of(archive, name, scope)[::13]:
             check(other, replace(asked, uris=asked.uris[:1]))
     assert sum(inserts) > len(inserts) / 2
+
+
+@pytest.mark.parametrize("scope", ["archive", "domain"])
+def test_the_survival_of_links_that_pages_added(
+    database: RelationsDatabase, archive: Archive, scope: str
+) -> None:
+    forms = [replace(asked, new=True) for asked in all_of(archive, "survival", scope)]
+    assert sum(check(database, asked) for asked in forms[::5])
 
 
 def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
@@ -269,7 +277,9 @@ _pages = st.builds(
 _archives = st.lists(_pages, max_size=12, unique_by=lambda page: (page.original, page.timestamp))
 
 
-@pytest.mark.parametrize("names", [[*QUESTIONS], ["churn"], ["first-linkers"], ["typical-words"]])
+@pytest.mark.parametrize(
+    "names", [[*QUESTIONS], ["churn"], ["first-linkers"], ["survival"], ["typical-words"]]
+)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), pages=_archives, scope=st.sampled_from([*SEVERAL]))
 def test_an_answer_about_any_archive_is_that_of_plain_python(
@@ -288,6 +298,7 @@ def test_an_answer_about_any_archive_is_that_of_plain_python(
         *data.draw(st.sampled_from([("", "9"), (_TIMES[1], _TIMES[2])])),
         words=data.draw(st.sampled_from(["", "new", "S new"])),
         of=data.draw(st.sampled_from(["text", "word"])),
+        new=data.draw(st.booleans()),
     )
     with database_of(store) as database:
         check(database, asked)
@@ -303,7 +314,7 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     database: RelationsDatabase, name: str, scope: str
 ) -> None:
     """They may overlap and leave gaps. Pages that are stale since a window begins are not those
-    that are stale in it.
+    that are stale in it, and links that were first seen in one live on after it.
     """
     given = [("scope", scope), *([("uri", ONE[scope])] if ONE[scope] else [])]
     listed = "2009,200903/2010-06-01T00:00:00,2011,1999"
@@ -320,7 +331,7 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     for window in listed.split(","):
         begin, _, end = window.partition("/")
         span = [("from", begin), ("to", end or begin), ("by", "all")]
-        span = [("by", window)] if name == "stale" else span
+        span = [("by", window)] if name in ("stale", "survival") else span
         one = ask(database, AskQuery.from_parameters([*given, *span], name=name))
         rows += [{"period": window, **row} for row in one.table.to_pylist()]
         captures[window] = one.captures.get(window, one.known.captures)

@@ -1,5 +1,6 @@
 """Answers to questions about words and links through time, worked out by hand."""
 
+from datetime import UTC, datetime, timedelta
 from math import log10
 from typing import Any
 
@@ -32,6 +33,69 @@ def rows(pages: list[Page], name: str, *uris: str, **given: str) -> list[dict[st
             database, AskQuery.from_parameters(asked, name=name)
         ).table.to_pylist()
     return found
+
+
+# Survival
+
+ENDED = {6: 3, 7: 1, 10: 1, 13: 1, 16: 1, 22: 1, 23: 1}
+WENT_ON = {6: 1, 9: 1, 10: 1, 11: 1, 17: 1, 19: 1, 20: 1, 25: 1, 32: 2, 34: 1, 35: 1}
+"""Remissions of leukaemia under 6-mercaptopurine (Freireich et al. 1963): weeks and patients, of
+21; some went on when last seen.
+"""
+
+BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def test_survival_is_the_table_of_the_textbooks() -> None:
+    """Kalbfleisch and Prentice, Kleinbaum and others; months for weeks."""
+    pages = []
+    for counts, is_end in ((ENDED, True), (WENT_ON, False)):
+        for months, count in counts.items():
+            last = BEGIN + timedelta(days=int(months * 30.436875))
+            for number in range(count):
+                page = f"{A}{is_end}/{months}/{number}"
+                pages += [Page(page, f"{time:%Y%m%d%H%M%S}", [link(B)]) for time in (BEGIN, last)]
+                gone = last + timedelta(seconds=1)
+                pages += [Page(page, f"{gone:%Y%m%d%H%M%S}", [])] if is_end else []
+    found = {row["months"]: row for row in rows(pages, "survival")}
+    published = {6: 0.8571, 7: 0.8067, 10: 0.7529, 13: 0.6902, 16: 0.6275, 22: 0.5378, 23: 0.4482}
+    assert {month: round(found[month]["share"], 4) for month in published} == published
+    assert [found[month]["at_risk"] for month in published] == [21, 17, 15, 12, 11, 7, 6]
+    assert [found[month]["gone"] for month in published] == [3, 4, 5, 6, 7, 8, 9]
+    assert [*found] == [*range(36)]
+    assert found[5]["share"] == 1
+    assert found[5]["low"] is None
+    assert found[35]["share"] == found[23]["share"]
+    assert all(found[11][name] == found[11]["share"] for name in ("earliest", "latest"))
+
+
+def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
+    pages = [Page(A, T1, [link(B)]), Page(A, T3, [link(B)]), Page(A, T4, []), Page(A, T5, [])]
+    found = rows(pages, "survival")
+    assert [row["share"] for row in found] == [1, 1, 1]  # in the middle of 31 and 134 days
+    assert [row["earliest"] for row in found] == [1, 1, 0]
+    assert [row["at_risk"] for row in found] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param([], id="never captured again"),
+        pytest.param(
+            [Page(A, T3, None), Page(A, T4, None, status="-")], id="captured again, but not read"
+        ),
+        pytest.param([Page(WWW, T3, [])], id="another page of the same SURT"),
+    ],
+)
+def test_a_link_is_not_gone_until_a_capture_without_it(after: list[Page]) -> None:
+    pages = [Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after]
+    assert [(row["at_risk"], row["gone"]) for row in rows(pages, "survival")] == [(1, 0), (1, 0)]
+    assert sum(row["removed"] for row in rows(pages, "churn")) == 0
+
+
+def test_an_error_page_ends_links() -> None:
+    pages = [Page(A, T1, [link(B)]), Page(A, T1[:-1] + "2", None, status="404")]
+    assert [row["gone"] for row in rows(pages, "survival", level="host")] == [1]
 
 
 # Churn

@@ -149,7 +149,7 @@ def table_called(name: str) -> str:
 
 
 def command_called(name: str) -> click.Command:
-    """Return the command with this name, such as ``analyze decay``."""
+    """Return the command with this name, such as ``analyze path``."""
     found: click.Command = group
     for word in name.split():
         assert isinstance(found, click.Group)

@@ -84,7 +84,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         check=True,
     )
     commands = ("links", "anchors", "diff", "ask", "aggregate", "export")
-    analyses = ("properties", "pagerank", "decay", "path")
+    analyses = ("properties", "pagerank", "path")
     expected = {f"{name} True True" for name in commands}
     expected |= {f"analyze {name} True True" for name in analyses}
     paths = (

@@ -10,7 +10,6 @@ from uuid import UUID
 from pyarrow import parquet
 
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.link_scope import LinkScope, ask_about_links
 from arclink.model import Memento, Outlink, Surt, UriR
 from arclink.network.engine_files import FolderFiles
 from arclink.relations import columns
@@ -18,7 +17,6 @@ from arclink.relations.by_tasks import FILES, PartTask, Place, write_part
 from arclink.relations.database import RelationsDatabase
 from arclink.relations.folder import mark_address, only_writer
 from arclink.relations.kept import relations_of
-from arclink.relations.parts import ARCHIVE, WebPart
 from arclink.store.protocols import Additions, Share
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
@@ -184,20 +182,3 @@ def moment(timestamp: str) -> Any:
     from datetime import datetime
 
     return datetime.strptime(timestamp, "%Y%m%d%H%M%S")
-
-
-LIVES = """
-    SELECT
-        born.page, name, born.before AS last_without, born.timestamp AS first_with,
-        seen.timestamp AS last_with, seen.after AS first_without
-    FROM lives JOIN numbered AS born ON born.number = first
-    JOIN numbered AS seen ON seen.number = last
-"""
-
-
-def lives_in(
-    database: RelationsDatabase, scope: LinkScope, pages: WebPart = ARCHIVE
-) -> list[dict[str, Any]]:
-    ask_about_links(database, "lives", "decay", scope=scope, part=pages, only_new=False)
-    rows: list[dict[str, Any]] = database.answer(LIVES).to_pylist()
-    return rows

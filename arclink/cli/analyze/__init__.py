@@ -12,7 +12,6 @@ command = LazyCommands(
             "pagerank": "Temporal PageRank: the top nodes of each window of time.",
         },
         "Links through time": {
-            "decay": "The share of links that remain after n months.",
             "path": "A path of links between two URIs that follows time.",
         },
     },

@@ -6,6 +6,7 @@
 -- is_from              whether `since` is given
 -- words                words to find, folded to lower case
 -- number_of_parts      how many parts of the web are asked about
+-- is_new               whether only links count that an earlier capture of the page did not have
 --
 -- slice_first, slice_end, slice_by, slice, slices   the slice of links that is read (`slices_of`): a
 --                      range of target SURTs, or of `slices` remainders of the hash of a column one
@@ -194,6 +195,16 @@ FROM of_part JOIN wanted_of_part USING (content)
 WHERE is_asked_time(timestamp) AND is_to_outside(
     target_surt, host, domain, target_host, target_domain, part_first, part_last
 );
+
+-- The histories of the part's pages: their captures with known links. If captures of one second
+-- differ, the page had the links of all.
+CREATE OR REPLACE TEMP VIEW histories_of_part AS
+SELECT
+    number, part_first, part_last, surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
+    coalesce(list(DISTINCT content ORDER BY content) FILTER (content IS NOT NULL), []) AS contents
+FROM of_part
+WHERE is_known(content, status)
+GROUP BY ALL;
 
 -- What is known about each page of the archive, or each host or domain, at the level; about those of
 -- the part, if these are whole pages or hosts.

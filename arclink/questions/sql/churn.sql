@@ -1,23 +1,13 @@
 -- Each capture of a page is compared with the one before. Most comparisons are of one content with
 -- itself, or like another one. A link is a target with a host; it is an expression because DuckDB
 -- groups all links by a column before it joins them: of 10 million links, 13 s instead of 10.
-WITH history AS (  -- if captures of one second differ, the page had the links of all
-    SELECT
-        number, part_first, part_last, surt, coalesce(written, uri) AS page, uri, host, domain,
-        timestamp,
-        coalesce(list(DISTINCT content ORDER BY content) FILTER (content IS NOT NULL), [])
-            AS contents
-    FROM of_part
-    WHERE is_known(content, status)
-    GROUP BY ALL
-),
-compared AS MATERIALIZED (
+WITH compared AS MATERIALIZED (
     SELECT
         *, CASE WHEN getvariable('is_external') THEN host END AS from_host,
         CASE WHEN getvariable('is_external') THEN domain END AS from_domain
     FROM (
         SELECT *, lag(contents) OVER earlier AS before, lag(timestamp) OVER earlier AS time_before
-        FROM history
+        FROM histories_of_part
         WINDOW earlier AS (PARTITION BY number, page ORDER BY timestamp)
     )
     WHERE before IS NOT NULL AND is_asked_time(timestamp)

@@ -69,20 +69,3 @@ FROM links WHERE list_contains(getvariable('kinds'), kind);
 -- The same links in the order of the store's contents, in which links of a site are neighbours.
 CREATE OR REPLACE TEMP VIEW wanted_by_page AS
 FROM links_by_page WHERE list_contains(getvariable('kinds'), kind);
-
--- The targets of each content; a content may have a name several times.
-CREATE OR REPLACE TEMP VIEW targets AS
-SELECT
-    content, name_of(target_surt, target_host, target_domain) AS name, target_host, target_domain
-FROM wanted
-WHERE name IS NOT NULL;
-
--- The histories of the pages of a part of the web: their captures with known links. If captures of
--- one second differ, the page had the links of all.
-CREATE OR REPLACE TEMP VIEW histories AS
-SELECT
-    surt, coalesce(written, uri) AS page, host, domain, timestamp,
-    coalesce(list(DISTINCT content ORDER BY content) FILTER (content IS NOT NULL), []) AS contents
-FROM captures
-WHERE is_known(content, status) AND is_in_part(surt, host, domain)
-GROUP BY ALL;

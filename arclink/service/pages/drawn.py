@@ -1,4 +1,4 @@
-"""Pictures of answers: ranks through time, what appeared and disappeared, hosts against hosts."""
+"""Pictures of answers: ranks, what appeared and disappeared, hosts against hosts, survival."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from arclink.access.chronicles import units_between
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
-from arclink.charts.comparisons import matrix, ranks, up_and_down
+from arclink.charts.comparisons import matrix, ranks, survival, up_and_down
 from arclink.charts.layout import links_by_name
 from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import in_words
@@ -24,10 +24,14 @@ Ends = tuple[str, str]
 LINKS = "host-links"
 """The question whose rows are links between two names."""
 
+SURVIVAL = "survival"
+"""The question whose rows are shares by age."""
+
 _MOST_PLACES = 10
 _MOST_RANKED = 16
 _MOST_NAMES = 24
 _MOST_MATRICES = 4
+_MOST_CURVES = 6
 
 MOST_PAIRS = 1_000
 """Number of rows from which hosts against hosts are drawn."""
@@ -48,6 +52,8 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
     """
     rows = answer.table.to_pylist()
     has_periods = "period" in answer.table.column_names
+    if rows and query.name == SURVIVAL and len(query.asked) == 1:
+        return {SURVIVAL: _survival(rows, title)}
     if not rows or not has_periods or len(query.asked) > 1 or query.windows.period is None:
         return {}
     if query.name == LINKS:
@@ -83,6 +89,19 @@ def _ranks(
     best = sorted(places, key=lambda name: (min(places[name].values()), -len(places[name]), name))
     chosen = {name: places[name] for name in best[:_MOST_RANKED]}
     return ranks(f"Places through time: {title}", periods, chosen, captured)
+
+
+def _survival(rows: Sequence[Mapping[str, Any]], title: str) -> Drawing:
+    """Return the curves of the windows with most links, oldest first."""
+    curves: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        curves.setdefault(row.get("period") or "", []).append(row)
+    most = sorted(curves, key=lambda window: -curves[window][0]["at_risk"])[:_MOST_CURVES]
+    of = "" if len(most) == len(curves) else " Periods with most links:"
+    shown = {
+        " to ".join(map(in_words, window.split("/"))): curves[window] for window in sorted(most)
+    }
+    return survival(f"{title}{of}", shown)
 
 
 def _up_and_down(

@@ -43,7 +43,7 @@ from arclink.service.pages.answers import (
     through_time,
     title_of,
 )
-from arclink.service.pages.drawn import LINKS, drawn, pairs_query
+from arclink.service.pages.drawn import LINKS, SURVIVAL, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
 from arclink.service.pages.growing import OF_GRAPH, Growing, grown
 from arclink.service.pages.growth import MOST_OPEN, OF_GROWTH, Growth
@@ -330,6 +330,8 @@ def _drawn(
     says why they will not be made; empty if they will be.
     """
     title = title_of(query)
+    if query.name == SURVIVAL and answer.left_out:  # a curve has all its months
+        answer = tables.answer(store, replace(query, limit=0))
     if query.name != LINKS:
         return drawn(query, answer, title), None, (), ""
     over = ""
