@@ -244,7 +244,7 @@ def _members(
         yield f"{title}: {_why_none(answer, is_out=title == 'OUTLINKS')}"
         return
     yield f"{title} ({len(members):,} shown{order})"
-    archives = () if members[0].archives is None else ("archives",)
+    archives = ("archives",) if answer.archives else ()
     validity = ("last without", "first without") if answer.query.with_validity else ()
     rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
     if answer.query.is_range:
