@@ -94,6 +94,7 @@ def test_the_next_use_has_the_right_rows_and_no_other_files(
         assert {file.name for part in parts for file in part.iterdir()} == {
             "captures.parquet",
             "links.parquet",
+            "links-by-page.parquet",
             "checksums.txt",
         }
         secrets = [one for one in files_with_secrets(store) if "tables" in one]

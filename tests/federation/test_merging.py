@@ -37,9 +37,12 @@ told_links = st.builds(
 )
 
 
+ARCHIVES = ["olympics", "iraq", "egypt"]
+
+
 @st.composite
 def findings(draw: st.DrawFn) -> Findings:
-    archive = draw(st.sampled_from(["olympics", "iraq", "egypt"]))
+    archive = draw(st.sampled_from(ARCHIVES))
     count = draw(st.integers(0, 3))
     summary = (
         MementoSummary(count, Timestamp(TIMES[0]), Timestamp(TIMES[1]), count, 0)
@@ -96,8 +99,10 @@ def test_order_and_grouping_of_archives_do_not_matter(
 def test_what_is_written_of_an_answer_merged_with_itself_is_the_same(
     one: Findings, two: Findings, name: str
 ) -> None:
+    reports = [ArchiveReport(name, Outcome.ANSWERED) for name in ARCHIVES]
+
     def written(*found: Findings) -> bytes:
-        return b"".join(FORMATS[name].write(answer_of(merge(found), ASKED, ())))
+        return b"".join(FORMATS[name].write(answer_of(merge(found), ASKED, reports)))
 
     assert written(one, two) == written(two, one, two, one)
 
