@@ -217,7 +217,8 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "by": lambda query: query["by"] not in ("day", "month", "year"),
     "sort": lambda query: True,
     "scope": lambda query: True,
-    "uri": lambda query: isinstance(query["uri"], list),
+    # Some questions need an address: which, no schema of one parameter can say.
+    "uri": lambda query: isinstance(query.get("uri", []), list),
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
     "subset": lambda query: True,
