@@ -269,7 +269,10 @@ RESOURCES: Sequence[Resource] = (
         "cdx",
         "The captures of a URI or of many, as rows of a capture index, in the words of pywb "
         "and OutbackCDX.",
-        {output.media_type.partition(";")[0]: TEXT for output in OUTPUTS.values()},
+        {
+            **{output.media_type.partition(";")[0]: TEXT for output in OUTPUTS.values()},
+            "application/json": ref("Pages"),
+        },
         (400, 404, 414, 503),
         CDX,
         headers=_NEXT,

@@ -139,6 +139,7 @@ _TIMEMAP_MEMENTO = fields(
 
 
 SCHEMAS: Mapping[str, Schema] = {
+    "Pages": fields({"pages": NUMBER, "pageSize": NUMBER, "blocks": NUMBER}),
     "Problem": fields(
         {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
         {
