@@ -5,6 +5,7 @@ from html import escape
 from itertools import groupby, pairwise
 from math import ceil, log1p
 
+from arclink.access.texts import counted
 from arclink.charts.pictures import (
     COLOURS,
     Drawing,
@@ -189,7 +190,7 @@ def survival(title: str, curves: Mapping[str, Sequence[Mapping[str, float | None
     left, right, tall, top = 52.0, 120.0, 240.0, 8.0
     months = max((len(rows) for rows in curves.values()), default=1)
     step = (_WIDTH - left - right) / months
-    every = next(unit for unit in (1, 3, 6, 12, 60, 600) if unit * step >= _BETWEEN / 2)
+    every = next(unit for unit in (1, 3, 6, 12, 60, 600, 6_000) if unit * step >= _BETWEEN / 2)
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
         y = top + (1 - share) * tall
@@ -204,29 +205,31 @@ def survival(title: str, curves: Mapping[str, Sequence[Mapping[str, float | None
     parts.append(text(_WIDTH - right, top + tall + 34, f"Age in {unit}", "end"))
     for number, (window, rows) in enumerate(curves.items()):
         kind = _LINES[number % len(_LINES)]
-        places = [(left + index * step, row) for index, row in enumerate(rows)]
+        ends = [
+            (left + index * step, top + (1 - (row["share"] or 0)) * tall)
+            for index, row in enumerate(rows)
+        ]
         drawn = []
-        if len(curves) == 1:
-            for x, row in places:
-                low, high = row["low"], row["high"]
-                if low is not None and high is not None:
-                    drawn.append(
-                        f'<rect x="{x:.1f}" y="{top + (1 - high) * tall:.1f}" width="{step:.1f}" '
-                        f'height="{(high - low) * tall:.1f}" fill="{colour(kind)}" opacity="0.2"/>'
-                    )
-        ends = [(x, top + (1 - (row["share"] or 0)) * tall) for x, row in places]
+        for (x, _), row in zip(ends, rows, strict=True) if len(curves) == 1 else ():
+            low, high = row["low"], row["high"]
+            if low is not None and high is not None:
+                drawn.append(
+                    f'<rect x="{x:.1f}" y="{top + (1 - high) * tall:.1f}" width="{step:.1f}" '
+                    f'height="{(high - low) * tall:.1f}" fill="{colour(kind)}" opacity="0.2"/>'
+                )
         path = " ".join(f"{x:.1f},{y:.1f} {x + step:.1f},{y:.1f}" for x, y in ends)
         drawn.append(
             f'<polyline points="{path}" fill="none" stroke="{colour(kind)}" stroke-width="2.5"/>'
         )
         for (x, y), row in zip(ends, rows, strict=True):
-            words = (
+            label = (
                 f"{window + ': ' if window else ''}{100 * (row['share'] or 0):.1f} % live "
-                f"longer than {row['months']} months; {row['at_risk']:,} links observed so long"
+                f"longer than {counted(int(row['months'] or 0), 'month')}; "
+                f"{counted(int(row['at_risk'] or 0), 'link')} observed so long"
             )
             drawn.append(
-                f'<rect class="touched" x="{x:.1f}" y="{y - 9:.1f}" width="{step:.1f}" height="18" '
-                f'fill="none" pointer-events="all"><title>{escape(words)}</title></rect>'
+                f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="{step:.1f}" height="18" '
+                f'fill="none" pointer-events="all"><title>{escape(label)}</title></rect>'
             )
         parts.append(f'<g class="line {kind}">{"".join(drawn)}</g>')
         if window:

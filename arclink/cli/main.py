@@ -33,7 +33,7 @@ SECTIONS = {
         "stream": "Write every capture once, with its bytes, in a chosen order.",
         "ask": "Answer questions about pages, sites and the whole archive.",
         "sql": "Answer SQL over the captures and links of a store.",
-        "analyze": "Analyse the whole graph: ranks, words, histories, paths.",
+        "analyze": "Analyse the whole graph: sizes, ranks, paths.",
         "aggregate": "Merge the answers of several archives for a URI.",
     },
     "Select captures": {

@@ -319,7 +319,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
 def _described(where: str) -> tuple[str, str]:
     """Return the title and description of the WACZ that a local store was built from, if any.
 
-    A store that cannot be read has none: the service itself reports the error.
+    They are empty if the store cannot be read: the service itself reports that error.
     """
     from arclink.archives.wacz import described_together
     from arclink.store.location import is_remote, open_store

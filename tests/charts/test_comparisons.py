@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from arclink.charts.comparisons import matrix, ranks, up_and_down
+from arclink.charts.comparisons import matrix, ranks, survival, up_and_down
 from arclink.charts.layout import placed
 from arclink.charts.network import NetworkNode, network
 from arclink.charts.pictures import Drawing
@@ -49,6 +49,33 @@ def test_periods_without_captures_are_hatched_and_have_their_width() -> None:
         assert gap.findtext(f"{SVG}title") == "2006 to 2014: no captures to show"
         assert gap.attrib["fill"] == "url(#hatch)"
     assert of_ranks.elements.count('stroke-width="2.5"') == 1  # from 2015 to 2016
+
+
+def test_survival_goes_down_in_steps_and_names_each_month() -> None:
+    rows = [
+        {"months": month, "at_risk": 10 - month, "share": share, "low": low, "high": high}
+        for month, (share, low, high) in enumerate(
+            [(1, None, None), (0.8, 0.6, 0.9), (0, None, None)]
+        )
+    ]
+    picture = survival("Links", {"": rows})
+    assert {*marks(picture, "rect")} == {
+        "100.0 % live longer than 0 months; 10 links observed so long",
+        "80.0 % live longer than 1 month; 9 links observed so long",
+        "0.0 % live longer than 2 months; 8 links observed so long",
+    }
+    assert picture.elements.count('opacity="0.2"') == 1  # the interval of the second month
+    several = survival("Links", {"2009": rows, "<2010>": rows[:1]})
+    assert several.elements.count("<polyline") == 2
+    assert "&lt;2010&gt;: 100.0 % live longer" in several.elements
+    assert 'opacity="0.2"' not in several.elements
+
+
+def test_survival_of_a_century_has_a_scale_of_years() -> None:
+    row = {"at_risk": 1, "share": 1, "low": None, "high": None}
+    for months in (1, 40, 400, 1_200, 120_000):
+        picture = survival("Links", {"": [{**row, "months": month} for month in range(months)]})
+        assert "Age in years" in picture.elements or months < 100
 
 
 def test_days_of_ten_years_have_a_picture() -> None:

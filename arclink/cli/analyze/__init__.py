@@ -5,7 +5,7 @@ from arclink.cli.lazy_group import LazyCommands
 command = LazyCommands(
     "analyze",
     package="arclink.cli.analyze",
-    about="Analyse the whole graph: ranks, histories, paths.",
+    about="Analyse the whole graph: sizes, ranks, paths.",
     sections={
         "The whole graph": {
             "properties": "A report of sizes, degrees and components.",

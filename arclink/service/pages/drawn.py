@@ -32,6 +32,8 @@ _MOST_RANKED = 16
 _MOST_NAMES = 24
 _MOST_MATRICES = 4
 _MOST_CURVES = 6
+_MOST_MONTHS = 1_200
+"""Age of links to which curves are drawn: captures with wrong dates may be millennia apart."""
 
 MOST_PAIRS = 1_000
 """Number of rows from which hosts against hosts are drawn."""
@@ -99,7 +101,8 @@ def _survival(rows: Sequence[Mapping[str, Any]], title: str) -> Drawing:
     most = sorted(curves, key=lambda window: -curves[window][0]["at_risk"])[:_MOST_CURVES]
     of = "" if len(most) == len(curves) else " Periods with most links:"
     shown = {
-        " to ".join(map(in_words, window.split("/"))): curves[window] for window in sorted(most)
+        " to ".join(map(in_words, window.split("/"))): curves[window][:_MOST_MONTHS]
+        for window in sorted(most)
     }
     return survival(f"{title}{of}", shown)
 
