@@ -24,7 +24,7 @@ from tests.store.memory_store import Page as Captured
 from tests.store.memory_store import link
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Dialog, Page
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLAY = "https://replay.example/web/"
@@ -48,6 +48,16 @@ def missing(text: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(text)
     pytest.skip(text)
+
+
+def all_of(page: "Page", selector: str) -> "Locator":
+    """Return what matches in the whole page, to count or to list.
+
+    A click that leads to another page returns when its first bytes are there. What is counted then
+    is the part that the browser has read; what waits for an element needs no such care.
+    """
+    page.wait_for_load_state()
+    return page.locator(selector)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.conftest import Service, looking
+from tests.browser.conftest import Service, all_of, looking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -48,7 +48,7 @@ def wait_for_growth(page: "Page") -> None:
 
 def names(page: "Page") -> set[str]:
     """Return the names of the nodes in the table."""
-    rows = page.locator("#grows tr[data-node]").all()
+    rows = all_of(page, "#grows tr[data-node]").all()
     return {row.get_attribute("data-node") or "" for row in rows}
 
 
@@ -98,7 +98,7 @@ def test_a_click_adds_neighbours_in_place_and_the_address_follows(
     with looking(browser, service) as page:
         open_graph(page, graph_address(service, neighbours="3"))
         wait_for_growth(page)
-        assert page.locator("#grows .picture").is_hidden()
+        assert all_of(page, "#grows .picture").is_hidden()
         before, name = names(page), neighbour_to_open(page)
         page.evaluate("window.isSame = true")
         page.mouse.click(*point_of(page, name))
@@ -110,7 +110,7 @@ def test_a_click_adds_neighbours_in_place_and_the_address_follows(
         assert opened(page) == [name]
         assert "added" in page.locator("#grows-status").inner_text()
         assert page.locator(".selected strong").inner_text() == name
-        assert {link.inner_text() for link in page.locator(".selected a").all()} == {
+        assert {link.inner_text() for link in all_of(page, ".selected a").all()} == {
             "Leave out its neighbours",
             "Its own graph",
             "Its page",
@@ -118,7 +118,7 @@ def test_a_click_adds_neighbours_in_place_and_the_address_follows(
             "Its captures",
         }
         saved = [
-            link.get_attribute("href") or "" for link in page.locator("#about-graph .save a").all()
+            link.get_attribute("href") or "" for link in all_of(page, "#about-graph .save a").all()
         ]
         assert len(saved) == 2
         assert all(f"open={name}" in href for href in saved)
@@ -178,7 +178,7 @@ def test_without_webgl_the_picture_of_the_server_stays(
         page.add_init_script(WITHOUT_WEBGL)
         open_graph(page, graph_address(service, neighbours="3"))
         assert "does not draw with WebGL" in page.locator("#grows-status").inner_text()
-        assert page.locator("#grows .canvas").is_hidden()
+        assert all_of(page, "#grows .canvas").is_hidden()
         before, name = names(page), neighbour_to_open(page)
         page.locator(".node-of-graph", has_text=name).first.click()
         page.wait_for_url(lambda url: f"open={name}" in url)
@@ -191,12 +191,12 @@ def test_without_a_script_a_click_on_a_node_adds_its_neighbours(
     with looking(browser, service, java_script_enabled=False) as page:
         open_graph(page, graph_address(service, neighbours="3"))
         before = names(page)
-        assert page.locator("#grows .picture").is_visible()
-        assert page.locator("#grows .canvas").is_hidden()
+        assert all_of(page, "#grows .picture").is_visible()
+        assert all_of(page, "#grows .canvas").is_hidden()
         page.locator(".node-of-graph:not(.is-open)").first.click()
         assert before < names(page)
         page.locator("td.look a").first.click()
-        assert page.locator("#grows").count() == 1
+        assert all_of(page, "#grows").count() == 1
 
 
 def test_on_a_phone_a_tap_adds_neighbours_and_nothing_is_wider_than_the_screen(
@@ -309,13 +309,13 @@ def test_hostile_names_are_only_text(browser: "Browser", service: Service, level
     with looking(browser, service) as page:
         open_graph(page, graph_address(service, "hostile", level=level))
         wait_for_growth(page)
-        for row in page.locator("#grows tr[data-node] a.grow").all():
+        for row in all_of(page, "#grows tr[data-node] a.grow").all():
             row.evaluate("link => link.click()")
             wait_for_growth(page)
             break
         if level == "uri":
             assert any("alert(" in name for name in names(page))
-        assert page.locator("#grows img, #grows script:not(#graph-data)").count() == 0
+        assert all_of(page, "#grows img, #grows script:not(#graph-data)").count() == 0
 
 
 def test_what_cannot_be_answered_leaves_the_graph_as_it_is(
@@ -364,7 +364,7 @@ def test_a_browser_that_stops_drawing_gets_the_picture_of_the_server(
             canvas.getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();
         }""")
         page.get_by_text("stopped drawing with WebGL").wait_for()
-        assert page.locator("#grows .picture").is_visible()
+        assert all_of(page, "#grows .picture").is_visible()
         page.set_viewport_size({"width": 700, "height": 600})
         page.wait_for_timeout(300)
         page.emulate_media(color_scheme="dark")

@@ -10,7 +10,7 @@ import pytest
 
 from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
-from tests.browser.conftest import Service, looking
+from tests.browser.conftest import Service, all_of, looking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -135,7 +135,7 @@ def test_a_search_in_all_collections_says_which_cannot_be_read(
         page.goto(f"{tabled.base_url}/")
         typing(HOME)(page)
         page.wait_for_load_state()
-        rows = [" ".join(text.split()) for text in page.locator("tbody tr").all_inner_texts()]
+        rows = [" ".join(text.split()) for text in all_of(page, "tbody tr").all_inner_texts()]
         assert [row.split()[0] for row in rows] == ["demo", "hostile", "empty", "gone"]
         assert rows[1].startswith("hostile no captures to show none seen")
         assert rows[2] == "empty Unknown. It is empty: no archive file has been loaded yet."

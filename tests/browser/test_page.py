@@ -8,7 +8,7 @@ import pytest
 
 from arclink.service.pages.requests import View
 from tests.browser.axe import violations
-from tests.browser.conftest import Service, looking, what_does_not_apply
+from tests.browser.conftest import Service, all_of, looking, what_does_not_apply
 from tests.service.conftest import A
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def wait_for_at(page: "Page", time: str) -> None:
 
 
 def texts(page: "Page", selector: str) -> list[str]:
-    return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
+    return [" ".join(text.split()) for text in all_of(page, selector).all_text_contents()]
 
 
 LOOKS = """() => [...document.querySelectorAll("body, body *")].map(one => {
@@ -101,10 +101,10 @@ def test_a_search_leads_from_the_front_to_a_page_at_a_glance(
             "heading", level=1, name="kalvik2010.example/ceremony/opening.html"
         ).wait_for()
         assert "Captured 5 times" in page.locator(".known").inner_text()
-        assert page.locator(".history circle.read").count() == 5 + 1  # and one in the legend
+        assert all_of(page, ".history circle.read").count() == 5 + 1  # and one in the legend
         bars = [
             box["height"]
-            for bar in page.locator(".history rect.in").all()
+            for bar in all_of(page, ".history rect.in").all()
             if (box := bar.bounding_box())
         ]
         assert len(bars) == 7
@@ -222,7 +222,7 @@ def test_the_graph_is_drawn_with_its_lines_from_node_to_node(
             == "out now is-lit"
         )
         page.get_by_role("link", name="all", exact=True).click()
-        assert page.locator(".node").count() == (11 if by == "host" else 17)
+        assert all_of(page, ".node").count() == (11 if by == "host" else 17)
 
 
 def test_time_plays_and_neighbours_keep_their_places(browser: "Browser", service: Service) -> None:
@@ -235,7 +235,7 @@ def test_time_plays_and_neighbours_keep_their_places(browser: "Browser", service
             wait_for_at(page, time)
             assert texts(page, ".node a") == names
         page.get_by_role("button", name="Pause").click()
-        states = page.locator(".node").evaluate_all("nodes => nodes.map(node => node.classList[1])")
+        states = all_of(page, ".node").evaluate_all("nodes => nodes.map(node => node.classList[1])")
         assert {"now", "later", "earlier"} <= set(states)
         stopped = page.url
         page.wait_for_timeout(1500)
@@ -330,24 +330,24 @@ def test_dark_and_still_where_it_is_asked_for(browser: "Browser", service: Servi
 def test_without_a_script_time_is_walked_by_links(browser: "Browser", service: Service) -> None:
     with looking(browser, service, java_script_enabled=False) as page:
         page.goto(service.view("graph"))
-        assert page.locator(".node").count() == 11
-        assert not page.locator(".slider").is_visible()
-        assert not page.locator(".play").is_visible()
+        assert all_of(page, ".node").count() == 11
+        assert not all_of(page, ".slider").is_visible()
+        assert not all_of(page, ".play").is_visible()
         page.get_by_role("link", name="Earlier").click()
         assert at(page) == "20100314060003"
-        assert page.locator(".node.now").count() < 11
+        assert all_of(page, ".node.now").count() < 11
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: str) -> None:
     with looking(browser, service) as page:
         page.goto(service.view(view, collection="hostile", uri=A))
-        assert page.locator("main img, main b").count() == 0
+        assert all_of(page, "main img, main b").count() == 0
         if view in ("links", "graph"):
             page.get_by_role("slider", name="Time").press("Home")
             page.wait_for_url("**at=*")
             page.wait_for_selector("body:not(.is-busy)")
-            assert page.locator("main img, main b").count() == 0
+            assert all_of(page, "main img, main b").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_an_error_page_says_what_is_wrong_and_leads_on(
         assert says in page.locator("main").inner_text()
         page.get_by_role("button" if way_on == "Look it up" else "link", name=way_on).first.click()
         page.wait_for_load_state()
-        assert page.locator("h1").count() == 1
+        assert all_of(page, "h1").count() == 1
 
 
 @pytest.mark.parametrize("view", ["links", "graph"])
@@ -403,7 +403,7 @@ def test_on_a_telephone_all_steps_through_time_are_on_one_line(
     with looking(browser, service, viewport={"width": 390, "height": 800}) as page:
         page.goto(service.view(view, at="2010-01-15"))
         page.get_by_role("button", name="Play").wait_for()
-        steps = [one.bounding_box() for one in page.locator(".steps .step:visible").all()]
+        steps = [one.bounding_box() for one in all_of(page, ".steps .step:visible").all()]
         assert len(steps) == 4
         assert len({box["y"] for box in steps if box}) == 1
         assert all(box["x"] + box["width"] <= 390 for box in steps if box)
@@ -478,4 +478,4 @@ def test_without_a_script_pictures_are_saved_as_svg_only(
         page.goto(service.view("glance"))
         page.locator("details.save summary").first.click()
         assert page.get_by_role("link", name="SVG").first.is_visible()
-        assert not page.locator("[data-png]").first.is_visible()
+        assert not all_of(page, "[data-png]").first.is_visible()

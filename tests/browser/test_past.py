@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from tests.browser.axe import violations
+from tests.browser.conftest import all_of
 from tests.browser.past import (
     DAY,
     GONE,
@@ -91,7 +92,7 @@ def wait_for_panel(page: "Page", uri: str) -> None:
 
 def panel_links(page: "Page", group: str) -> list[str]:
     """Return the addresses in a part of the panel, which may be folded."""
-    found: list[str] = page.locator(f"{group} a").evaluate_all(
+    found: list[str] = all_of(page, f"{group} a").evaluate_all(
         "links => links.map(link => decodeURI(link.getAttribute('href')))"
     )
     return found
@@ -185,7 +186,7 @@ def test_the_panel_equals_the_link_query(browser: "Browser", past: Past) -> None
     with opened(browser, past) as page:
         for uri in (HOME, NEWS, NEVER):
             page.goto(past.then(uri))
-            shown = page.locator(".linkers li").evaluate_all(
+            shown = all_of(page, ".linkers li").evaluate_all(
                 "items => items.flatMap(item => [...item.querySelectorAll('.uri')].map(uri => "
                 "[item.querySelector('.words, .wordless').textContent, uri.textContent]))"
             )
@@ -201,7 +202,7 @@ def test_the_panel_equals_the_link_query(browser: "Browser", past: Past) -> None
 def test_the_panel_says_what_was_captured_and_what_changed(browser: "Browser", past: Past) -> None:
     with opened(browser, past) as page:
         page.goto(past.then(HOME, LATER))
-        groups = page.locator("#panel details").evaluate_all(
+        groups = all_of(page, "#panel details").evaluate_all(
             "all => all.map(one => [one.querySelector('summary').firstChild.textContent.trim(), "
             "one.querySelectorAll('li').length])"
         )
@@ -256,8 +257,8 @@ def test_without_service_workers_the_frame_says_so_and_shows_the_text(
         page.wait_for_function(
             "document.querySelector('.replay-note').textContent.includes('cannot replay')"
         )
-        assert page.locator(".page-text").is_visible()
-        assert page.locator("iframe").count() == 0
+        assert all_of(page, ".page-text").is_visible()
+        assert all_of(page, "iframe").count() == 0
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])

@@ -14,7 +14,7 @@ import pytest
 from arclink.uris.surts import surt_of
 from benchmarks.peers.pywb_server import PYWB, add_panel, free_port, serving_pywb, write_config
 from tests.browser.axe import violations
-from tests.browser.conftest import missing
+from tests.browser.conftest import all_of, missing
 from tests.browser.past import DAY, HOME, HOSTILE, NEVER, NEWS, OTHER, Past, serving
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def wait_for_links(page: "Page", uri: str) -> None:
 
 def links_in_panel(page: "Page") -> list[tuple[str, str]]:
     """Return words and address of each link in the panel, in the order of the panel."""
-    found = page.locator("#arclink-panel li").evaluate_all(
+    found = all_of(page, "#arclink-panel li").evaluate_all(
         "all => all.flatMap(li => [...li.querySelectorAll('.uri')].map(uri => "
         "[li.querySelector('.words, .wordless').textContent, uri.textContent]))"
     )
@@ -140,7 +140,7 @@ def test_archived_words_are_shown_as_text(browser: "Browser", pywb: PywbOverPast
         page.goto(pywb.then(HOME))
         wait_for_links(page, HOME)
         assert (MARKUP, HOSTILE) in links_in_panel(page)
-        assert page.locator("#arclink-panel img, #arclink-panel script").count() == 0
+        assert all_of(page, "#arclink-panel img, #arclink-panel script").count() == 0
         assert page.title() not in ("1", "2")
 
 
@@ -192,6 +192,6 @@ def test_axe_finds_nothing_wrong_in_the_panel(
         page.goto(pywb.then(HOME))
         wait_for_links(page, HOME)
         page.locator("#arclink-panel details").first.evaluate("fold => { fold.open = true }")
-        assert page.locator("#arclink-panel li").first.is_visible()
+        assert all_of(page, "#arclink-panel li").first.is_visible()
         assert violations(page, axe, "#arclink-panel", least=5) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.conftest import Service, looking, what_does_not_apply
+from tests.browser.conftest import Service, all_of, looking, what_does_not_apply
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -42,9 +42,9 @@ def test_the_count_follows_what_is_typed(browser: "Browser", service: Service) -
         assert count(page) != every
         page.get_by_label("Of each page").select_option("latest")
         wait_for_subset(page, f"{KALVIK} and status:200 and pick:latest")
-        captures, pages = (one.inner_text() for one in page.locator("#count strong").all())
+        captures, pages = (one.inner_text() for one in all_of(page, "#count strong").all())
         assert captures == pages
-        assert page.locator("#details rect.amount").count() == 2
+        assert all_of(page, "#details rect.amount").count() == 2
         # Each field is one step back, and the form has the conditions of its address.
         page.go_back()
         wait_for_subset(page, f"{KALVIK} and status:200")
