@@ -1,6 +1,7 @@
 """Pages about a site or the whole archive, and questions over HTTP while relations are made."""
 
 import time
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
@@ -641,3 +642,17 @@ def test_answers_are_kept_by_their_bytes(
     large = opened.answers.pop(hosts)
     opened.keep(hosts, large)
     assert not opened.answers
+
+
+def test_long_questions_and_days_count_among_the_bytes_of_answers(client: FlaskClient) -> None:
+    """Else an address of 60,000 letters, or 20 years of days, would be kept 32,000 times."""
+    letters, addresses = 60_000, ("http://a.example/", "http://b.example/")
+    for address in addresses:
+        client.get(f"/ask/linkers?uri={address}{'x' * letters}")
+    client.get("/ask/pages")
+    (opened,) = client.application.extensions["arclink"].tables._opened.values()
+    *long, pages = [*opened.answers.values()][-3:]
+    assert [one.bytes > 8 * letters for one in long] == [True, True]
+    assert long[0].known is long[1].known  # all questions about links to something share them
+    without_days = replace(pages, known=replace(pages.known, by_day={}))
+    assert pages.bytes - without_days.bytes == 200 * len(pages.known.by_day) > 0
