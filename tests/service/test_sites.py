@@ -1,10 +1,12 @@
 """Pages about a site or the whole archive, and questions over HTTP while relations are made."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -18,6 +20,7 @@ from arclink.questions.completion import addresses_like
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.relations import asking
+from arclink.relations.database import ShownRelations
 from arclink.relations.kept import relations_of
 from arclink.service.pages import site_glance
 from arclink.service.pages.requests import View
@@ -391,6 +394,37 @@ def test_answers_about_the_archive_are_kept_for_the_next_process(
         relations_of(str(path), store)
     assert not kept.exists()
     assert "takes longer" in client.get("/").text
+
+
+def test_questions_go_on_while_a_subset_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All captures of a subset are read for that, which may take a minute."""
+    path = store_with_tables(tmp_path)
+    client = client_of(str(path))
+    assert client.get("/ask/words").status_code == HTTPStatus.OK
+    begun, may_end = Event(), Event()
+    show_part = ShownRelations._show_part
+
+    def slow(*given: Any) -> None:
+        begun.set()
+        assert may_end.wait(30)
+        show_part(*given)
+
+    monkeypatch.setattr(ShownRelations, "_show_part", slow)
+    monkeypatch.setattr("arclink.service.tables._SECONDS_OF_OPENING", 0.1)
+    subset = "/ask/words?subset=status:200"
+    with ThreadPoolExecutor(1) as threads:
+        opening = threads.submit(client.application.test_client().get, subset)
+        try:
+            assert begun.wait(30)
+            assert client.get("/ask/words?limit=1").status_code == HTTPStatus.OK
+            waits = client.get("/ask/words?subset=not%20status:200")
+            assert (waits.status_code, "being opened" in waits.get_json()["detail"]) == (503, True)
+        finally:
+            may_end.set()
+        assert opening.result().status_code == HTTPStatus.OK
+    assert client.get(subset).status_code == HTTPStatus.OK
 
 
 def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
