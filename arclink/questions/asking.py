@@ -178,6 +178,8 @@ class AskAnswer:
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
+        if self.query.question.is_of_links and not self.known.known:
+            return "the links of none of these captures are known"
         return ""
 
     def to_pandas(self) -> "pd.DataFrame":

@@ -216,6 +216,21 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None:
+    """Also at a glance; an error is known to have no links."""
+    lost = Page("http://lost.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED")
+    error = Page("http://error.example/", "20100101000000", None, status="404")
+    client = client_of(lambda: MemoryStore([lost, error]))
+    says = "the links of none of these captures are known"
+    answer = client.get("/ask/led-to?uri=*.lost.example")
+    assert (answer.get_json()["total"], answer.get_json()["unknown"]) == (0, says)
+    assert answer.headers["ArcLink-Unknown"] == says
+    assert f"Unknown: {says}." in words(page(client, "?uri=*.lost.example&ask=led-to"))
+    assert f"Unknown: {says}." in words(page(client, "?uri=*.lost.example"))
+    for about in ("led-to?uri=*.error.example", "linkers", "hosts?uri=*.lost.example"):
+        assert "unknown" not in client.get(f"/ask/{about}").get_json()
+
+
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
     """Other pages of the host, the same page at another host, and hosts; only with tables."""
     known = "http://www.example.org/news/index"
