@@ -475,7 +475,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         **query.windows.values,
         **_WHOLE,
-        "words": query.words.lower().split(),
+        "words": query.words.split(),
         "number_of_parts": len(parts),
         "is_new": query.is_new,
         "is_from": query.span.first != ALL_TIME.first,

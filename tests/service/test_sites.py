@@ -216,6 +216,17 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+@pytest.mark.parametrize("typed", ["İstanbul", "istanbul", "ΟΔΟΣ", "Straße", "É"])
+def test_words_are_found_whatever_their_case_in_any_alphabet(typed: str) -> None:
+    """DuckDB and Python have other small letters for İ and for Σ at the end of a word."""
+    says = "İstanbul ΟΔΟΣ STRAßE é"
+    found = client_of(
+        lambda: MemoryStore([Page(A, "20100101000000", [link("http://b.example/", says)])])
+    )
+    rows = found.get("/ask/find", query_string={"words": typed}).get_json()["rows"]
+    assert [row["name"] for row in rows] == ["http://b.example/"]
+
+
 def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None:
     """Also at a glance; an error is known to have no links."""
     lost = Page("http://lost.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED")
