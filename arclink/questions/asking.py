@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,9 @@ _LINKS_OF_MEGABYTE = 10_000
 _SAMPLE = 10_000
 """Number of links by whose targets links are cut into slices."""
 
+_BYTES_OF_ANSWER, _BYTES_OF_COUNT = 8_000, 200
+"""Bytes of memory that an answer without rows takes, and a day with its captures, about."""
+
 _WHOLE: Mapping[str, object] = {
     "slice_first": "",
     "slice_end": LAST,
@@ -148,8 +152,12 @@ class AskAnswer:
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory that its rows take, and a few for the rest."""
-        return int(self.table.nbytes) + 1_000
+        """Bytes of memory that it takes, about, without what all answers share."""
+        query = self.query
+        asked = (one.written for one in query.asked)
+        letters = sum(map(len, (*asked, query.words, query.windows.written, *query.kinds.named)))
+        counts = len(self.captures) + (0 if _is_of_all_days(query) else len(self.known.by_day))
+        return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
     @property
     def left_out(self) -> int:
@@ -170,6 +178,8 @@ class AskAnswer:
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
+        if self.query.question.is_of_links and not self.known.known:
+            return "the links of none of these captures are known"
         return ""
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -198,7 +208,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.has_terms:
         _weigh_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
-    known = _known(_days(database, query, ready))
+    known = _known(tuple(_days(database, query, ready)))
     counts = _captures(database, query, ready, known)
     unchanged = None
     if query.question.compares:
@@ -432,7 +442,13 @@ def _captures(
     return {name: counts.get(name, 0) for name, _ in listed}
 
 
-def _known(days: Sequence[tuple[Any, ...]]) -> KnownCaptures:
+def _is_of_all_days(query: AskQuery) -> bool:
+    """Return whether an answer is read from all captures: such answers share their counts."""
+    return _read_from(query) == "captures" and query.span == ALL_TIME
+
+
+@lru_cache(4)
+def _known(days: tuple[tuple[Any, ...], ...]) -> KnownCaptures:
     return KnownCaptures(
         sum(count for _, count, *_ in days),
         sum(known for _, _, known, *_ in days),
@@ -459,7 +475,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         **query.windows.values,
         **_WHOLE,
-        "words": query.words.lower().split(),
+        "words": query.words.split(),
         "number_of_parts": len(parts),
         "is_new": query.is_new,
         "is_from": query.span.first != ALL_TIME.first,

@@ -22,10 +22,12 @@ import pyarrow as arrow
 from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
+from arclink.access.texts import printable
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
+from arclink.portions import portions
 from arclink.relations.errors import SqlError, translated
 from arclink.relations.kept import Relations, held_relations
 from arclink.relations.rows import batches_of
@@ -49,6 +51,9 @@ _TEMPORARY = 10
 
 _BATCHES_AHEAD = 4
 """Number of record batches that are made before they are read."""
+
+_CAPTURES_AT_ONCE = 1_000
+"""Number of captures of a view that are looked up together."""
 
 _NO_COLUMNS = arrow.schema([])
 
@@ -290,18 +295,24 @@ class ShownRelations(RelationsDatabase):
         self.run(f"CREATE VIEW links_by_page AS FROM {reading(files.links_by_page)}")
 
     def _show_part(self, files: Relations, store: Scans) -> None:
-        """Show the captures of a view, and the links of the contents that they show."""
-        keys = arrow.schema([(f"shown_{name}", arrow.string()) for name in _KEY])
-        values = [RELATION.getters[name] for name in _KEY]
-        found = (tuple(value(one) for value in values) for one in store.scan_mementos())
-        self.add_table("shown", keys, found)
+        """Show the captures of a view, and the links of the contents that they show.
+
+        A view may show a capture, but not what it shows: a revisit of a payload that only a hidden
+        capture holds.
+        """
+        texts = (*(f"shown_{name}" for name in _KEY), "shown_content", "shown_title")
+        found = arrow.schema([(name, arrow.string()) for name in texts])
+        self.add_table("shown", found, _rows_of(store))
         # IS NOT DISTINCT FROM: a checksum may be null.
         same = " AND ".join(
             f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
         )
         self.run(
-            f"CREATE TABLE captures AS SELECT c.* FROM {reading(files.captures)} AS c SEMI JOIN "
-            f"shown ON {same}"
+            "CREATE TABLE captures AS "
+            "SELECT c.* REPLACE (shown_content AS content, shown_title AS title) "
+            f"FROM {reading(files.captures)} AS c JOIN ("
+            f"SELECT DISTINCT ON ({', '.join(f'shown_{name}' for name in _KEY)}) * FROM shown"
+            f") ON {same}"
         )
         self.run("DROP TABLE shown")
         for name, paths in (("links", files.links), ("links_by_page", files.links_by_page)):
@@ -312,6 +323,14 @@ class ShownRelations(RelationsDatabase):
 
     def close(self) -> None:
         self._opened.close()
+
+
+def _rows_of(store: Scans) -> Iterator[tuple[str | None, ...]]:
+    """Yield the key of each capture of a view, and the content and the title that it shows."""
+    key = [RELATION.getters[name] for name in _KEY]
+    for some in portions(store.scan_mementos(), _CAPTURES_AT_ONCE):
+        for memento, (content, title) in zip(some, store.shown(some), strict=True):
+            yield *(value(memento) for value in key), content, title and printable(title)
 
 
 class SqlDatabase(ShownRelations):

@@ -54,6 +54,9 @@ _SECONDS_BETWEEN: Final = 300.0
 _SECONDS_OF_TYPING: Final = 0.5
 """Seconds after which addresses for a reader who types one are too late."""
 
+_SECONDS_OF_OPENING: Final = 3.0
+"""Seconds for which a request waits until relations that others ask for are open."""
+
 _PATIENCE: Final = 1.0
 """Seconds after which a page begins no further question."""
 
@@ -132,7 +135,7 @@ class ServiceTables:
 
     def __init__(self, where: str, keep_on: Callable[[], None] = lambda: None) -> None:
         self._where, self._keep_on = where, keep_on
-        self._lock = threading.Lock()
+        self._lock, self._opening = threading.Lock(), threading.Lock()
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._running = 0
@@ -287,9 +290,9 @@ class ServiceTables:
     @contextmanager
     def _in_use(self, store: Scans) -> Iterator[_Opened]:
         """Yield the relations that a store shows; they stay open to the end of the block."""
-        with self._lock:
-            opened = self._relations(store)
-            opened.users += 1
+        version = store.whole.state().version
+        key = version, store.state().version
+        opened = self._used(key) or self._opened_for(store, key)
         try:
             yield opened
         finally:
@@ -355,25 +358,51 @@ class ServiceTables:
         if self._has_ended.is_set():
             raise NotReadyError("the service ends")
 
-    def _relations(self, store: Scans) -> _Opened:
+    def _used(self, key: tuple[str, str], new: _Opened | None = None) -> _Opened | None:
+        """Return the relations of a key, counted as used once more; None if they are not open.
+
+        Args:
+            key: The key.
+            new: The relations, if they were opened just now.
+        """
+        with self._lock:
+            found = new or self._opened.get(key)
+            if found is not None:
+                found.users += 1
+                self._opened[key] = found
+                self._opened.move_to_end(key)
+                self._close_others(key[0], key)
+            return found
+
+    def _opened_for(self, store: Scans, key: tuple[str, str]) -> _Opened:
+        """Open the relations that a store shows, unless another thread opens them meanwhile.
+
+        Questions about others go on: all captures of a subset are read for this.
+
+        Raises:
+            NotReadyError: They are being made, or others are being opened.
+        """
         with analysis_extra():
             from arclink.questions.asking import key_of_row
             from arclink.relations.database import ShownRelations, SqlLimits
             from arclink.relations.kept import kept_answers
 
-        version = store.whole.state().version
-        key = version, store.state().version
-        found = self._opened.pop(key, None)
-        if found is None:
-            if not self.are_made(store):
-                self._make(store)
-            limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)
-            relations = ShownRelations(self._where, store, limits)
-            kept = kept_answers(self._where, *key) if self._where else []
-            found = _Opened(relations, key, {key_of_row(row): row for row in kept})
-        self._opened[key] = found
-        self._close_others(version, key)
-        return found
+        if not self._opening.acquire(timeout=_SECONDS_OF_OPENING):
+            raise NotReadyError("the tables of this store are being opened; ask again in a moment")
+        try:
+            found = self._used(key)
+            if found is None:
+                if not self.are_made(store):
+                    self._make(store)
+                limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)
+                relations = ShownRelations(self._where, store, limits)
+                kept = kept_answers(self._where, *key) if self._where else []
+                new = _Opened(relations, key, {key_of_row(row): row for row in kept})
+                found = self._used(key, new)
+                assert found is not None
+            return found
+        finally:
+            self._opening.release()
 
     def close_earlier(self, version: str) -> None:
         """Close the relations of other states of the store: they may have what was forgotten since.

@@ -21,11 +21,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from arclink.cli.main import group
 from arclink.cli.serve import collections_of
-from arclink.errors import StoreError, UsageError
+from arclink.errors import Limit, LimitError, StoreError, UsageError
 from arclink.relations.kept import relations_of
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
 from arclink.service.settings import Settings
+from arclink.service.tables import ServiceTables
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.sqlite_pages import load_pages
@@ -239,6 +240,22 @@ def test_one_search_asks_all_collections(typed: str, rows: list[list[str]], href
     assert hrefs(shown, "tbody th a") == [href, href.replace("olympics", "iraq"), "/none/"]
     for one in hrefs(shown, "tbody a"):
         assert client.get(one).status_code == 200, one
+
+
+def test_a_search_says_that_links_are_unknown_if_no_capture_was_read() -> None:
+    unread = MemoryStore([Page(A, T1, None, reason="PAYLOAD_DAMAGED")])
+    row = page(client_of({"unread": lambda: unread}), "?uri=*.a.example").css_first("tbody tr")
+    assert "Unknown. The links of none of these captures are known." in words(row)
+
+
+def test_a_search_says_that_an_answer_exceeds_a_limit(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To load the page again would not help."""
+    over = LimitError(Limit.TIME, "stopped")
+    monkeypatch.setattr(ServiceTables, "answers", lambda *_: [None])
+    monkeypatch.setattr(ServiceTables, "over_limit", lambda *_: over)
+    assert "takes longer than this service allows" in words(page(client, "?uri=games"))
 
 
 @pytest.mark.parametrize(

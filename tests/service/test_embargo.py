@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -262,6 +263,25 @@ def test_a_revisit_of_a_hidden_payload_has_no_links() -> None:
         lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))
     ).get(f"/linkQuery?uri={B}")
     assert b"told in secret" not in answer.data
+
+
+def test_a_revisit_of_a_hidden_payload_has_nothing_of_it_in_any_question() -> None:
+    secret = Page("http://secret.example/", T1, [link(B, "told in secret")], title="A secret")
+    revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
+    store = MemoryStore([secret, revisit])
+    asked = [("words", ""), ("find", "secret"), ("pages", ""), ("led-to", ""), ("captures", "")]
+
+    def answers(settings: Settings) -> list[dict[str, Any]]:
+        client = client_of(lambda: store, settings)
+        return [client.get(f"/ask/{name}?words={words}").get_json() for name, words in asked]
+
+    shown = answers(Settings())
+    assert "told in secret" in str(shown)
+    assert "A secret" in str(shown)
+    hidden = answers(Settings(embargo=Embargo(prefixes=(HIDDEN,))))
+    assert "secret" not in str([answer["rows"] for answer in hidden])
+    assert [answer["captures"]["links_known"] for answer in hidden] == [0] * len(asked)
+    assert [row["title"] for row in hidden[2]["rows"]] == [None]
 
 
 def test_a_revisit_of_a_hidden_payload_does_not_show_how_that_was_read() -> None:

@@ -1,9 +1,12 @@
 """Pages about a site or the whole archive, and questions over HTTP while relations are made."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -17,6 +20,7 @@ from arclink.questions.completion import addresses_like
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.relations import asking
+from arclink.relations.database import ShownRelations
 from arclink.relations.kept import relations_of
 from arclink.service.pages import site_glance
 from arclink.service.pages.requests import View
@@ -212,6 +216,32 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+@pytest.mark.parametrize("typed", ["İstanbul", "istanbul", "ΟΔΟΣ", "Straße", "É"])
+def test_words_are_found_whatever_their_case_in_any_alphabet(typed: str) -> None:
+    """DuckDB and Python have other small letters for İ and for Σ at the end of a word."""
+    says = "İstanbul ΟΔΟΣ STRAßE é"
+    found = client_of(
+        lambda: MemoryStore([Page(A, "20100101000000", [link("http://b.example/", says)])])
+    )
+    rows = found.get("/ask/find", query_string={"words": typed}).get_json()["rows"]
+    assert [row["name"] for row in rows] == ["http://b.example/"]
+
+
+def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None:
+    """Also at a glance; an error is known to have no links."""
+    lost = Page("http://lost.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED")
+    error = Page("http://error.example/", "20100101000000", None, status="404")
+    client = client_of(lambda: MemoryStore([lost, error]))
+    says = "the links of none of these captures are known"
+    answer = client.get("/ask/led-to?uri=*.lost.example")
+    assert (answer.get_json()["total"], answer.get_json()["unknown"]) == (0, says)
+    assert answer.headers["ArcLink-Unknown"] == says
+    assert f"Unknown: {says}." in words(page(client, "?uri=*.lost.example&ask=led-to"))
+    assert f"Unknown: {says}." in words(page(client, "?uri=*.lost.example"))
+    for about in ("led-to?uri=*.error.example", "linkers", "hosts?uri=*.lost.example"):
+        assert "unknown" not in client.get(f"/ask/{about}").get_json()
+
+
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
     """Other pages of the host, the same page at another host, and hosts; only with tables."""
     known = "http://www.example.org/news/index"
@@ -390,6 +420,37 @@ def test_answers_about_the_archive_are_kept_for_the_next_process(
         relations_of(str(path), store)
     assert not kept.exists()
     assert "takes longer" in client.get("/").text
+
+
+def test_questions_go_on_while_a_subset_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All captures of a subset are read for that, which may take a minute."""
+    path = store_with_tables(tmp_path)
+    client = client_of(str(path))
+    assert client.get("/ask/words").status_code == HTTPStatus.OK
+    begun, may_end = Event(), Event()
+    show_part = ShownRelations._show_part
+
+    def slow(*given: Any) -> None:
+        begun.set()
+        assert may_end.wait(30)
+        show_part(*given)
+
+    monkeypatch.setattr(ShownRelations, "_show_part", slow)
+    monkeypatch.setattr("arclink.service.tables._SECONDS_OF_OPENING", 0.1)
+    subset = "/ask/words?subset=status:200"
+    with ThreadPoolExecutor(1) as threads:
+        opening = threads.submit(client.application.test_client().get, subset)
+        try:
+            assert begun.wait(30)
+            assert client.get("/ask/words?limit=1").status_code == HTTPStatus.OK
+            waits = client.get("/ask/words?subset=not%20status:200")
+            assert (waits.status_code, "being opened" in waits.get_json()["detail"]) == (503, True)
+        finally:
+            may_end.set()
+        assert opening.result().status_code == HTTPStatus.OK
+    assert client.get(subset).status_code == HTTPStatus.OK
 
 
 def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
@@ -641,3 +702,17 @@ def test_answers_are_kept_by_their_bytes(
     large = opened.answers.pop(hosts)
     opened.keep(hosts, large)
     assert not opened.answers
+
+
+def test_long_questions_and_days_count_among_the_bytes_of_answers(client: FlaskClient) -> None:
+    """Else an address of 60,000 letters, or 20 years of days, would be kept 32,000 times."""
+    letters, addresses = 60_000, ("http://a.example/", "http://b.example/")
+    for address in addresses:
+        client.get(f"/ask/linkers?uri={address}{'x' * letters}")
+    client.get("/ask/pages")
+    (opened,) = client.application.extensions["arclink"].tables._opened.values()
+    *long, pages = [*opened.answers.values()][-3:]
+    assert [one.bytes > 8 * letters for one in long] == [True, True]
+    assert long[0].known is long[1].known  # all questions about links to something share them
+    without_days = replace(pages, known=replace(pages.known, by_day={}))
+    assert pages.bytes - without_days.bytes == 200 * len(pages.known.by_day) > 0

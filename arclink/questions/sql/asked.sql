@@ -4,7 +4,7 @@
 --
 -- since, until         the span of captures that count, or two times that are compared
 -- is_from              whether `since` is given
--- words                words to find, folded to lower case
+-- words                words to find
 -- number_of_parts      how many parts of the web are asked about
 -- is_new               whether only links count that an earlier capture of the page did not have
 --
@@ -33,7 +33,7 @@ END;
 
 CREATE OR REPLACE TEMP MACRO has_words(text) AS
     text IS NOT NULL AND coalesce(list_bool_and(list_transform(
-        getvariable('words'), lambda word: contains(lower(text), word)
+        getvariable('words'), lambda word: contains(lower(text), lower(word))
     )), true);
 
 -- What a row is about at the level: unlike `name_of`, also URIs without host have a row each, if

@@ -20,7 +20,7 @@ from arclink.service.pages.sites import (
     words_typed,
 )
 from arclink.service.stores import Stores
-from arclink.service.tables import NotReadyError
+from arclink.service.tables import NotReadyError, limit_in_words
 from arclink.store.protocols import StoreSums
 
 _MOST_COUNTED = 5_000
@@ -184,9 +184,13 @@ class Search:
             answers = stores.tables.answers(store, self._questions)
         except (NotReadyError, UsageError) as error:
             return Found(note=f"{error}.")
+        for query, answer in zip(self._questions, answers, strict=True):
+            if answer is None:
+                over = stores.tables.over_limit(store, query)
+                return Found(note=limit_in_words(over) if over else LATER)
+            if answer.unknown and query.name != "captures":
+                return Found(note=f"{answer.unknown[0].upper()}{answer.unknown[1:]}.")
         found = [answer for answer in answers if answer is not None]
-        if len(found) < len(answers):
-            return Found(note=LATER)
         if self.is_of_words:
             (pages,) = found
             return Found(
