@@ -170,6 +170,10 @@ class AskAnswer:
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
+        if self.query.question.is_of_links and not self.known.known:
+            return "the links of these captures are not known"
+        if self.query.name == "churn" or self.unchanged == 0:  # each comparison is in a row
+            return "no page has two captures with known links to compare"
         return ""
 
     def to_pandas(self) -> "pd.DataFrame":

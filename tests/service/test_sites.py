@@ -212,6 +212,19 @@ def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> No
     assert (answer["total"], answer["captures"]["count"]) == (0, 0)
 
 
+def test_a_glance_at_one_capture_has_nothing_to_compare_and_says_so() -> None:
+    client = client_of(
+        lambda: MemoryStore([Page(A, "20100101000000", [link("http://b.example/")])])
+    )
+    for query in ("", SITE):
+        panels = {
+            words(node.css_first("h2")): words(node) for node in page(client, query).css(".panel")
+        }
+        for name in ("rising", "changed", "vanished"):
+            assert "Unknown: " in panels[QUESTIONS[name].asks], name
+            assert "None" not in panels[QUESTIONS[name].asks], name
+
+
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
     """Other pages of the host, the same page at another host, and hosts; only with tables."""
     known = "http://www.example.org/news/index"

@@ -85,6 +85,7 @@ class Panel:
         rows: The first rows: what, why it is in the list (None if the question has no states), and
             its number or time. None if the answer is not made yet.
         over: Why there will be no answer: it exceeds a limit. Else empty.
+        unknown: Why no row does not mean "none"; empty if it has rows, or if it does.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
@@ -97,6 +98,7 @@ class Panel:
     column: str
     rows: Sequence[tuple[Cell, Cell | None, Cell]] | None
     over: str
+    unknown: str
     total: int
     inside: str
     by_year: str
@@ -230,6 +232,7 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None", over: str)
         column,
         rows,
         over,
+        answer.unknown if answer else "",
         answer.total if answer else 0,
         inside,
         by_year,
