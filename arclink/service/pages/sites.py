@@ -21,6 +21,7 @@ from arclink.questions.queries import (
     ADDRESSES,
     ASK_PARAMETERS,
     BY,
+    EVERYTHING,
     EXTERNAL,
     LEVEL,
     LIMIT,
@@ -102,13 +103,15 @@ def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
     """Return the address of the page that finds words; empty if no words are in the field.
 
     The field of the form has the address of a page or a site. What cannot be one, because it has
-    blanks, or no dot, colon or slash, is words to find.
+    blanks, or no dot, colon or slash, is words to find; an asterisk alone is the whole archive.
     """
     given = dict(parameters)
     text = (given.get("uri") or "").strip()
     is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
     if not text or not text.isprintable() or is_address or len(given) > 1:
         return ""
+    if text == EVERYTHING:
+        return "?"
     return address_with([(ASK, "find"), (WORDS.name, text)])
 
 
