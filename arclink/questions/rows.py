@@ -97,7 +97,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"
-    if answer.captures:
+    if answer.captures and not (query.name == "captures" and query.windows.period):
         counts = "  ".join(f"{period}: {count:,}" for period, count in answer.captures.items())
         yield f"Captures: {counts}"
 

@@ -104,6 +104,11 @@ class Panel:
     by_year: str
     tables: Sequence[tuple[str, str]]
 
+    @property
+    def is_made(self) -> bool:
+        """Whether its rows are there, or will never be."""
+        return self.rows is not None or bool(self.over)
+
 
 @dataclass(frozen=True, slots=True)
 class Beginning:

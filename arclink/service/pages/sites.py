@@ -1,6 +1,7 @@
 """A site or the whole archive, for people: its scopes, and one question at a time."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -372,9 +373,16 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     if len(query.asked) > 1:
         return [], 0
     rows: dict[str, list[Mapping[str, Any]]] = {}
+    places: dict[str, int] = {}  # of rows with one number, the order of the answer decides
+    taken: Counter[str] = Counter()
     for row in answer.table.to_pylist():
-        rows.setdefault(row[what] or "", []).append(row)
-    greatest = sorted(rows, key=lambda name: (-max(row[ranks] for row in rows[name]), name))
+        name = row[what] or ""
+        rows.setdefault(name, []).append(row)
+        places[name] = min(places.get(name, taken[row["period"]]), taken[row["period"]])
+        taken[row["period"]] += 1
+    greatest = sorted(
+        rows, key=lambda name: (-max(row[ranks] for row in rows[name]), places[name], name)
+    )
     chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
     counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
     full = most_of(counts.values())
