@@ -58,6 +58,8 @@ REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@r
 _OF_URI = Surt("")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
+_BELOW_HOST = re.compile(r"(?:https?://)?\*\.", re.IGNORECASE)
+"""The beginning of an address that means all hosts below one: no host has an asterisk."""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -93,9 +95,9 @@ class MatchType(Enum):
 def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType | None]:
     """Return a URI without the asterisk that says which URIs are meant, and which; None without.
 
-    Only an asterisk before a dot at the beginning, or after a slash at the end, says so. Every
-    other asterisk is a character of the URI, as in ``http://example.org/q?s=*``. So is an asterisk
-    if the rest is not a URI.
+    Only an asterisk before a dot at the beginning of a host, or after a slash at the end, says so.
+    Every other asterisk is a character of the URI, as in ``http://example.org/q?s=*``. So is an
+    asterisk if the rest is not a URI.
 
     Args:
         text: The URI as users type it.
@@ -111,8 +113,9 @@ def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType 
     if _CONTROL.search(text):
         return text, None
     text = text.strip()
-    if text.startswith("*."):
-        uri, match_type = text[2:].removesuffix("*").removesuffix("/"), MatchType.DOMAIN
+    if below := _BELOW_HOST.match(text):
+        uri = text[below.end() :].removesuffix("*").removesuffix("/")
+        match_type = MatchType.DOMAIN
     elif text.endswith("*") and (is_of_index or (text.endswith("/*") and "?" not in text)):
         uri, match_type = text[:-1], MatchType.PREFIX
     else:

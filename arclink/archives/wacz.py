@@ -159,13 +159,16 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
 def described(wacz: str) -> tuple[str, str]:
     """Return the title and the description of a collection; empty if its maker gave none.
 
-    Source: Web Archive Collection Zipped 1.1.1, 5.1 (``datapackage.json``). For a file that cannot
-    be read, both are empty: the reader of its archive files reports the error.
+    Source: Web Archive Collection Zipped 1.1.1, 5.1 (``datapackage.json``); before 1.1, writers had
+    both in its object ``metadata``. For a file that cannot be read, both are empty: the reader of
+    its archive files reports the error.
     """
     with suppress(*ZIP_DAMAGE, InputError, orjson.JSONDecodeError):
         with open_entry(wacz, "datapackage.json") as file:
             fields = orjson.loads(file.read(_MOST_DESCRIPTION))
         named = fields if isinstance(fields, dict) else {}
+        earlier = named.get("metadata")
+        named = {**(earlier if isinstance(earlier, dict) else {}), **named}
         found = [named.get(name) for name in ("title", "description")]
         title, description = (one if isinstance(one, str) else "" for one in found)
         return title.strip(), description.strip()

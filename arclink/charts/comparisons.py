@@ -47,6 +47,7 @@ def ranks(
     step = (_WIDTH - 2 * _LABEL) / max(1, len(periods) - 1)
     at = {period: _LABEL + number * step for number, period in enumerate(periods)}
     every = ceil(_BETWEEN / step)
+    taken = {(period, place) for places in rows.values() for period, place in places.items()}
     parts = _gaps(periods, known, _LABEL - step / 2, step, most * _ROW)
     for number, period in enumerate(periods):
         if number % every == 0:
@@ -77,7 +78,11 @@ def ranks(
             label = f"{places[periods[-1]]}  {shortened(name, _LABEL)}"
             parts.append(text(_WIDTH - _LABEL + 14, y[periods[-1]] + 4, label, "start", "ink"))
         elif seen and periods[0] not in y:
-            parts.append(text(at[seen[-1]] + 9, y[seen[-1]] + 4, shortened(name, _LABEL), "start"))
+            begin, place = at[seen[-1]] + 9, places[seen[-1]]
+            later = (at[one] - 9 for one in periods if at[one] > begin and (one, place) in taken)
+            room = min(next(later, _WIDTH) - begin, _LABEL)
+            if room >= _BETWEEN:  # else its circles have the name
+                parts.append(text(begin, y[seen[-1]] + 4, shortened(name, room), "start"))
     return Drawing(title, _WIDTH, most * _ROW + 26, "".join(parts))
 
 

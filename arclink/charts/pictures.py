@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from arclink.access.formats.table import cut_in_the_middle
 from arclink.access.link_states import State
+from arclink.access.texts import counted
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, Bar, Mark
 
@@ -164,7 +165,8 @@ def share(label: str, count: int, most: int, kind: str = "amount") -> Strip:
 
 def scale_of(axis: Axis, full: int, nouns: str = "links") -> str:
     """Return the meaning of a bar of full height, for `strips`."""
-    return f"A bar of full height: {full:,} {nouns} in one {axis.unit.name.lower()}."
+    height = counted(full, nouns.removesuffix("s"))
+    return f"A bar of full height: {height} in one {axis.unit.name.lower()}."
 
 
 def colour(kind: str) -> str:

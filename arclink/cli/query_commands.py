@@ -17,6 +17,7 @@ from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
+    ConflictError,
     Given,
     Parameter,
     named,
@@ -33,7 +34,7 @@ from arclink.cli.options import (
     requested_tables,
 )
 from arclink.cli.output import write_answer
-from arclink.errors import UsageError
+from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 
@@ -301,8 +302,15 @@ def _ask() -> _Query:
 
     def read(given: Given) -> _Answer:
         form, file = ASK_FORMAT.required(given), addresses.optional(given)
+        texts = given.found(ADDRESSES)[1]
+        if not all(text.strip() for text in texts):  # such as a variable of a shell without value
+            why = "is empty: leave it out to ask about the whole archive"
+            raise ConflictError(ADDRESSES.name, "", why)
         if file is not None:
-            texts = (*given.found(ADDRESSES)[1], *lines_of_list(Path(file)))
+            lines = lines_of_list(Path(file))
+            if not lines:
+                raise InputError(f"{file}: this list has no address")
+            texts = (*texts, *lines)
             given = Given({**given.texts, ADDRESSES.name: texts})
         query = AskQuery.of(given, name=name.required(given))
         check_format(query, form)

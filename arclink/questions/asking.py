@@ -180,6 +180,8 @@ class AskAnswer:
             return f"all captures are of {only}, so there is nothing to compare"
         if self.query.question.is_of_links and not self.known.known:
             return "the links of none of these captures are known"
+        if "comparisons" in self.query.question.columns or self.unchanged == 0:  # all are in rows
+            return "no page has two captures with known links to compare"
         return ""
 
     def to_pandas(self) -> "pd.DataFrame":

@@ -30,7 +30,7 @@ from arclink.access.queries import (
     as_written,
     surt_asked,
 )
-from arclink.access.texts import printable_uri
+from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO, UNTIL, span_of
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER, WINDOWS, Windows
@@ -39,6 +39,9 @@ from arclink.questions.table import QUESTIONS, Question, QuestionScope
 from arclink.relations.parts import ARCHIVE, LAST, WebPart
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import QUERY_PATTERN
+
+EVERYTHING = "*"
+"""The address that means the whole archive."""
 
 _MOST_ADDRESSES = 100_000
 """Largest number of addresses in one question."""
@@ -59,8 +62,8 @@ def _address(text: str) -> str:
 ADDRESSES: Parameter[str] = Parameter(
     "uri",
     "The address that the question is about: a page, http://example.org/news/* for all that begin "
-    "like it, or *.example.org for a host and all hosts below it. None for the whole archive; "
-    "several for a row about each of them.",
+    "like it, or *.example.org for a host and all hosts below it. None, or *, for the whole "
+    "archive; several for a row about each of them.",
     Form(
         "an address such as http://example.org/, http://example.org/* or *.example.org, of at "
         f"most {LONGEST_URI:,} characters",
@@ -265,6 +268,8 @@ def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
     """
     texts = list(dict.fromkeys(ADDRESSES.many(given)))
     scope = SCOPE.optional(given)
+    if texts == [EVERYTHING] and scope in (None, QuestionScope.ARCHIVE):
+        texts = []
     if scope is QuestionScope.ARCHIVE and texts:
         why = "asks about everything: leave out the address, or choose another scope"
         raise ConflictError(SCOPE.name, scope.value, why)
@@ -277,11 +282,16 @@ def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:
         why = f"at most {_MOST_ADDRESSES:,} addresses"
         raise BadParameterError(ADDRESSES.name, texts[-1], why)
     read = [(text, *_read(text, scope)) for text in texts]
-    scopes = {one for _, one, _ in read}
-    if len(scopes) > 1:
-        why = "must all be pages, prefixes or domains; say which with scope"
-        raise ConflictError(ADDRESSES.name, texts[-1], why)
-    return scopes.pop(), tuple(AskedPart(text, part) for text, _, part in read)
+    first, found, _ = read[0]
+    for text, other, _ in read:
+        if other is not found:
+            why = (
+                f"must all be of one scope, but {printable(first)!r} is a {found.value} and "
+                f"{printable(text)!r} a {other.value}: ask about each scope by itself, or say with "
+                "scope what all of them mean"
+            )
+            raise ConflictError(ADDRESSES.name, text, why)
+    return found, tuple(AskedPart(text, part) for text, _, part in read)
 
 
 def _read(text: str, scope: QuestionScope | None) -> tuple[QuestionScope, WebPart]:
@@ -290,7 +300,8 @@ def _read(text: str, scope: QuestionScope | None) -> tuple[QuestionScope, WebPar
     Raises:
         BadParameterError: It is no URI, or has no host although the scope needs one.
     """
-    uri, written = as_written(text)
+    # The name of a page may end with an asterisk, too.
+    uri, written = (text, None) if scope is QuestionScope.PAGE else as_written(text)
     surt = surt_asked(ADDRESSES.name, uri)
     found = scope or _OF_MATCH[written or MatchType.EXACT]
     if found is QuestionScope.PAGE:

@@ -97,7 +97,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"
-    if answer.captures:
+    if answer.captures and not (query.name == "captures" and query.windows.period):
         counts = "  ".join(f"{period}: {count:,}" for period, count in answer.captures.items())
         yield f"Captures: {counts}"
 
@@ -107,7 +107,9 @@ def _asked(query: AskQuery) -> str:
         return "(the whole archive)"
     first = printable(query.asked[0].written)
     more = f" and {len(query.asked) - 1:,} more" if len(query.asked) > 1 else ""
-    return f"{first}{more}  ({query.scope.value})"
+    is_literal = query.scope is QuestionScope.PAGE and first.endswith("*")
+    note = "; the asterisk is a character of it, --scope prefix needs none" if is_literal else ""
+    return f"{first}{more}  ({query.scope.value}{note})"
 
 
 def questions_as_rows() -> RowAnswer:

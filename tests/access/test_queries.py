@@ -335,6 +335,9 @@ def test_any_uri_of_a_query_has_the_surt_of_its_absolute_form(text: str) -> None
     ("text", "expected"),
     [
         ("*.example.org", ("example.org", MatchType.DOMAIN)),
+        ("HTTP://*.example.org/", ("example.org", MatchType.DOMAIN)),
+        ("https://*.example.org/*", ("example.org", MatchType.DOMAIN)),
+        ("http://*/", ("http://*/", None)),
         ("http://example.org/*", ("http://example.org/", MatchType.PREFIX)),
         ("http://example.org/q?s=*", ("http://example.org/q?s=*", None)),
         ("http://example.org/q?s=/*", ("http://example.org/q?s=/*", None)),

@@ -142,7 +142,9 @@ def test_an_entry_at_an_impossible_offset_is_an_error(tmp_path: Path) -> None:
     [
         (b'{"title": " The thaw ", "description": "Pages of 2010"}', ("The thaw", "Pages of 2010")),
         (b'{"title": "The thaw"}', ("The thaw", "")),
-        (b'{"title": ["odd"]}', ("", "")),
+        (b'{"metadata": {"title": "The thaw"}}', ("The thaw", "")),
+        (b'{"title": "New", "metadata": {"title": "Old"}}', ("New", "")),
+        (b'{"title": ["odd"], "metadata": ["odd"]}', ("", "")),
         (b"[1]", ("", "")),
         (b"not json", ("", "")),
         (None, ("", "")),

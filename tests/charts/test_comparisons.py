@@ -51,6 +51,22 @@ def test_periods_without_captures_are_hatched_and_have_their_width() -> None:
     assert of_ranks.elements.count('stroke-width="2.5"') == 1  # from 2015 to 2016
 
 
+def test_the_name_of_a_row_that_ends_reaches_no_other_place() -> None:
+    """Its name is after its last place, up to the next place of another row at that height."""
+    name = "http://example.org/a/very/long/path"
+    rows = {"a": {"2009": 1, "2010": 1, "2011": 2}, name: {"2010": 2}, "b": {"2011": 1}}
+    room = float(marks(ranks("", YEARS, rows, YEARS), "circle")["a: place 2 in 2011"].attrib["cx"])
+    picture = ElementTree.fromstring(ranks("", YEARS, rows, YEARS).file("source"))
+    (label,) = (one for one in picture.iter(f"{SVG}text") if "http" in (one.text or ""))
+    assert float(label.attrib["x"]) + 6.2 * len(label.text or "") < room
+    years = [str(year) for year in range(2009, 2019)]
+    close = {name: {"2016": 1}, "a": {"2017": 1}, "b": dict.fromkeys(years, 2)}
+    labels = ElementTree.fromstring(ranks("", years, close, years).file("source")).iter(
+        f"{SVG}text"
+    )
+    assert not [one.text for one in labels if "http" in (one.text or "")]
+
+
 def test_survival_goes_down_in_steps_and_names_each_month() -> None:
     rows = [
         {"months": month, "at_risk": 10 - month, "share": share, "low": low, "high": high}

@@ -126,6 +126,26 @@ def test_churn_adds_up_over_pages_and_times() -> None:
     assert (external["added"], external["removed"]) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "pages", "why"),
+    [
+        pytest.param("churn", [Page(A, T1, [link(B)])], "no page has two captures", id="churn"),
+        pytest.param("changed", [Page(A, T1, [link(B)])], "no page has two captures", id="changed"),
+        pytest.param("changed", [Page(A, T1, [link(B)]), Page(A, T2, [link(B)])], "", id="same"),
+        pytest.param("linkers", [Page(A, T1, None)], "the links of these captures", id="not read"),
+        pytest.param("linkers", [Page(A, T1, [])], "", id="no links"),
+        pytest.param("hosts", [Page(A, T1, None)], "", id="not about links"),
+    ],
+)
+def test_nothing_to_compare_and_nothing_read_is_unknown(
+    name: str, pages: list[Page], why: str
+) -> None:
+    with database_of(MemoryStore(pages)) as database:
+        unknown = ask(database, AskQuery.from_parameters([], name=name)).unknown
+    assert unknown.startswith(why)
+    assert bool(unknown) is bool(why)
+
+
 # First linkers
 
 SPREAD = [

@@ -22,10 +22,11 @@ from flask.testing import FlaskClient
 from pyarrow.parquet import read_table
 
 import arclink
+from arclink.access.declarations import BadParameterError
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.kinds import ALL_KINDS
 from arclink.cli.main import group
-from arclink.errors import UsageError
+from arclink.errors import OperatorError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.questions.asking import ask, key_of
@@ -50,6 +51,8 @@ WRITTEN = {
     "archive": "",
 }
 """An address of each scope, as people write it; only that of a host needs its scope named."""
+
+SITE = WRITTEN["domain"]
 
 SCOPES = [scope.value for scope in QuestionScope]
 
@@ -261,3 +264,47 @@ def test_a_question_has_the_same_key_in_each_process(given: Sequence[tuple[str, 
 
 def test_a_prefix_is_a_part_of_its_host(graph: LinkGraph) -> None:
     assert 0 < graph.ask("pages", f"{NEWS}*").total < graph.ask("pages", ORG, scope="host").total
+
+
+def test_an_asterisk_is_everything_a_site_or_a_character_of_a_page(graph: LinkGraph) -> None:
+    assert graph.ask("pages", "*").total == graph.ask("pages").total
+    assert graph.ask("pages", "*", scope="page").total == 0
+    assert graph.ask("pages", "http://*.example.org/").total == graph.ask("pages", SITE).total
+    assert 0 == graph.ask("pages", f"{NEWS}*", scope="page").total < graph.ask("pages", NEWS).total
+
+
+def test_addresses_of_several_scopes_are_named(graph: LinkGraph) -> None:
+    with pytest.raises(BadParameterError) as error:
+        graph.ask("pages", ORG, NEWS, SITE)
+    assert f"'{ORG}' is a page and '{SITE}' a domain" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "text", "says"),
+    [
+        ([], b"", "has no address"),
+        ([], b"# none\n \n", "has no address"),
+        ([""], None, "leave it out to ask about the whole archive"),
+        ([" ", ORG], None, "leave it out to ask about the whole archive"),
+    ],
+)
+def test_no_address_by_mistake_is_not_the_whole_archive(
+    path: Path, tmp_path: Path, addresses: list[str], text: bytes | None, says: str
+) -> None:
+    file = tmp_path / "addresses.txt"
+    listed = []
+    if text is not None:
+        file.write_bytes(text)
+        listed = ["--uris", str(file)]
+    asked = ["ask", "pages", *addresses, *listed, "--store", str(path)]
+    result = CliRunner().invoke(group, asked)
+    assert isinstance(result.exception, OperatorError | BadParameterError)
+    assert says in str(result.exception)
+
+
+def test_a_list_may_begin_with_a_byte_order_mark(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "addresses.txt"
+    file.write_bytes(f"\ufeff{ORG}\r\n{NEWS}\r\n".encode())
+    asked = ["ask", "pages", "--uris", str(file), "--format", "jsonl", "--store", str(path)]
+    rows = CliRunner().invoke(group, asked).stdout.splitlines()
+    assert [json.loads(row)["asked"] for row in rows] == [ORG, NEWS]

@@ -48,6 +48,15 @@ def store_with_tables(folder: Path) -> Path:
     return path
 
 
+def glance(client: FlaskClient, query: str) -> LexborHTMLParser:
+    """Return a page at a glance, when all its answers are made."""
+    end = time.monotonic() + 60
+    while "reload in a moment" in words(shown := page(client, query)).lower():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return shown
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize(
     "about",
@@ -84,7 +93,7 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
 
 
 def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None:
-    shown = page(client, SITE)
+    shown = glance(client, SITE)
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
     assert panels == [
@@ -102,7 +111,7 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
 
 def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
     for query in ("", SITE):
-        for panel in page(client, query).css(".panel"):
+        for panel in glance(client, query).css(".panel"):
             if heads := panel.css("thead th"):
                 last = words(heads[-1])
                 assert last in (
@@ -120,7 +129,9 @@ def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
 
 def test_numbers_at_a_glance_are_one_click_from_those_of_each_year(client: FlaskClient) -> None:
     for query in ("", SITE):
-        hrefs_of_years = [href for href in hrefs(page(client, query), ".panel a") if "by=" in href]
+        hrefs_of_years = [
+            href for href in hrefs(glance(client, query), ".panel a") if "by=" in href
+        ]
         assert len(hrefs_of_years) >= 4
         for href in hrefs_of_years:
             first = page(client, href).css_first("table.question thead th")
@@ -131,7 +142,7 @@ def test_none_from_other_sites_leads_to_the_links_within_the_site() -> None:
     own = [link("http://a.example/b", "own")]
     client = client_of(lambda: MemoryStore([Page(A, "20100101000000", own)]))
     (panel,) = (
-        node for node in page(client, SITE).css(".panel") if "Which other sites" in words(node)
+        node for node in glance(client, SITE).css(".panel") if "Which other sites" in words(node)
     )
     assert "Links within a site are not among these: see all links." in words(panel)
     (href,) = [node.attributes["href"] or "" for node in panel.css("a")]
@@ -242,6 +253,19 @@ def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None
         assert "unknown" not in client.get(f"/ask/{about}").get_json()
 
 
+def test_a_glance_at_one_capture_has_nothing_to_compare_and_says_so() -> None:
+    client = client_of(
+        lambda: MemoryStore([Page(A, "20100101000000", [link("http://b.example/")])])
+    )
+    for query in ("", SITE):
+        panels = {
+            words(node.css_first("h2")): words(node) for node in glance(client, query).css(".panel")
+        }
+        for name in ("rising", "changed", "vanished"):
+            assert "Unknown: " in panels[QUESTIONS[name].asks], name
+            assert "None" not in panels[QUESTIONS[name].asks], name
+
+
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
     """Other pages of the host, the same page at another host, and hosts; only with tables."""
     known = "http://www.example.org/news/index"
@@ -306,6 +330,17 @@ def test_hostile_words_are_words(client: FlaskClient) -> None:
     response = client.get("/?ask=words")
     assert b"<script>alert" not in response.data
     assert NASTY.split()[0] in words(LexborHTMLParser(response.data))
+
+
+def test_an_asterisk_in_the_address_field_is_the_archive_a_site_or_a_character(
+    client: FlaskClient,
+) -> None:
+    assert client.get("/?uri=*").headers["Location"].endswith("/")
+    assert words(page(client, "?uri=*&ask=pages").css_first("h1")) == "The whole archive"
+    assert words(page(client, "?uri=http://*.a.example/").css_first("h1")) == "*.a.example"
+    unknown = page(client, "?uri=http://a.exam*")
+    (href,) = [href for href in hrefs(unknown, ".note a") if "prefix" in href]
+    assert parse_qsl(href.lstrip("?")) == [("uri", "http://a.exam"), ("scope", "prefix")]
 
 
 def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
@@ -393,6 +428,33 @@ def test_answers_that_take_long_are_made_meanwhile(
     assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
     known = {"If-None-Match": last.headers["ETag"]}
     assert client.get(f"/{SITE}", headers=known).status_code == 304
+
+
+def test_a_front_page_whose_answers_are_all_being_made_says_so_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_made(tables: ServiceTables, store: object, queries: list[AskQuery]) -> list[None]:
+        return [None for _ in queries]
+
+    monkeypatch.setattr(ServiceTables, "answers", not_made)
+    shown = page(client, "")
+    assert not shown.css(".panel")
+    assert words(shown).count("The answers are being made") == 1
+
+
+def test_rows_with_one_number_are_drawn_in_the_order_of_the_answer() -> None:
+    """Of pages that one host links to, those that most pages link to come first."""
+    much, few = "http://b.example/z", "http://b.example/a"
+    pages = [Page(f"{A}{name}", "20100101000000", [link(much)]) for name in ("1", "2")]
+    store = MemoryStore([*pages, Page(A, "20110101000000", [link(few)])])
+    shown = page(client_of(lambda: store), "?ask=most-linked&by=year")
+    lanes = [words(row) for row in shown.css(".lanes tbody th")]
+    assert [name.replace(" ", "") for name in lanes] == [few, much]
+    more = MemoryStore([*pages, Page(A, "20100101000000", [link(few)])])
+    shown = page(client_of(lambda: more), "?ask=most-linked&by=year")
+    lanes = [words(row) for row in shown.css(".lanes tbody th")]
+    assert [name.replace(" ", "") for name in lanes] == [much, few]
+    assert "A bar of full height: 1 host in one year." in words(shown)
 
 
 def test_answers_about_the_archive_are_kept_for_the_next_process(

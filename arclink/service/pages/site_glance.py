@@ -85,7 +85,7 @@ class Panel:
         rows: The first rows: what, why it is in the list (None if the question has no states), and
             its number or time. None if the answer is not made yet.
         over: Why there will be no answer: it exceeds a limit. Else empty.
-        unknown: Why no row does not mean "none". Else empty.
+        unknown: Why no row does not mean "none"; empty if it has rows, or if it does.
         total: Number of all rows.
         inside: Where the answer is that has links within a site, too; empty if this one has them.
         by_year: Where the answer is for each year; empty if rows have periods or times anyway.
@@ -103,6 +103,11 @@ class Panel:
     inside: str
     by_year: str
     tables: Sequence[tuple[str, str]]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its rows are there, or will never be."""
+        return self.rows is not None or bool(self.over)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A site or the whole archive, for people: its scopes, and one question at a time."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +22,7 @@ from arclink.questions.queries import (
     ADDRESSES,
     ASK_PARAMETERS,
     BY,
+    EVERYTHING,
     EXTERNAL,
     LEVEL,
     LIMIT,
@@ -102,13 +104,15 @@ def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
     """Return the address of the page that finds words; empty if no words are in the field.
 
     The field of the form has the address of a page or a site. What cannot be one, because it has
-    blanks, or no dot, colon or slash, is words to find.
+    blanks, or no dot, colon or slash, is words to find; an asterisk alone is the whole archive.
     """
     given = dict(parameters)
     text = (given.get("uri") or "").strip()
     is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
     if not text or not text.isprintable() or is_address or len(given) > 1:
         return ""
+    if text == EVERYTHING:
+        return "?"
     return address_with([(ASK, "find"), (WORDS.name, text)])
 
 
@@ -369,9 +373,16 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     if len(query.asked) > 1:
         return [], 0
     rows: dict[str, list[Mapping[str, Any]]] = {}
+    places: dict[str, int] = {}  # of rows with one number, the order of the answer decides
+    taken: Counter[str] = Counter()
     for row in answer.table.to_pylist():
-        rows.setdefault(row[what] or "", []).append(row)
-    greatest = sorted(rows, key=lambda name: (-max(row[ranks] for row in rows[name]), name))
+        name = row[what] or ""
+        rows.setdefault(name, []).append(row)
+        places[name] = min(places.get(name, taken[row["period"]]), taken[row["period"]])
+        taken[row["period"]] += 1
+    greatest = sorted(
+        rows, key=lambda name: (-max(row[ranks] for row in rows[name]), places[name], name)
+    )
     chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
     counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
     full = most_of(counts.values())
