@@ -52,7 +52,6 @@ SECTIONS = {
         "verify": "Check that a store is undamaged and consistent.",
         "backup": "Back up a store, even while it is served or built.",
         "restore": "Restore a lost store from a backup.",
-        "convert": "Add checksums to a store that an older ArcLink made.",
         "forget": "Remove captures after a takedown request.",
         "schema": "Create the tables of a Cassandra store.",
     },

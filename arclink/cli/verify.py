@@ -35,8 +35,7 @@ def command(given: Given) -> None:
     For example, its file must be sound, and outlinks and inlinks must be the same links. The files
     next to it are the list of takedowns, subsets, slices and rank tables. Prints a line for each
     violation, and exits with 1 if there is one. If two URIs have the
-    same URI-ID, this is reported but harmless: no data is merged by URI-ID. A store of an older
-    ArcLink is reported as one without checksums; `arclink convert` adds them.
+    same URI-ID, this is reported but harmless: no data is merged by URI-ID.
 
     With --files, each archive file is reported as sound, changed, moved, missing or unknown. Exits
     with 1 if one is changed or missing. If this is interrupted, the same command goes on after the
@@ -81,7 +80,7 @@ def _verify_files(store: str, archives: Sequence[str]) -> None:
 
 def _verify_store(store: str) -> None:
     from arclink.files.sealed import problems_in
-    from arclink.store.blocks.checks import HARMLESS
+    from arclink.store.blocks.checks import COLLISION
     from arclink.store.location import kept_next_to, open_store
     from arclink.store.seals import REMEDY
 
@@ -91,7 +90,7 @@ def _verify_store(store: str) -> None:
     breaches = 0
     with open_store(store) as opened:
         for violation in opened.verify():
-            is_harmless = violation.invariant in HARMLESS
+            is_harmless = violation.invariant == COLLISION
             breaches += not is_harmless
             found = "note" if is_harmless else "violated"
             click.echo(f"{found}: {violation.invariant}: {violation.detail}")

@@ -255,11 +255,11 @@ def _forget(copy: Path, takedowns: Sequence[Takedown]) -> int:
 
 
 def _verify(copy: Path, source: Path) -> None:
-    from arclink.store.blocks.checks import HARMLESS
+    from arclink.store.blocks.checks import COLLISION
 
     with SqliteStore(copy) as opened:
         for violation in opened.verify():
-            if violation.invariant not in HARMLESS:
+            if violation.invariant != COLLISION:
                 raise StoreError(
                     f"{source} is damaged ({violation.invariant}: {violation.detail}), so it was "
                     "not copied, and nothing was replaced. `arclink verify` lists all damage; "

@@ -1,6 +1,6 @@
 """Damages copies of a store at random places, and sends every query to each copy.
 
-    python -m tests.store.damage --number 1000 [--seed 1] [--old]
+    python -m tests.store.damage --number 1000 [--seed 1]
 
 The program prints how often an error named the damage, the damage was outside of the answers, an
 answer was wrong, or another exception was raised.
@@ -24,7 +24,6 @@ from arclink.store.sqlite.store import SqliteStore
 from arclink.uris.resolution import content_id
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
-from tests.store.old_layouts import without_checksums
 
 BATCHES, PAGES, LINKS = 6, 60, 12
 
@@ -227,13 +226,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--number", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--old", action="store_true", help="of a store without checksums")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "links.db"
         make_store(path)
-        if options.old:
-            without_checksums(path)
         settled(path)
         with SqliteStore(path) as store:
             asked = questions(store)

@@ -5,17 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from arclink.cli.convert import command as convert_command
-from arclink.cli.verify import command as verify_command
 from arclink.errors import StoreError
 from arclink.model import ContentId
 from arclink.store.seals import SEAL_BYTES, seal, unseal
-from arclink.store.sqlite.schema import CHECKSUM_BYTES, PAGE_BYTES, connect, convert
+from arclink.store.sqlite.schema import PAGE_BYTES, connect
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.damage import (
-    PAGES,
     SEEN_BY_VERIFY,
     SEEN_WHEN_READ,
     Question,
@@ -25,7 +21,6 @@ from tests.store.damage import (
     questions,
     settled,
 )
-from tests.store.old_layouts import without_checksums
 
 NUMBER = int(os.environ.get("ARCLINK_DAMAGES", "24"))
 """Damaged copies of each test; `tests.store.damage` tries more."""
@@ -35,15 +30,6 @@ NUMBER = int(os.environ.get("ARCLINK_DAMAGES", "24"))
 def path_of_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "links.db"
     make_store(path)
-    settled(path)
-    return path
-
-
-@pytest.fixture(scope="module", name="old")
-def path_of_old_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("old") / "links.db"
-    make_store(path, batches=2)
-    without_checksums(path)
     settled(path)
     return path
 
@@ -96,13 +82,6 @@ def test_verify_sees_swapped_and_missing_pages(path: Path) -> None:
             outcome = ask_all(copy, asked, right)
             assert outcome == (False, []), name
     assert seen > NUMBER * 0.8
-
-
-def test_damage_of_an_old_store_raises_no_other_error(old: Path) -> None:
-    asked, right = answers(old)
-    for copy, name in damaged_copies(old, SEEN_WHEN_READ, NUMBER, seed=7):
-        faults = [fault for fault in ask_all(copy, asked, right).faults if "wrong" not in fault]
-        assert faults == [], name
 
 
 @pytest.mark.parametrize("missing", [1, PAGE_BYTES - 1])
@@ -181,52 +160,3 @@ def test_bytes_without_seal_are_refused(data: bytes) -> None:
 def test_a_block_of_another_address_is_refused() -> None:
     with pytest.raises(StoreError):
         unseal(seal(b"links", b"block 2"), b"block 1", "links.db", "block 1")
-
-
-class TestOldStores:
-    @pytest.fixture(name="copy")
-    def copy_of_old_store(self, old: Path, tmp_path: Path) -> Path:
-        copy = tmp_path / "links.db"
-        copy.write_bytes(old.read_bytes())
-        return copy
-
-    def test_a_store_without_checksums_is_read_and_loaded_into(self, copy: Path) -> None:
-        _, before = answers(copy)
-        make_store(copy, batches=3)
-        with SqliteStore(copy) as store:
-            assert store.last_batch() == 3
-            assert len(list(store.scan_mementos())) > PAGES
-        assert len(before) > 10
-
-    def test_verify_says_how_to_convert_it(self, copy: Path) -> None:
-        result = CliRunner().invoke(verify_command, ["--store", str(copy)])
-        assert result.exit_code == 0
-        assert f"arclink convert --store {copy}" in result.stdout
-
-    def test_a_converted_store_has_checksums_and_the_same_answers(self, copy: Path) -> None:
-        asked, right = answers(copy)
-        with SqliteStore(copy) as reader:
-            assert [question(reader) for _, question in asked] == right
-            result = CliRunner().invoke(convert_command, ["--store", str(copy)])
-            assert result.exit_code == 0, result.output
-            assert [question(reader) for _, question in asked] == right  # it goes on meanwhile
-        assert answers(copy)[1] == right
-        settled(copy)
-        assert copy.read_bytes()[20] == CHECKSUM_BYTES
-        with SqliteStore(copy, create=True) as store:
-            assert list(store.verify()) == []
-        outcome = [
-            ask_all(damaged, asked, right)
-            for damaged, _ in damaged_copies(copy, SEEN_WHEN_READ, 8, seed=3)
-        ]
-        assert [one.faults for one in outcome] == [[]] * len(outcome)
-        assert not convert(copy)
-
-    def test_a_broken_store_is_not_converted(self, copy: Path) -> None:
-        with closing(connect(copy)) as connection:
-            connection.execute("UPDATE outlinks SET data = x'00' WHERE first = 1")
-        result = CliRunner().invoke(convert_command, ["--store", str(copy)])
-        assert result.exit_code == 1
-        assert "was not converted" in result.stderr
-        with closing(connect(copy)) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (2,)

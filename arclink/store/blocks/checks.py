@@ -23,12 +23,6 @@ from arclink.uris.uri_ids import uri_id
 COLLISION = "URI-IDs differ where SURTs do"
 """A harmless invariant: the store never merges anything by URI-ID."""
 
-OLD_LAYOUT = "the store has checksums"
-"""An invariant that stores of old layouts break: they work, but damage may go unnoticed."""
-
-HARMLESS = frozenset({COLLISION, OLD_LAYOUT})
-"""Violations that are notes, not damage."""
-
 NAMED = 10
 """Number of violations of one kind that are named."""
 

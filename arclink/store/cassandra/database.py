@@ -145,14 +145,9 @@ class Database:
     Args:
         address: Of the store.
 
-    Attributes:
-        is_sealed: Whether rows have seals; false in stores of the first layout.
-
     Raises:
         StoreError: No node answers, or the cluster refuses the connection.
     """
-
-    is_sealed = True
 
     def __init__(self, address: Address) -> None:
         self.address = address

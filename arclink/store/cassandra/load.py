@@ -115,8 +115,7 @@ def _merge(store: CassandraReader, holder: str, run_tasks: RunTasks) -> None:
     while True:
         history = store.history()
         plan = plan_merge(store.lists, history)
-        # Lists of the first layout are not merged.
-        if plan is None or not store.database.is_sealed:
+        if plan is None:
             return
         step = store.steps.begin(plan.identity(history.view))
         plan = note_plan(tables, step, plan)

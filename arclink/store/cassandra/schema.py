@@ -12,13 +12,8 @@ from arclink.store.cassandra.steps import Steps
 LAYOUT = 4
 """Version of the layout: the tables, and the packing of their rows."""
 
-_OLDER = (2, 3)
-"""The layouts before lists of SURTs were merged, and before payloads had titles; a load makes them
-the present one.
-"""
-
-UNSEALED = 1
-"""The layout before rows had seals; it is read and loaded unchanged."""
+_UNTITLED = 3
+"""The oldest readable layout, before payloads had titles; a load makes it the present one."""
 
 _PARTITION = 0
 """The partition of `steps` that holds all steps."""
@@ -94,18 +89,13 @@ def open_database(address: Address) -> Database:
     )
     layout = _layout(database) if "steps" in {row[0] for row in known} else None
     _check(address, layout)
-    database.is_sealed = layout != UNSEALED
     return database
 
 
 def make_present(database: Database) -> None:
-    """Make the layout of a store the present one; an older ArcLink refuses it from then on.
-
-    A store of layout `UNSEALED` keeps it.
-    """
+    """Make the layout of a store the present one; an older ArcLink refuses it from then on."""
     database.agree(
-        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION}"
-        f" IF layout IN ({', '.join(map(str, _OLDER))})",
+        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = {_UNTITLED}",
         (),
     )
 
@@ -128,7 +118,7 @@ def _check(address: Address, layout: int | None, *, is_new: bool = False) -> Non
             f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads "
             f"{LAYOUT}). Use that version."
         )
-    elif layout < UNSEALED:
+    elif layout < _UNTITLED:
         raise StoreError(
             f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load "
             "its graph files into a new store."
@@ -166,4 +156,3 @@ def empty_store(address: Address) -> None:
     database.agree(
         f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
     )
-    database.is_sealed = True

@@ -135,9 +135,9 @@ def _seal_address(table: str, numbers: tuple[int, int, int, int], key: bytes = b
     return b"%b/%d/%d/%d/%d/%b" % (table.encode(), *numbers, key)
 
 
-def _sealed(database: Database, data: bytes, address: bytes) -> bytes:
+def _sealed(data: bytes, address: bytes) -> bytes:
     """Return the data of a row in its stored form; a row that a takedown emptied has no seal."""
-    return seal(data, address) if data and database.is_sealed else data
+    return seal(data, address) if data else data
 
 
 def _opened(
@@ -147,8 +147,6 @@ def _opened(
 
     Damaged data is passed to the table's `on_damage`, if it is set, and read as empty.
     """
-    if not table.database.is_sealed:
-        return data
     content = unsealed(data, address)
     if content is not None:
         return content
@@ -303,7 +301,7 @@ class KeyedTable:
         """Write a row."""
         bucket = bucket_of(load, part, chunk)
         address = _seal_address(self.name, (load, part, chunk, version), key)
-        for piece, content in _pieces(_sealed(self.database, data, address)):
+        for piece, content in _pieces(_sealed(data, address)):
             writer.put(
                 self._insert,
                 (key, bucket, load, part, chunk, version, piece, content),
@@ -420,7 +418,7 @@ class NumberedTable:
     ) -> None:
         """Write a row."""
         address = _seal_address(self.name, (load, part, chunk, version))
-        for piece, content in _pieces(_sealed(self.database, data, address)):
+        for piece, content in _pieces(_sealed(data, address)):
             writer.put(self._insert, (load, part, chunk, version, piece, content), len(content))
 
     def _opened(self, data: bytes, numbers: tuple[int, int, int, int]) -> bytes:

@@ -12,7 +12,7 @@ import numpy as np
 from arclink.checksums import names_payload
 from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
-from arclink.store.blocks.checks import OLD_LAYOUT, hashes_of, uri_id_collisions
+from arclink.store.blocks.checks import hashes_of, uri_id_collisions
 from arclink.store.blocks.relations import unpack_outcome
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
 from arclink.store.cassandra.reader import CassandraReader
@@ -27,12 +27,6 @@ def violations(store: CassandraReader) -> Iterator[Violation]:
 
     Reads one state of the store, whatever is loaded meanwhile.
     """
-    if not store.database.is_sealed:
-        yield Violation(
-            OLD_LAYOUT,
-            "it was written by an older ArcLink, and damage may go unnoticed. "
-            "Load its graph files into a new keyspace",
-        )
     rows = CassandraRows(store)
     verifier = _Verifier(rows)
     checks = [

@@ -1,7 +1,7 @@
 """The SQLite file of a store: its tables, how to open it, and what its errors mean for an operator.
 
 ``docs/explanation/store-schema.md`` draws the layout. The module creates new files, checks old
-ones, converts older layouts, and translates SQLite's errors into messages that say what to do.
+ones, and translates SQLite's errors into messages that say what to do.
 """
 
 import fcntl
@@ -28,18 +28,12 @@ VERSION = 4
 """Version of the layout, in the file's header; a newer ArcLink writes a greater number."""
 
 _UNTITLED = 3
-"""The layout before payloads had titles; opening a store for loading makes it the present one."""
+"""The oldest readable layout, before payloads had titles.
 
-UNSEALED = 2
-"""The last layout without checksums. It is read and loaded unchanged; `convert` upgrades it."""
-
-_OLDEST = 1
-"""The oldest readable layout, without the table ``forgotten``.
-
-Opening such a store for loading adds the table and makes it layout 2.
+Opening such a store for loading makes it the present one.
 """
 
-CHECKSUM_BYTES = 8
+_CHECKSUM_BYTES = 8
 """Bytes at the end of each page that hold its checksum."""
 
 CACHE_KIBIBYTES = 16384
@@ -51,17 +45,6 @@ PAGE_BYTES = 2048
 A block fills whole pages and most of one more, so small pages waste little
 (docs/decisions/20261122-smaller-pages.md).
 """
-
-FORGOTTEN = """
--- Which captures were forgotten, when and why? The counts include later builds (payloads: those
--- with a fate; checksums: all). last_payload and last_content are the greatest numbers at the time
--- of the takedown: they are never used again.
-CREATE TABLE forgotten (
-    number INTEGER PRIMARY KEY, prefix TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, targets INTEGER NOT NULL,
-    reason TEXT NOT NULL, time TEXT NOT NULL,
-    mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
-    checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
-)"""
 
 SCHEMA = """
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
@@ -102,8 +85,18 @@ CREATE TABLE runs (
 );
 CREATE TABLE fences (run INTEGER NOT NULL, first BLOB NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
 CREATE TABLE blocks (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL);
+
+-- Which captures were forgotten, when and why? The counts include later builds (payloads: those
+-- with a fate; checksums: all). last_payload and last_content are the greatest numbers at the time
+-- of the takedown: they are never used again.
+CREATE TABLE forgotten (
+    number INTEGER PRIMARY KEY, prefix TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, targets INTEGER NOT NULL,
+    reason TEXT NOT NULL, time TEXT NOT NULL,
+    mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
+    checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
+);
 """
-"""The statements for all tables except `FORGOTTEN`."""
+"""The statements for all tables."""
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {
@@ -172,11 +165,9 @@ class Connection(apsw.Connection):
 
     Attributes:
         name: Name of the store in messages.
-        is_sealed: Whether blocks have seals; false in stores of old layouts.
     """
 
     name = "the store"
-    is_sealed = True
 
     if TYPE_CHECKING:  # the statement determines the types of the columns, as in sqlite3
 
@@ -185,7 +176,7 @@ class Connection(apsw.Connection):
 
     def sealed(self, data: bytes, *address: str | int) -> bytes:
         """Return the data of a block in its stored form, for an address (table and numbers)."""
-        return seal(data, _address(address)) if self.is_sealed else data
+        return seal(data, _address(address))
 
     def unsealed(self, data: bytes, *address: str | int) -> bytes:
         """Return the data that `sealed` received, after checking its seal.
@@ -193,8 +184,6 @@ class Connection(apsw.Connection):
         Raises:
             StoreError: The block is damaged, or is at another block's address.
         """
-        if not self.is_sealed:
-            return data
         return unseal(data, _address(address), self.name, " ".join(map(str, address)))
 
 
@@ -391,7 +380,7 @@ def _create(path: Path) -> None:
         with TemporaryDirectory(prefix=".arclink-", dir=path.parent) as folder:
             new = Path(folder) / "new.db"
             with closing(connect(new, "mode=rwc")) as connection:
-                connection.reserve_bytes(reserve=CHECKSUM_BYTES)
+                connection.reserve_bytes(reserve=_CHECKSUM_BYTES)
                 for statement in (
                     f"PRAGMA page_size = {PAGE_BYTES}",
                     "PRAGMA auto_vacuum = INCREMENTAL",
@@ -400,7 +389,6 @@ def _create(path: Path) -> None:
                     f"PRAGMA user_version = {VERSION}",
                     "BEGIN",
                     *SCHEMA.split(";\n"),
-                    FORGOTTEN,
                     "COMMIT",
                 ):
                     connection.execute(statement)
@@ -448,11 +436,7 @@ def _prepare(connection: Connection, path: Path) -> None:
     # Another build takes minutes, not seconds: report it at once.
     connection.execute("PRAGMA busy_timeout = 0")
     connection.execute("BEGIN IMMEDIATE")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == _OLDEST:
-        connection.execute(FORGOTTEN)
-        connection.execute(f"PRAGMA user_version = {UNSEALED}")
-    elif version == _UNTITLED:
+    if connection.execute("PRAGMA user_version").fetchone()[0] == _UNTITLED:
         connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
@@ -468,13 +452,12 @@ def _check_ours(connection: Connection, path: Path) -> None:
             f"{path} was written by a newer ArcLink (layout {version}, this one reads "
             f"{VERSION}). Use that version."
         )
-    if version < _OLDEST:
+    if version < _UNTITLED:
         raise StoreError(
             f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its "
             "graph files into a new store."
         )
-    connection.is_sealed = is_sealed(connection)
-    if connection.is_sealed and connection.reserve_bytes() != CHECKSUM_BYTES:
+    if connection.reserve_bytes() != _CHECKSUM_BYTES:
         raise damaged(str(path), "its first page declares that pages have no checksums")
     _check_size(connection, path)
 
@@ -489,57 +472,6 @@ def _check_size(connection: Connection, path: Path) -> None:
     page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
     if size % page_bytes and not (log.exists() and log.stat().st_size):
         raise damaged(str(path), f"it ends in the middle of a page, at byte {size}")
-
-
-def is_sealed(connection: Connection) -> bool:
-    """Return whether the layout of a store has checksums."""
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version > UNSEALED
-
-
-def convert(path: Path) -> bool:
-    """Upgrade a store of an older layout: each page and each block gets a checksum.
-
-    Readers may continue meanwhile. After an interruption, the store is unchanged, or has checksums
-    of pages only; then convert it again. The conversion needs 3 times the size of the store on the
-    disk.
-
-    Returns:
-        Whether the store had an older layout.
-
-    Raises:
-        StoreError: Another process writes to the store, or there is no space.
-    """
-    with translated(path), closing(open_for_loading(path)) as connection:
-        if connection.is_sealed:
-            return False
-        connection.set_busy_timeout(60_000)  # milliseconds; readers hold a lock for one block only
-        connection.reserve_bytes(reserve=CHECKSUM_BYTES)
-        connection.execute("VACUUM")
-        connection.is_sealed = True
-        connection.execute("BEGIN IMMEDIATE")
-        _seal_all(connection)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return True
-
-
-def _seal_all(connection: Connection) -> None:
-    for (first,) in connection.execute("SELECT first FROM outlinks").fetchall():
-        (data,) = connection.execute(
-            "SELECT data FROM outlinks WHERE first = ?", (first,)
-        ).fetchone()
-        connection.execute(
-            "UPDATE outlinks SET data = ? WHERE first = ?",
-            (connection.sealed(data, "outlinks", first), first),
-        )
-    blocks = "SELECT run, number, data FROM fences JOIN blocks ON number = block"
-    for run, number, data in connection.execute(blocks):
-        connection.execute(
-            "UPDATE blocks SET data = ? WHERE number = ?",
-            (connection.sealed(data, "run", run, "block", number), number),
-        )
 
 
 def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> None:

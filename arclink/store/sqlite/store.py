@@ -85,7 +85,7 @@ from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
-from arclink.store.sqlite.schema import is_sealed, open_for_loading, open_for_reading, translated
+from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
 from arclink.store.takedown_lists import (
     LISTED,
@@ -703,7 +703,6 @@ class SqliteStore(BlockAnswers):
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._version:
             self._version = version
-            self._connection.is_sealed = is_sealed(self._connection)  # after `convert`, it is
             self.drop_caches()
 
     def drop_caches(self) -> None:

@@ -12,8 +12,6 @@ from arclink.store.sqlite.wat_replacement import replaced_sums
 
 def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
     """Return the takedowns of a store in the order recorded, each with the numbers it removed."""
-    if not _has_records(connection):
-        return []
     return [
         (
             Takedown(
@@ -30,17 +28,6 @@ def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
     ]
 
 
-def _has_records(connection: Connection) -> bool:
-    """Return whether a store has the table of takedowns.
-
-    A store of the first layout that was opened for reading lacks it.
-    """
-    return (
-        connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'forgotten'").fetchone()
-        is not None
-    )
-
-
 def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     """Return how many items were removed from a store since it was created.
 
@@ -50,8 +37,6 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
         Numbers of payloads with an outcome, of contents, of links, and of all payloads.
     """
     replaced_contents, replaced_links = replaced_sums(connection)
-    if not _has_records(connection):
-        return 0, replaced_contents, replaced_links, 0
     payloads, contents, links, checksums = connection.execute(
         "SELECT coalesce(sum(payloads), 0), coalesce(sum(contents), 0), coalesce(sum(links), "
         "0), coalesce(sum(checksums), 0) FROM forgotten"
@@ -62,7 +47,7 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
 def store_state(connection: Connection) -> StoreState:
     """Return the identifiers of the present state of a store."""
     loaded = connection.execute(_LOADED).fetchone()
-    forgotten = connection.execute(_FORGOTTEN).fetchone() if _has_records(connection) else ()
+    forgotten = connection.execute(_FORGOTTEN).fetchone()
     # After a restore, other batches may follow than those that followed the backup.
     restored = connection.execute(_RESTORED, (RESTORED,)).fetchone() or ()
     _, contents, links, _ = removed_sums(connection)
@@ -71,13 +56,11 @@ def store_state(connection: Connection) -> StoreState:
 
 def last_number(connection: Connection, table: str) -> int:
     """Return the greatest number ever given in ``payloads`` or ``contents``; 0 if none was."""
-    found = connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
-    if _has_records(connection):
-        column = {"payloads": "last_payload", "contents": "last_content"}[table]
-        found = max(
-            found,
-            connection.execute(f"SELECT coalesce(max({column}), 0) FROM forgotten").fetchone()[0],
-        )
+    column = {"payloads": "last_payload", "contents": "last_content"}[table]
+    (found,) = connection.execute(
+        f"SELECT max(coalesce((SELECT max(number) FROM {table}), 0), "
+        f"coalesce((SELECT max({column}) FROM forgotten), 0))"
+    ).fetchone()
     return int(found)
 
 

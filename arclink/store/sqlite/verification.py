@@ -20,7 +20,6 @@ from arclink.store.blocks.byte_layouts import (
     unpack_checksum,
 )
 from arclink.store.blocks.checks import (
-    OLD_LAYOUT,
     uri_id_collisions,
 )
 from arclink.store.blocks.relations import (
@@ -70,7 +69,6 @@ class Verifier:
         """
         self._connection.execute("BEGIN")
         checks: list[Check] = [
-            self._layout,
             self._file,
             self._json,
             self._numbers,
@@ -87,15 +85,6 @@ class Verifier:
     def _one(self, query: str, *parameters: object) -> tuple[int, ...] | None:
         row: tuple[int, ...] | None = self._connection.execute(query, parameters).fetchone()
         return row
-
-    def _layout(self) -> Iterator[Violation]:
-        if not self._connection.is_sealed:
-            store = self._connection.name
-            yield Violation(
-                OLD_LAYOUT,
-                "it was written by an older ArcLink, and damage may go unnoticed. "
-                f"Add them: arclink convert --store {store}",
-            )
 
     def _json(self) -> Iterator[Violation]:
         """Check that the manifests of batches are JSON.

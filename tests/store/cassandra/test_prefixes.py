@@ -13,6 +13,7 @@ from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.steps import Facts
 from arclink.store.cassandra.store import CassandraStore
 from arclink.store.cassandra.surt_lists import FENCES, pack_surts
+from arclink.store.seals import seal
 
 PARTS = 6
 SURTS = 40
@@ -26,8 +27,6 @@ class Keyspace:
     Attributes:
         trips: Number of requests that went out together, by round trip.
     """
-
-    is_sealed = False
 
     def __init__(self, batches: int) -> None:
         self.batches = batches
@@ -74,7 +73,8 @@ class Keyspace:
     def data(self, load: int, part: int, row: int) -> bytes:
         """Return the data of a row."""
         rows = self.surts(load, part)
-        return pack_surts([some[0] for some in rows] if row == FENCES else rows[row])
+        data = pack_surts([some[0] for some in rows] if row == FENCES else rows[row])
+        return seal(data, b"surts/%d/%d/%d/0/" % (load, part, row))
 
 
 def opened(batches: int, monkeypatch: pytest.MonkeyPatch) -> tuple[CassandraStore, Keyspace]:

@@ -17,8 +17,7 @@ VIEW = StoreView(frozenset({1}), frozenset({7}))
 class Rows:
     """A database of one table that keeps what is written to it; its own writer."""
 
-    def __init__(self, *, is_sealed: bool = True) -> None:
-        self.is_sealed = is_sealed
+    def __init__(self) -> None:
         self.address = SimpleNamespace(name="cassandra://localhost/links")
         self.rows: list[list[Any]] = []
 
@@ -35,8 +34,8 @@ class Rows:
         return iter([row[-6:] for row in self.rows])
 
 
-def written(name: str, data: bytes, version: int = 0, *, is_sealed: bool = True) -> Rows:
-    rows = Rows(is_sealed=is_sealed)
+def written(name: str, data: bytes, version: int = 0) -> Rows:
+    rows = Rows()
     if name == "outlinks":
         NumberedTable(rows, name).put(rows, 1, 2, 3, data, version)  # type: ignore[arg-type]
     else:
@@ -92,11 +91,6 @@ class TestSeals:
         rows = written(name, b"", version=7)
         assert rows.rows[0][-1] == b""
         assert read(name, rows) in ([], [b""])
-
-    def test_rows_of_the_first_layout_are_read_as_they_are(self, name: str) -> None:
-        rows = written(name, b"links", is_sealed=False)
-        assert rows.rows[0][-1] == b"links"
-        assert read(name, rows) == [b"links"]
 
 
 def _read_with(name: str, rows: Rows, view: StoreView) -> None:

@@ -1,4 +1,4 @@
-"""Forgetting in SQLite, beyond the contract: bytes in the file, open readers, old layouts."""
+"""Forgetting in SQLite, beyond the contract: bytes in the file, open readers."""
 
 import io
 import re
@@ -27,7 +27,6 @@ from arclink.model import (
     UriR,
 )
 from arclink.store.blocks.byte_layouts import pack_checksum
-from arclink.store.blocks.checks import OLD_LAYOUT
 from arclink.store.blocks.relations import pack_outcome
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.names import StoredNames
@@ -36,7 +35,6 @@ from arclink.store.sqlite.store import SqliteStore
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
-from tests.store.old_layouts import without_checksums
 from tests.store.small_graph import PAGES, READ, SHARED, execute, write_graph
 
 EXAMPLE = Takedown(Forgotten(Surt("org,example)/a")), "of the owner", "2026-11-21T20:00:00Z")
@@ -239,20 +237,6 @@ def test_counts_of_a_payload_are_those_of_its_remaining_content(path: Path) -> N
         assert payload
         assert dict(payload.counts) == {"LINK_FORGOTTEN": 1}
         assert list(store.verify()) == []
-
-
-def test_a_store_of_the_first_layout_is_read_and_can_forget(path: Path) -> None:
-    without_checksums(path, layout=1)
-    execute("DROP TABLE forgotten")(path)
-    with SqliteStore(path) as store:
-        assert list(store.forgotten()) == []
-        assert [violation.invariant for violation in store.verify()] == [OLD_LAYOUT]
-        assert store.stats().mementos == 6
-    with SqliteStore(path, create=True) as store:
-        assert store.forget(EXAMPLE).mementos == 2
-    with SqliteStore(path) as store:
-        assert [takedown for takedown, _ in store.forgotten()] == [EXAMPLE]
-        assert [violation.invariant for violation in store.verify()] == [OLD_LAYOUT]
 
 
 def test_verify_names_forgotten_captures_that_are_stored_again(path: Path) -> None:
