@@ -10,6 +10,10 @@ from enum import Enum
 
 from arclink.access.declarations import TEXT, AnyParameter, Parameter, choice, matching
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds, union_of
+from arclink.model import Kind
+
+REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
+"""Kinds of links that browsers follow without a click."""
 
 
 class Redirects(Enum):
@@ -18,6 +22,10 @@ class Redirects(Enum):
     YES = "yes"
     NO = "no"
     ONLY = "only"
+
+    def allow(self, kind: Kind) -> bool:
+        """Return whether links of this kind are included."""
+        return self is Redirects.YES or (kind in REDIRECTS) is (self is Redirects.ONLY)
 
 
 KINDS = Parameter(

@@ -52,9 +52,6 @@ ANY_PAGE = UriR("http://any.example/")
 LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
 
-REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
-"""Kinds of links that browsers follow without a click."""
-
 _OF_URI = Surt("")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
@@ -269,7 +266,7 @@ class LinkQuery(DeclaredQuery):
         at: Only links in force at this time; None without. With a time, ``span`` is all time.
         kinds: Only links of these kinds.
         filters: Only links that pass all of these.
-        redirects: Whether `REDIRECTS` are included.
+        redirects: Whether redirects are included.
         is_following: Whether to answer for the URI that this URI redirects to
             (`arclink.access.redirect_targets`).
         limit: Members per direction; 0 for all of them, in store order.
@@ -360,11 +357,7 @@ class LinkQuery(DeclaredQuery):
 
     def wants(self, kind: Kind) -> bool:
         """Return whether the query selects links of this kind."""
-        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (
-            self.redirects is Redirects.NO
-        ):
-            return False
-        return kind in self.kinds
+        return kind in self.kinds and self.redirects.allow(kind)
 
     def wants_link(self, kind: Kind, text: str, rel: str | None) -> bool:
         """Return whether the query selects links with these values and any other end."""
@@ -472,12 +465,12 @@ def requested_span(first: str, last: str) -> Span:
     return span_of(Given({"from": [first], "to": [last]}))
 
 
-def requested_kinds(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOLLOW) -> Kinds:
-    """Return the kinds that ``words`` name; without any, the default of ``parameter``.
+def requested_kinds(words: Iterable[str]) -> Kinds:
+    """Return the kinds that ``words`` name; without any, those that a reader can follow.
 
     Each word may hold several kinds, separated by commas.
 
     Raises:
         BadParameterError: A word is neither a group, nor ``all``, nor a kind.
     """
-    return union_of(parameter.many(Given({parameter.name: tuple(words)})))
+    return union_of(KINDS_TO_FOLLOW.many(Given({KINDS_TO_FOLLOW.name: tuple(words)})))

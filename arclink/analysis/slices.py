@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from arclink.access.common import Redirects
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
-from arclink.access.queries import REDIRECTS, Redirects
 from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
@@ -52,20 +52,6 @@ class Level(Enum):
     URI = "uri"
     HOST = "host"
     DOMAIN = "domain"
-
-    @classmethod
-    def parse(cls, text: str) -> "Level":
-        """Return the level with this name.
-
-        Raises:
-            UsageError: There is no such level.
-        """
-        try:
-            return cls(text)
-        except ValueError as error:
-            raise UsageError(
-                f"level {text!r}: unknown. Allowed: {', '.join(level.value for level in cls)}"
-            ) from error
 
     @property
     def plural(self) -> str:
@@ -133,11 +119,7 @@ class SliceOptions:
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind count."""
-        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (
-            self.redirects is Redirects.NO
-        ):
-            return False
-        return kind in self.kinds
+        return kind in self.kinds and self.redirects.allow(kind)
 
     def as_json(self) -> str:
         """Return the options as text; equal options give equal texts."""

@@ -22,10 +22,8 @@ from arclink.access.declarations import (
 from arclink.access.kinds import NAVIGATION, Kinds
 from arclink.access.parameters import MOST_ROWS
 from arclink.access.queries import (
-    ANY_PAGE,
     LONGEST_URI,
     URI,
-    LinkQuery,
     MatchType,
     as_written,
     surt_asked,
@@ -257,7 +255,7 @@ class AskQuery(DeclaredQuery):
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of a kind count."""
-        return LinkQuery(ANY_PAGE, kinds=self.kinds, redirects=self.redirects).wants(kind)
+        return kind in self.kinds and self.redirects.allow(kind)
 
 
 def _asked_parts(given: Given) -> tuple[QuestionScope, tuple[AskedPart, ...]]:

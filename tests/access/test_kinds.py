@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.common import REDIRECTS
 from arclink.access.kinds import (
     ALL_KINDS,
     NAVIGATION,
@@ -21,7 +22,7 @@ from arclink.access.kinds import (
     parse_kinds,
     union_of,
 )
-from arclink.access.queries import REDIRECTS, BadParameterError, LinkQuery
+from arclink.access.queries import BadParameterError, LinkQuery
 from arclink.analysis.slices import SliceOptions
 from arclink.cli.main import group
 from arclink.extract.feeds import FEED_KINDS
