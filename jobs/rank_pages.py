@@ -31,7 +31,10 @@ class RankPages(ArclinkJob):
             "--by", default="month", help="month, year, day, all, or 2009-11,2010-01/2010-03"
         )
         self.add_passthru_arg(
-            "--level", default="uri", help="Level of the nodes: uri, host or domain"
+            "--level",
+            default=Level.URI.value,
+            choices=[level.value for level in Level],
+            help="Level of the nodes",
         )
         self.add_passthru_arg(
             f"--{KINDS_TO_FOLLOW.name}",
@@ -63,7 +66,7 @@ class RankPages(ArclinkJob):
         given = self.options
         asked = SliceOptions(
             Windows.parse(given.by),
-            Level.parse(given.level),
+            Level(given.level),
             Weight.MEMENTOS,
             False,
             requested_kinds(given.kinds),
