@@ -33,7 +33,7 @@ from arclink.cli.options import (
     requested_tables,
 )
 from arclink.cli.output import write_answer
-from arclink.errors import UsageError
+from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 
@@ -303,6 +303,8 @@ def _ask() -> _Query:
         form, file = ASK_FORMAT.required(given), addresses.optional(given)
         if file is not None:
             texts = (*given.found(ADDRESSES)[1], *lines_of_list(Path(file)))
+            if not texts:
+                raise InputError(f"{file}: has no address; without a list, ask about everything")
             given = Given({**given.texts, ADDRESSES.name: texts})
         query = AskQuery.of(given, name=name.required(given))
         check_format(query, form)

@@ -25,7 +25,7 @@ import arclink
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.kinds import ALL_KINDS
 from arclink.cli.main import group
-from arclink.errors import UsageError
+from arclink.errors import InputError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.questions.asking import ask, key_of
@@ -187,6 +187,24 @@ def test_all_formats_have_the_same_rows(
                 assert rows_found == [_texts(row, is_iso=is_iso) for row in expected]
             else:
                 assert rows_found == expected
+
+
+def test_a_list_of_addresses_may_begin_with_a_byte_order_mark(path: Path, tmp_path: Path) -> None:
+    """Editors and spreadsheets write one."""
+    listed = tmp_path / "uris.txt"
+    listed.write_bytes(f"\ufeff{ORG}\r\n\r\n# a comment\r\n{NEWS}\r\n".encode())
+    answer = command(path, "ask", "linkers", "--uris", str(listed), "--format", "json")
+    assert answer == command(path, "ask", "linkers", ORG, NEWS, "--format", "json")
+
+
+def test_an_empty_list_of_addresses_is_no_question_about_the_archive(
+    path: Path, tmp_path: Path
+) -> None:
+    listed = tmp_path / "uris.txt"
+    listed.write_text("# nothing\n")
+    arguments = ["ask", "linkers", "--uris", str(listed), "--store", str(path)]
+    with pytest.raises(InputError, match=r"uris\.txt: has no address"):
+        CliRunner().invoke(group, arguments, catch_exceptions=False)
 
 
 # What a store does not show
