@@ -77,8 +77,7 @@ def lines_of_list(path: Path) -> list[str]:
         InputError: The file cannot be read as text.
     """
     try:
-        # Editors and spreadsheets of Windows begin a text with a byte order mark.
-        lines = path.read_text(encoding="utf-8").removeprefix("\ufeff").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # editors begin it with a mark
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
     except OSError as error:

@@ -217,7 +217,7 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
         )
     try:
         with open_stream(str(path)) as file:
-            lines = file.read().decode("utf-8").splitlines()
+            lines = file.read().decode("utf-8-sig").splitlines()  # editors begin it with a mark
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

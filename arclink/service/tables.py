@@ -161,7 +161,8 @@ class ServiceTables:
     def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
 
-        One that takes too long for a request is answered meanwhile, unless others are.
+        One that takes too long for a request is answered meanwhile, unless others are: whether it
+        exceeds a limit is not known before.
 
         Args:
             store: The store of this request, or a view of it.
@@ -180,11 +181,13 @@ class ServiceTables:
             try:
                 return self._answered(opened, query, _SECONDS)
             except LimitError as error:
-                if error.limit is not Limit.TIME or not self._prepare(opened, [query]):
+                if error.limit is not Limit.TIME:
                     raise
+                is_begun = self._prepare(opened, [query])
                 raise NotReadyError(
-                    "this takes longer than a request waits, and is being answered meanwhile; ask "
-                    "again in some minutes"
+                    "this takes longer than a request waits, and "
+                    + ("is being answered meanwhile" if is_begun else "others come before it")
+                    + "; ask again in some minutes"
                 ) from error
 
     def _answered(self, opened: _Opened, query: AskQuery, seconds: float) -> "AskAnswer":

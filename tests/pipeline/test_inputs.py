@@ -28,6 +28,7 @@ def archives(tmp_path: Path) -> Path:
 
 def test_folders_globs_files_and_lists_name_archives(archives: Path) -> None:
     (archives / "files.txt").write_text("# the second crawl\nb/x.warc.gz\n\nb/z.arc.gz  # ARC\n")
+    (archives / "of-an-editor.txt").write_text("\ufeffb/x.warc.gz\r\nb/z.arc.gz\r\n")
     everything = [
         archives / name for name in ("a/deep/y.WARC", "a/x.warc.gz", "b/x.warc.gz", "b/z.arc.gz")
     ]
@@ -35,7 +36,8 @@ def test_folders_globs_files_and_lists_name_archives(archives: Path) -> None:
     assert find_archives([str(archives / "*" / "*.gz")]) == [
         path for path in everything if path.suffix == ".gz"
     ]
-    assert find_archives([str(archives / "files.txt")]) == everything[2:]
+    for name in ("files.txt", "of-an-editor.txt"):
+        assert find_archives([str(archives / name)]) == everything[2:]
     assert find_archives([str(archives / "a"), str(archives / "a/x.warc.gz")]) == everything[:2], (
         "each once"
     )

@@ -700,6 +700,25 @@ def test_a_question_that_takes_long_is_answered_between_requests(
     assert client.get("/ask/words?by=year").get_json()["total"] > 0
 
 
+def test_a_question_that_waits_for_others_exceeds_no_limit_yet(
+    client: FlaskClient, times: list[str]
+) -> None:
+    """It is answered once these have ended: a 422 would tell clients never to ask again."""
+    del times[2:]
+    tables, may_end = client.application.extensions["arclink"].tables, Event()
+    other = Thread(target=may_end.wait, args=(30,))
+    other.start()
+    tables._preparing[:] = [other]
+    waits = client.get("/ask/words?by=year")
+    may_end.set()
+    assert (waits.status_code, waits.headers["Retry-After"]) == (503, "5")
+    assert "others come before it" in waits.get_json()["detail"]
+    prepared(client)
+    assert "is being answered" in client.get("/ask/words?by=year").get_json()["detail"]
+    prepared(client)
+    assert client.get("/ask/words?by=year").get_json()["total"] > 0
+
+
 @pytest.fixture(name="large")
 def question_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     read = asking._read
