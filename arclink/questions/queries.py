@@ -231,6 +231,9 @@ class AskQuery(DeclaredQuery):
                 "",
                 f"an address: {otherwise['name']} is not about the whole archive",
             )
+        if WORDS.optional(given) and otherwise["name"] != "find":
+            why = "is only for the question find: it would leave out no row of this one"
+            raise ConflictError(WORDS.name, given.text(WORDS), why)
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:
             windows = EVER
