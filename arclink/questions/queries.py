@@ -115,7 +115,7 @@ _NEW = switch(
 )
 WORDS = Parameter(
     "words",
-    "The words that `find` finds; parts of words, too.",
+    "The words that `find` finds; parts of words, too. No other question takes them.",
     TEXT,
     metavar="WORDS",
     otherwise="every page",
