@@ -139,8 +139,8 @@ class AskAnswer:
         total: Number of rows without limit.
         known: What it was read from: without captures, no row does not mean "none".
         captures: Their number in each window of time; empty for all time together.
-        unchanged: Number of pages that were compared at two times and do not differ; None if the
-            question compares no times.
+        compared: Number of pages that could be compared: at two times, or in two periods if there
+            are no rows; None if the question compares no pages.
     """
 
     query: AskQuery
@@ -148,7 +148,14 @@ class AskAnswer:
     total: int
     known: KnownCaptures
     captures: Mapping[str, int]
-    unchanged: int | None = None
+    compared: int | None = None
+
+    @property
+    def unchanged(self) -> int | None:
+        """Number of pages that do not differ at two times; None if these are not compared."""
+        if self.compared is None or not self.query.question.compares:
+            return None
+        return self.compared - self.total
 
     @property
     def bytes(self) -> int:
@@ -180,7 +187,10 @@ class AskAnswer:
             return f"all captures are of {only}, so there is nothing to compare"
         if self.query.question.is_of_links and not self.known.known:
             return "the links of none of these captures are known"
-        if "comparisons" in self.query.question.columns or self.unchanged == 0:  # all are in rows
+        if self.query.question.is_by_calendar and self.compared == 0:
+            before, after = [*self.captures][-2:]
+            return f"no page with known links was captured both in {before} and in {after}"
+        if "comparisons" in self.query.question.columns or self.compared == 0:  # all are in rows
             return "no page has two captures with known links to compare"
         return ""
 
@@ -212,11 +222,12 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
     counts = _captures(database, query, ready, known)
-    unchanged = None
+    compared = None
     if query.question.compares:
         ((compared,),) = database.found(ready(_COMPARED))
-        unchanged = compared - total
-    return AskAnswer(query, _with_extra(table, query), total, known, counts, unchanged)
+    elif not total and query.question.is_by_calendar and query.question.is_of_links:
+        ((compared,),) = database.found(ready("SELECT count(*) FROM pages_twice"))
+    return AskAnswer(query, _with_extra(table, query), total, known, counts, compared)
 
 
 def key_of(query: AskQuery) -> str:
@@ -238,7 +249,7 @@ def answer_as_row(answer: AskAnswer) -> bytes:
     with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
-    facts = astuple(answer.known), answer.captures, answer.unchanged
+    facts = astuple(answer.known), answer.captures, answer.compared
     return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
@@ -250,9 +261,9 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, known, captures, unchanged, table = json.loads(row)
+    _, total, known, captures, compared, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
-    return AskAnswer(query, rows, total, KnownCaptures(*known), captures, unchanged)
+    return AskAnswer(query, rows, total, KnownCaptures(*known), captures, compared)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:

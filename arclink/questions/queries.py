@@ -113,7 +113,7 @@ _NEW = switch(
 )
 WORDS = Parameter(
     "words",
-    "The words that `find` finds; parts of words, too.",
+    "The words that `find` finds; parts of words, too. No other question takes them.",
     TEXT,
     metavar="WORDS",
     otherwise="every page",
@@ -229,6 +229,9 @@ class AskQuery(DeclaredQuery):
                 "",
                 f"an address: {otherwise['name']} is not about the whole archive",
             )
+        if WORDS.optional(given) and otherwise["name"] != "find":
+            why = "is only for the question find: it would leave out no row of this one"
+            raise ConflictError(WORDS.name, given.text(WORDS), why)
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:
             windows = EVER

@@ -92,8 +92,11 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         yield kinds_line(query.kinds)
     shown = answer.table.num_rows
     rows = counted(answer.total, "row") if answer.total else f"Unknown: {why}" if why else "None"
-    if not (answer.total or why) and query.question.is_of_links and not query.kinds.is_all:
-        rows += "; --kinds all counts links of other kinds, too"
+    if not (answer.total or why) and query.question.is_of_links:
+        if query.is_external:
+            rows += "; without --external, links within a site count, too"
+        elif not query.kinds.is_all:
+            rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"

@@ -13,6 +13,7 @@ from arclink.access.declarations import TEXT, Parameter
 from arclink.access.texts import printable
 from arclink.errors import StoreError
 from arclink.federation.requests import Asking
+from arclink.questions.queries import EVERYTHING
 from arclink.service.application import create_app
 from arclink.service.headers import register_headers, robots
 from arclink.service.pages.cards import Search, card_of
@@ -59,7 +60,7 @@ def create_collections(
     @app.get("/")
     def list_collections() -> Response:
         typed = (_TYPED.optional(asked((_TYPED,))) or "").strip()
-        search = Search(typed) if typed else None
+        search = Search(typed) if typed not in ("", EVERYTHING) else None
         return rendered(
             "collections.html",
             archive=chosen,

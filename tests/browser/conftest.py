@@ -51,7 +51,7 @@ def missing(text: str) -> None:
 
 
 def all_of(page: "Page", selector: str) -> "Locator":
-    """Return a locator of the whole page, to count or to list what matches.
+    """Return the elements of the whole page that match, to count or to list.
 
     A click that leads to another page returns when its first bytes are there. What is counted then
     is the part that the browser has read; what waits for an element needs no such care.

@@ -76,7 +76,7 @@ def check(database: RelationsDatabase, asked: Plain) -> int:
     given = [("scope", asked.scope), ("limit", "0"), *(("uri", uri) for uri in asked.uris)]
     given += [(name, value) for name, value in (("level", asked.level), ("by", asked.by)) if value]
     given += [("external", "true")] if asked.external else []
-    given += [("words", asked.words)] if asked.words else []
+    given += [("words", asked.words)] if asked.words and asked.name == "find" else []
     given += [("of", asked.of), ("new", str(asked.new).lower())]
     given += [("from", asked.begin), ("to", asked.end)] if asked.begin else []
     answer = ask(database, AskQuery.from_parameters(given, name=asked.name))

@@ -132,6 +132,16 @@ def test_churn_adds_up_over_pages_and_times() -> None:
         pytest.param("churn", [Page(A, T1, [link(B)])], "no page has two captures", id="churn"),
         pytest.param("changed", [Page(A, T1, [link(B)])], "no page has two captures", id="changed"),
         pytest.param("changed", [Page(A, T1, [link(B)]), Page(A, T2, [link(B)])], "", id="same"),
+        pytest.param(
+            "rising",
+            [Page(A, T1, [link(B)]), Page(C, T5, [])],
+            "no page with known links was captured both in 2010 and in 2011",
+            id="rising",
+        ),
+        pytest.param(
+            "new-words", [Page(A, T1, [link(B)]), Page(C, T5, [])], "no page with known", id="words"
+        ),
+        pytest.param("rising", [Page(A, T1, [link(B)]), Page(A, T5, [])], "", id="fewer"),
         pytest.param("linkers", [Page(A, T1, None)], "the links of these captures", id="not read"),
         pytest.param("linkers", [Page(A, T1, [])], "", id="no links"),
         pytest.param("hosts", [Page(A, T1, None)], "", id="not about links"),

@@ -273,6 +273,12 @@ def test_an_asterisk_is_everything_a_site_or_a_character_of_a_page(graph: LinkGr
     assert 0 == graph.ask("pages", f"{NEWS}*", scope="page").total < graph.ask("pages", NEWS).total
 
 
+def test_words_leave_out_no_row_of_other_questions_without_a_word(graph: LinkGraph) -> None:
+    assert graph.ask("find", words="news").total
+    with pytest.raises(BadParameterError, match="only for the question find"):
+        graph.ask("words", words="news")
+
+
 def test_addresses_of_several_scopes_are_named(graph: LinkGraph) -> None:
     with pytest.raises(BadParameterError) as error:
         graph.ask("pages", ORG, NEWS, SITE)

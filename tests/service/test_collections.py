@@ -273,6 +273,12 @@ def test_a_wrong_search_is_an_error_and_no_empty_answer(client: FlaskClient, que
     assert b"<h1>" in response.data
 
 
+def test_an_asterisk_alone_shows_all_collections(client: FlaskClient) -> None:
+    names = [words(one) for one in page(client, "").css("li h3")]
+    assert names
+    assert [words(one) for one in page(client, "?uri=*").css("li h3")] == names
+
+
 def test_numbers_of_a_search_are_those_of_the_page_that_it_leads_to(client: FlaskClient) -> None:
     pages = [Page(A, T1, [link(B, "x")] * 3 + [link(B, "y")]), Page(A, T2, [link(B, "y")])]
     client = client_of({"olympics": lambda: MemoryStore(pages)})

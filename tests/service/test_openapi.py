@@ -219,6 +219,7 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "scope": lambda query: True,
     # Some questions need an address: which, no schema of one parameter can say.
     "uri": lambda query: isinstance(query.get("uri", []), list),
+    "words": lambda query: True,  # only for the question find
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
     "subset": lambda query: True,

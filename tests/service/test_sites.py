@@ -92,6 +92,14 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
         ] == [*found["rows"][0]]
 
 
+def test_names_in_an_explanation_are_distinct_from_its_words(client: FlaskClient) -> None:
+    (about,) = page(client, "?ask=changed").css("#view h2 + p")
+    assert {"from", "to", "state", "not known before"} <= {
+        words(name) for name in about.css("code")
+    }
+    assert words(about) == QUESTIONS["changed"].about.replace("`", "")
+
+
 def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None:
     shown = glance(client, SITE)
     assert words(shown.css_first("h1")) == "*.a.example"

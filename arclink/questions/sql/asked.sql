@@ -131,9 +131,8 @@ SELECT
 FROM counted_inlinks
 WHERE name_of(target_surt, target_host, target_domain) IS NOT NULL;
 
--- The same links in the last two periods with captures (`is_after`: in the later one). Only pages
--- count that were captured in both, so that a larger crawl is not taken for more links.
-CREATE OR REPLACE TEMP VIEW inlinks_twice AS
+-- The pages that were captured in both of the last two periods with captures.
+CREATE OR REPLACE TEMP VIEW pages_twice AS
 WITH compared AS MATERIALIZED (
     SELECT min(period) AS before, max(period) AS after
     FROM (
@@ -144,16 +143,20 @@ WITH compared AS MATERIALIZED (
         LIMIT 2
     )
     HAVING count(*) = 2
-),
-twice AS MATERIALIZED (
-    SELECT hash(surt) AS surt
-    FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
-    WHERE is_asked_time(timestamp) AND is_known(content, status)
-    GROUP BY surt
-    HAVING count(DISTINCT period_of(timestamp)) = 2
 )
+SELECT hash(surt) AS surt, before, after
+FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
+WHERE is_asked_time(timestamp) AND is_known(content, status)
+GROUP BY surt, before, after
+HAVING count(DISTINCT period_of(timestamp)) = 2;
+
+-- The links in these two periods (`is_after`: in the later one). Only pages count that were captured
+-- in both, so that a larger crawl is not taken for more links.
+CREATE OR REPLACE TEMP VIEW inlinks_twice AS
+WITH twice AS MATERIALIZED (FROM pages_twice)
 SELECT * REPLACE (after AS period), period = after AS is_after
-FROM counted_inlinks SEMI JOIN twice USING (surt) CROSS JOIN compared
+FROM counted_inlinks SEMI JOIN twice USING (surt)
+CROSS JOIN (SELECT DISTINCT before, after FROM twice)
 WHERE period IN (before, after);
 
 -- The captures that link to the part, each at least once: what counts pages and times, but not links,
