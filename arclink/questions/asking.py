@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -94,6 +95,9 @@ _SAMPLE = 10_000
 
 _BYTES_OF_ANSWER, _BYTES_OF_COUNT = 8_000, 200
 """Bytes of memory that an answer without rows takes, and a day with its captures, about."""
+
+_MOST_COUNTED = 1_000_000
+"""Links to a part are counted up to this number, before they are read (``links_of_part``)."""
 
 _WHOLE: Mapping[str, object] = {
     "slice_first": "",
@@ -294,6 +298,11 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
             database.finish(statement)
         database.set(_WHOLE)
 
+    reads_links = query.question.basis is Basis.ARCHIVE or query.question.groups is not None
+    if is_one and reads_links and query.scope is not QuestionScope.ARCHIVE:
+        database.set({"links_of_part": _MOST_COUNTED})
+        (links,) = database.answer(ready("SELECT count(*) FROM to_part")).column(0).to_pylist()
+        database.set({"links_of_part": links if links < _MOST_COUNTED else None})
     return ready
 
 
@@ -408,8 +417,14 @@ def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any,
                 group = found
                 if place < limit:
                     wanted.append(number)
-            keep(batch.take(arrow.array(wanted, arrow.int64())))
+            keep(batch.take(_integers(wanted)))
         return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
+
+
+def _integers(numbers: Sequence[int]) -> Any:
+    """Return numbers as an Arrow array. `arrow.array` would import pandas: 0.5 CPU s or more."""
+    buffer = arrow.py_buffer(array("q", numbers))
+    return arrow.Array.from_buffers(arrow.int64(), len(numbers), [None, buffer])
 
 
 def _with_extra(table: Any, query: AskQuery) -> Any:
@@ -490,6 +505,7 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         **_WHOLE,
         "words": query.words.split(),
         "number_of_parts": len(parts),
+        "links_of_part": None,
         "is_new": query.is_new,
         "is_from": query.span.first != ALL_TIME.first,
         "since": query.span.first,

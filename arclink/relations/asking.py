@@ -17,6 +17,7 @@ FOLDER = "arclink.relations.questions"
 """Where the texts of relations and analyses are."""
 
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_COMMENT = re.compile(r"--[^\n]*")
 _CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
 
 
@@ -63,8 +64,8 @@ def prepared(
         _NEEDED[text] = _needed(statements_of(database, text))
     *steps, query = _NEEDED[text]
     for statement in steps:
-        if _CREATES.match(statement):
-            database.run(statement)
+        if created := _CREATES.match(statement):
+            database.define(created[1], statement)
         else:
             (run or database.finish)(statement)
     return query
@@ -80,7 +81,9 @@ def _needed(statements: Sequence[str]) -> Sequence[str]:
     needed = [query]
     for step in reversed(steps):
         created = _CREATES.match(step)
-        is_used = created and any(re.search(rf"\b{created[1]}\b", one) for one in needed)
+        is_used = created and any(
+            re.search(rf"\b{created[1]}\b", _COMMENT.sub("", one)) for one in needed
+        )
         if is_used or not created:
             needed.insert(0, step)
     return needed

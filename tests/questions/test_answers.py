@@ -155,6 +155,15 @@ def test_links_that_are_read_in_slices_give_the_same_answer(
     assert sum(inserts) > len(inserts) / 2
 
 
+@pytest.mark.parametrize("name", [name for name in QUESTIONS if makes_sense(name, "domain")])
+def test_links_that_are_too_many_to_be_counted_first_give_the_same_answer(
+    database: RelationsDatabase, archive: Archive, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.questions.asking._MOST_COUNTED", 2)
+    with database.apart() as other:
+        assert sum(check(other, asked) for asked in all_of(archive, name, "domain")[::7])
+
+
 @pytest.mark.parametrize("scope", ["archive", "domain"])
 def test_the_survival_of_links_that_pages_added(
     database: RelationsDatabase, archive: Archive, scope: str

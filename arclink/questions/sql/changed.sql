@@ -45,7 +45,7 @@ link AS (
         count(*) FILTER (NOT is_there) AS removed
     FROM (
         SELECT number, surt, bool_or(is_last) AS is_there, bool_or(NOT is_last) AS was_there
-        FROM side JOIN wanted_by_page USING (content)
+        FROM side JOIN wanted_of_part USING (content)
         WHERE first IS NOT NULL AND is_to_outside(
             target_surt, host, domain, target_host, target_domain, part_first, part_last
         )

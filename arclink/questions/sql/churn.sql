@@ -33,7 +33,7 @@ counted AS (
             SELECT *, unnest(before) AS content, 1 AS bit FROM change
             UNION ALL
             SELECT *, unnest(contents), 2 FROM change
-        ) JOIN wanted_by_page USING (content)
+        ) JOIN wanted_of_part USING (content)
         WHERE name IS NOT NULL AND is_to_outside(
             target_surt, from_host, from_domain, target_host, target_domain, part_first, part_last
         )

@@ -30,7 +30,7 @@ life AS (  -- of a link of a page, from the first to the last capture with it
     SELECT
         page_place, name_of(target_surt, target_host, target_domain) AS name,
         min(first) AS first, max(last) AS last
-    FROM (SELECT *, unnest(contents) AS content FROM run) JOIN wanted_by_page USING (content)
+    FROM (SELECT *, unnest(contents) AS content FROM run) JOIN wanted_of_part USING (content)
     WHERE name IS NOT NULL AND is_to_outside(
         target_surt, host, domain, target_host, target_domain, part_first, part_last
     )
