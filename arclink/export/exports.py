@@ -82,7 +82,7 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
             files = [one for one in (files[0], *sorted(files[0].rglob("*"))) if one.is_file()]
         elif query.form.is_graph:
             with picture_of(store, query, files[0].parent, where) as picture:
-                _write_graph(store, query, picture, files, tally)
+                _write_graph(store, query, picture, files, tally, where)
         else:
             _write_table(store, query, files[0], tally, where)
             if not tally.rows:
@@ -120,7 +120,12 @@ def picture_of(
 
 
 def _write_graph(
-    store: Scans, query: ExportQuery, picture: Picture, files: list[Path], tally: ExportTally
+    store: Scans,
+    query: ExportQuery,
+    picture: Picture,
+    files: list[Path],
+    tally: ExportTally,
+    where: str,
 ) -> None:
     if not len(picture.graph.links):
         _check_captures(store, query)
@@ -130,7 +135,7 @@ def _write_graph(
     description = describe(query, picture)
     if query.form is ExportFormat.GEXF:
         _check_size(query, picture)
-        spells = spells_of(store, query, picture) if query.is_dynamic else None
+        spells = spells_of(store, query, picture, files[0], where) if query.is_dynamic else None
         _write(files[0], write_gexf(picture, description, spells))
     elif query.form is ExportFormat.GRAPHML:
         _write(files[0], write_graphml(picture, description))

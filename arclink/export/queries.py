@@ -21,16 +21,8 @@ from arclink.access.declarations import (
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import ANY_PAGE, ConflictError, LinkQuery
-from arclink.access.texts import printable_uri
 from arclink.access.times import AT, TIMES
 from arclink.analysis.slices import Level
-from arclink.model import UriR
-from arclink.uris.surts import surt_of
-
-
-def node_of(level: Level, uri: UriR) -> str:
-    """Return the name of a URI's node, cleaned for writing; empty without a node."""
-    return printable_uri(level.name_of(surt_of(uri)))
 
 
 class Spells(Enum):

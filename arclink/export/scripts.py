@@ -16,20 +16,24 @@ tables and fills them. For a database file, its statements run as written. For a
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import pyarrow as arrow
 
 from arclink.analysis.slice_builder import name_of
 from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
-from arclink.export.queries import ExportFormat, ExportQuery
+from arclink.export.queries import ExportFormat, ExportQuery, Spells
 from arclink.files.atomic import is_utf8
 from arclink.model import ALL_TIME
-from arclink.relations.asking import statements_of
+from arclink.relations.asking import FOLDER, prepared, statements_of, text_of
 from arclink.relations.database import ShownRelations, SqlLimits
 from arclink.relations.writing import quoted
 from arclink.store.protocols import Scans
@@ -62,6 +66,9 @@ _LOAD = {
 }
 
 _CSV = r"FORMAT csv, HEADER, NEW_LINE '\r\n', USE_TMP_FILE false"
+
+_NODES = arrow.schema([("place", arrow.int64()), ("name", arrow.string())])
+_LINKS = arrow.schema([("source", arrow.int64()), ("target", arrow.int64())])
 
 _POSTGRESQL = r"""\set ON_ERROR_STOP on
 \encoding UTF8
@@ -157,6 +164,42 @@ def count_links(
         yield relations
 
 
+@contextmanager
+def spell_rows(
+    query: ExportQuery,
+    where: str,
+    store: Scans,
+    path: Path,
+    nodes: Iterable[tuple[int, str]],
+    links: Iterable[tuple[int, int]],
+) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """Yield source, target, first and last day of the spells of each link of a picture.
+
+    Args:
+        query: The query of the picture.
+        where: As in `write_script`.
+        store: As in `write_script`.
+        path: A file next to which temporary files may be.
+        nodes: Place and name of each node.
+        links: The places of both ends of each link.
+    """
+    levels = {"source": name_of(query.level), "target": name_of(query.level, "target_")}
+    with _relations(where, store, path) as relations:
+        _set_query(relations, query)
+        relations.add_table("picture_nodes", _NODES, nodes)
+        relations.add_table("picture_links", _LINKS, links)
+        for statement in _statements(relations, "links"):
+            relations.run(statement)
+        text = f"{text_of(FOLDER, 'common')}\n{_text('spells', levels)}"
+        until_next = query.spells is Spells.IN_FORCE
+        rows = prepared(relations, text, {"until_next": until_next}, relations.run)
+        with relations.reading(rows, _AT_ONCE) as batches:
+            yield chain.from_iterable(
+                zip(*(column.to_pylist() for column in batch.columns), strict=True)
+                for batch in batches
+            )
+
+
 def _add_left_out(relations: ShownRelations, query: ExportQuery, tally: ExportTally) -> None:
     """Count the links without a node at one end, and those in rows with a low count."""
     has_nodes = "source IS NOT NULL AND target IS NOT NULL"
@@ -197,17 +240,21 @@ def _set_query(relations: ShownRelations, query: ExportQuery) -> None:
 def _statements(
     relations: ShownRelations, name: str, values: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return the statements of a script.
+    """Return the statements of a script; see `_text`."""
+    return statements_of(relations, _text(name, values or {}))
+
+
+def _text(name: str, values: Mapping[str, str]) -> str:
+    """Return a script.
 
     Args:
-        relations: The database.
         name: Of the script.
         values: SQL for its words in braces, such as names of columns.
     """
     text = (files("arclink.export") / "formats" / f"{name}.sql").read_text("utf-8")
-    for word, value in (values or {}).items():
+    for word, value in values.items():
         text = text.replace(f"{{{word}}}", value)
-    return statements_of(relations, text)
+    return text
 
 
 def _write_database(

@@ -79,7 +79,7 @@ def test_networkx_reads_gexf_with_its_spells(
     assert weights(graph) == expected(store, level=level)
     query = ExportQuery.from_parameters([("format", "gexf"), ("level", level), ("spells", spells)])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
-        told_spells = spells_of(opened, query, picture)
+        told_spells = spells_of(opened, query, picture, path)
     read = {
         (int(source), int(target)): of_link
         for source, target, of_link in graph.edges(data="spells")

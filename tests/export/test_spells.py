@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.export.exports import picture_of
 from arclink.export.link_scan import links_shown
 from arclink.export.markup import nodes_of
-from arclink.export.queries import ExportQuery, node_of
+from arclink.export.queries import ExportQuery
 from arclink.export.spells import Spell, joined, spells_of
-from arclink.model import Timestamp
+from arclink.model import Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
 
 HERE, THERE = "http://a.example/", "http://b.example/"
@@ -27,14 +29,18 @@ def page(day: str, *, has: bool = True, status: str = "200", is_read: bool = Tru
     return Page(HERE, f"{day}120000", links, status=status)
 
 
+def node_of(level: Level, uri: UriR) -> str:
+    return printable_uri(level.name_of(surt_of(uri)))
+
+
 def spells_at_uris(
-    store: GraphStore, **parameters: str
+    store: GraphStore, folder: Path, **parameters: str
 ) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     """Return the spells by the labels of both ends, as days; an end that is open is empty."""
     query = ExportQuery.from_parameters([("format", "gexf"), ("level", "uri"), *parameters.items()])
     with picture_of(store, query) as picture:
         labels = [label for _, _, label in nodes_of(picture)]
-        found = spells_of(store, query, picture)
+        found = spells_of(store, query, picture, folder / "spells")
     return {
         (labels[source], labels[target]): [tuple(map(shown, spell)) for spell in spells]
         for (source, target), spells in found.items()
@@ -81,29 +87,32 @@ def shown(day: int | None) -> str:
     ],
 )
 def test_spells_of_links_follow_the_captures_of_a_page(
-    pages: Sequence[Page], observed: list[tuple[str, str]], in_force: list[tuple[str, str]]
+    pages: Sequence[Page],
+    observed: list[tuple[str, str]],
+    in_force: list[tuple[str, str]],
+    tmp_path: Path,
 ) -> None:
     store = MemoryStore(pages)
-    assert spells_at_uris(store)[HERE, THERE] == observed
-    assert spells_at_uris(store, spells="in-force")[HERE, THERE] == in_force
+    assert spells_at_uris(store, tmp_path)[HERE, THERE] == observed
+    assert spells_at_uris(store, tmp_path, spells="in-force")[HERE, THERE] == in_force
 
 
-def test_spells_of_a_window_use_only_its_captures() -> None:
+def test_spells_of_a_window_use_only_its_captures(tmp_path: Path) -> None:
     store = MemoryStore(
         [page("20100101"), page("20100201"), page("20100301"), page("20100401", has=False)]
     )
-    found = spells_at_uris(store, **{"from": "201002", "to": "201003"})
+    found = spells_at_uris(store, tmp_path, **{"from": "201002", "to": "201003"})
     assert found == {(HERE, THERE): [("2010-02-01", "2010-03-01")]}
 
 
-def test_spells_in_force_agree_with_queries_at_each_day(store: Path) -> None:
+def test_spells_in_force_agree_with_queries_at_each_day(store: Path, tmp_path: Path) -> None:
     with open_store(str(store)) as opened:
         query = ExportQuery.from_parameters(
             [("format", "gexf"), ("level", "uri"), ("spells", "in-force")]
         )
         with picture_of(opened, query) as picture:
             names = [name for _, name, _ in nodes_of(picture)]
-            spells = spells_of(opened, query, picture)
+            spells = spells_of(opened, query, picture, tmp_path / "spells")
         for day in (
             date(2009, 10, 31),
             *(date(2009, 11, 1) + timedelta(days=days) for days in range(0, 160, 9)),
@@ -125,12 +134,14 @@ def test_spells_in_force_agree_with_queries_at_each_day(store: Path) -> None:
             } == expected
 
 
-def test_observed_spells_hold_the_day_of_every_memento_that_shows_the_link(store: Path) -> None:
+def test_observed_spells_hold_the_day_of_every_memento_that_shows_the_link(
+    store: Path, tmp_path: Path
+) -> None:
     with open_store(str(store)) as opened:
         query = ExportQuery.from_parameters([("format", "gexf"), ("level", "domain")])
         with picture_of(opened, query) as picture:
             index_of = {name: index for index, name, _ in nodes_of(picture)}
-            spells = spells_of(opened, query, picture)
+            spells = spells_of(opened, query, picture, tmp_path / "spells")
         days: dict[tuple[int, int], set[int]] = {}
         for one in links_shown(opened, query.links):
             source = node_of(query.level, one.page)
