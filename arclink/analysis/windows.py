@@ -103,7 +103,7 @@ class Windows:
             ],
         }
 
-    def refuse_outside(self, first: Timestamp, last: Timestamp) -> None:
+    def _refuse_outside(self, first: Timestamp, last: Timestamp) -> None:
         """Check that at least one window meets the time range of a graph.
 
         ``first`` and ``last`` are the times of its first and its last memento.
@@ -129,7 +129,7 @@ class Windows:
             UsageError: There are more than `_MOST_WINDOWS`, or no listed window meets that range.
         """
         if self.period is None:
-            self.refuse_outside(first, last)
+            self._refuse_outside(first, last)
             return list(self.listed)
         digits = list(_periods(self.period, first, last))
         if len(digits) > _MOST_WINDOWS:

@@ -165,9 +165,9 @@ def directory_relative(rest: str, climbs: int = 0, fragment: str = "") -> Refere
     return Reference((written or "./") + fragment, Scope.DIRECTORY, rest, climbs)
 
 
-def path_relative(query: str, fragment: str = "") -> Reference:
+def path_relative(query: str) -> Reference:
     """Return ``?q``."""
-    return Reference(query + fragment, Scope.PATH, query)
+    return Reference(query, Scope.PATH, query)
 
 
 def same_document(fragment: str = "") -> Reference:

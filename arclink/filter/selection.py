@@ -50,7 +50,6 @@ from arclink.rows.cdx import (
     REVISIT,
     UNTYPED,
     Details,
-    Layout,
     Repeated,
     Row,
     What,
@@ -103,7 +102,6 @@ def map_captures(
     rules: Rules,
     counts: Counter[Reason],
     block: int = BLOCK,
-    layout: Layout | None = None,
     forgotten: Sequence[Forgotten] = (),
     unwrapper: Unwrapper | None = None,
 ) -> Iterator[Pair]:
@@ -120,13 +118,11 @@ def map_captures(
         counts: Every line ends in one reason of ``rows``. Mementos that the reducer does not count
             end in one reason of ``mementos`` here.
         block: Rows per memento block.
-        layout: Column order of the lines (`arclink.rows.cdx.parse_header`) if their header may be
-            elsewhere.
         forgotten: Captures that the graph must not have, independent of the rules.
         unwrapper: Turns captures of a Wayback Machine into captures of the original pages; by
             default they are only counted.
     """
-    row_lists = read_row_lists(lines, counts, layout)
+    row_lists = read_row_lists(lines, counts)
     unwrapped = (
         _noticed(row_lists, counts)
         if unwrapper is None

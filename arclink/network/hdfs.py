@@ -548,14 +548,9 @@ def _read(response: "Response") -> _Reply:
     return _Reply(response.status, response.phrase, response.headers, body)
 
 
-def _reply(
-    method: str,
-    url: str,
-    headers: Mapping[str, str] | None = None,
-    source: BinaryIO | None = None,
-) -> _Reply:
+def _reply(method: str, url: str, headers: Mapping[str, str] | None = None) -> _Reply:
     """Return the response of a server of HDFS."""
-    with _exchange(method, url, headers, source) as response:
+    with _exchange(method, url, headers) as response:
         return _read(response)
 
 

@@ -152,7 +152,6 @@ def restore_batches(
     backup: Path,
     store: GraphStore,
     lists: Sequence[Path] = (),
-    cores: int | None = None,
     loaded: Callable[[str], object] = lambda name: None,
 ) -> RestoredBatches:
     """Load the batches of a backup that a store lacks, without the captures that were forgotten.
@@ -163,7 +162,6 @@ def restore_batches(
         backup: Folder of the backup.
         store: Opened for loading; may be empty.
         lists: Lists of takedowns that are newer than the backup.
-        cores: Number of processes that load; one per processor if not given.
         loaded: Called with the name of each batch that was loaded.
 
     Raises:
@@ -181,12 +179,12 @@ def restore_batches(
     stored = {name_of(batch) for batch in store.batches()}
     wanted = [name for name in names if name not in stored]
     for name in wanted:
-        _load_batch(backup / name, store, cores)
+        _load_batch(backup / name, store)
         loaded(name)
     return RestoredBatches(len(names), len(wanted), missing)
 
 
-def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
+def _load_batch(folder: Path, store: Builds) -> None:
     try:
         check_folder(folder)
     except SealError as error:
@@ -198,7 +196,7 @@ def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
         settings = {name: str(value) for name, value in manifest["settings"].items()}  # type: ignore[attr-defined]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
-    store.load(folder, files, settings, text, cores)
+    store.load(folder, files, settings, text)
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:

@@ -219,7 +219,7 @@ _NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
 _FIELD_NAMES = ", ".join(FIELDS)
 _CONDITION = "a condition such as host:example.org, not, or ("
 _NEVER_CAPTURED = (
-    "a condition on captures: never-captured URIs have none, and `arclink gaps` lists them"
+    "a condition on captures: never-captured URIs have none, and `arclink ask gaps` lists them"
 )
 
 
