@@ -89,7 +89,7 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
 
 
 def test_names_in_an_explanation_are_distinct_from_its_words(client: FlaskClient) -> None:
-    (about,) = page(client, "?ask=changed").css("#view h2 + p")
+    about = page(client, "?ask=changed").css("#view h2 + p")[0]
     assert {"from", "to", "state", "not known before"} <= {
         words(name) for name in about.css("code")
     }
@@ -417,7 +417,7 @@ def test_a_front_page_whose_answers_are_all_being_made_says_so_once(
     monkeypatch.setattr(ServiceTables, "answers", not_made)
     shown = page(client, "")
     assert not shown.css(".panel")
-    assert words(shown).count("The answers are being made") == 1
+    assert words(shown).count("This takes longer than a page waits") == 1
 
 
 def test_rows_with_one_number_are_drawn_in_the_order_of_the_answer() -> None:
