@@ -93,7 +93,7 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
 
 
 def test_names_in_an_explanation_are_distinct_from_its_words(client: FlaskClient) -> None:
-    (about,) = page(client, "?ask=changed").css("#view h2 + p")
+    about = page(client, "?ask=changed").css("#view h2 + p")[0]
     assert {"from", "to", "state", "not known before"} <= {
         words(name) for name in about.css("code")
     }

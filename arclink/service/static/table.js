@@ -1,5 +1,6 @@
 // Sorting and filtering of the rows that a table shows. Without a script, rows come in the order of the answer.
-const text = (row, column) => row.cells[column].querySelector("bdi, time")?.textContent ?? row.cells[column].textContent;
+// A cell may also have the name of its column, which only cards show.
+const text = (row, column) => row.cells[column].querySelector("bdi, time, .wordless")?.textContent ?? row.cells[column].textContent;
 const number = (row, column) => {
   const found = Number.parseFloat(row.cells[column].textContent.replaceAll(",", ""));
   return Number.isNaN(found) ? -Infinity : found; // not known
@@ -22,11 +23,13 @@ function filter(table, words, status) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   for (const row of table.tBodies[0].rows) {
-    const has = row.textContent.toLowerCase();
+    const has = [...row.cells].map((_, column) => text(row, column)).join(" ").toLowerCase();
     row.hidden = !wanted.every((word) => has.includes(word));
     if (!row.hidden) shown += 1;
   }
-  status.textContent = wanted.length ? `${shown.toLocaleString("en")} of ${table.tBodies[0].rows.length.toLocaleString("en")} rows` : "";
+  const [rows, total] = [table.tBodies[0].rows.length, Number(table.dataset.total)].map((count) => count.toLocaleString("en"));
+  const where = rows === total ? `${rows} rows` : `the ${rows} rows on this page; there are ${total}`;
+  status.textContent = wanted.length ? `${shown.toLocaleString("en")} of ${where}` : "";
 }
 
 for (const table of document.querySelectorAll("table[data-sortable]")) {
