@@ -22,12 +22,10 @@ import pyarrow as arrow
 from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
-from arclink.access.texts import printable
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
-from arclink.portions import portions
 from arclink.relations.errors import SqlError, translated
 from arclink.relations.kept import Relations, held_relations
 from arclink.relations.rows import batches_of
@@ -51,9 +49,6 @@ _TEMPORARY = 10
 
 _BATCHES_AHEAD = 4
 """Number of record batches that are made before they are read."""
-
-_CAPTURES_AT_ONCE = 1_000
-"""Number of captures of a view that are looked up together."""
 
 _NO_COLUMNS = arrow.schema([])
 
@@ -314,19 +309,22 @@ class ShownRelations(RelationsDatabase):
         A view may show a capture, but not what it shows: a revisit of a payload that only a hidden
         capture holds.
         """
-        texts = (*(f"shown_{name}" for name in _KEY), "shown_content", "shown_title")
-        found = arrow.schema([(name, arrow.string()) for name in texts])
-        self.add_table("shown", found, _rows_of(store))
+        keys = [(f"shown_{name}", arrow.string()) for name in _KEY]
+        values = [RELATION.getters[name] for name in _KEY]
+        found = (
+            (*(value(one) for value in values), store.shows_payload(one))
+            for one in store.scan_mementos()
+        )
+        self.add_table("shown", arrow.schema([*keys, ("is_shown", arrow.bool_())]), found)
         # IS NOT DISTINCT FROM: a checksum may be null.
         same = " AND ".join(
             f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
         )
+        part = f"FROM {reading(files.captures)} AS c SEMI JOIN"
         self.run(
-            "CREATE TABLE captures AS "
-            "SELECT c.* REPLACE (shown_content AS content, shown_title AS title) "
-            f"FROM {reading(files.captures)} AS c JOIN ("
-            f"SELECT DISTINCT ON ({', '.join(f'shown_{name}' for name in _KEY)}) * FROM shown"
-            f") ON {same}"
+            f"CREATE TABLE captures AS SELECT c.* {part} shown ON {same} AND is_shown UNION ALL "
+            f"SELECT c.* REPLACE (NULL AS content, NULL AS title) {part} shown ON {same} "
+            "AND NOT is_shown"
         )
         self.run("DROP TABLE shown")
         for name, paths in (("links", files.links), ("links_by_page", files.links_by_page)):
@@ -337,14 +335,6 @@ class ShownRelations(RelationsDatabase):
 
     def close(self) -> None:
         self._opened.close()
-
-
-def _rows_of(store: Scans) -> Iterator[tuple[str | None, ...]]:
-    """Yield the key of each capture of a view, and the content and the title that it shows."""
-    key = [RELATION.getters[name] for name in _KEY]
-    for some in portions(store.scan_mementos(), _CAPTURES_AT_ONCE):
-        for memento, (content, title) in zip(some, store.shown(some), strict=True):
-            yield *(value(memento) for value in key), content, title and printable(title)
 
 
 class SqlDatabase(ShownRelations):

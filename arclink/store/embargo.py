@@ -30,16 +30,12 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.store.blocks.references import checksum_shown
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
-
-_AT_ONCE = 1_000
-"""Number of mementos that are looked up together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +158,7 @@ class EmbargoedStore(FilteredStore):
         content = self.base.content_of(memento)
         return content if content is not None and self._is_readable(checksum_of(content)) else None
 
-    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
-        for some in portions(mementos, _AT_ONCE):
-            for memento, shown in zip(some, self.base.shown(some), strict=True):
-                yield shown if self._shows_payload(memento) else (None, None)
-
-    def _shows_payload(self, memento: Memento) -> bool:
-        """Return whether a visible memento shows its payload, if the store has it."""
+    def shows_payload(self, memento: Memento) -> bool:
         if memento.record_type != "revisit":
             return True
         checksum = checksum_shown(self.base, memento)

@@ -129,8 +129,8 @@ class FilteredStore(Closing):
         shown = {memento.key for memento in self.mementos(surt)}
         return (copy for copy in self.base.copies(surt) if copy.key in shown)
 
-    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
-        return self.base.shown(mementos)
+    def shows_payload(self, memento: Memento) -> bool:
+        return self.base.shows_payload(memento)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return self.base.outlinks(content) if self._is_shown(content) else iter(())

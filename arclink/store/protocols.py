@@ -336,11 +336,8 @@ class Answers(OpenStore, Captures, Protocol):
     def content_of(self, memento: Memento) -> ContentId | None:
         """Return the vertex with the outlinks of ``memento``; None if its payload was not read."""
 
-    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
-        """Yield the `content_of` each memento, and the title of its payload (`Payload.title`).
-
-        This is cheaper than one call each.
-        """
+    def shows_payload(self, memento: Memento) -> bool:
+        """Return whether ``memento``, which the store shows, shows its payload, if it was read."""
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         """Yield the links of one content, in page order."""
@@ -594,6 +591,12 @@ class Additions(Scans, Protocol):
     def share_of_contents(self, share: Share) -> Iterator[ContentBlock]:
         """Yield the contents of a share, as `scan_contents`."""
 
+    def shown(self, mementos: Iterable[Memento]) -> Iterator[tuple[ContentId | None, str | None]]:
+        """Yield the `content_of` each memento, and the title of its payload (`Payload.title`).
+
+        This is cheaper than one call each.
+        """
+
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):
     """A temporal link graph that can be built, read and corrected."""
@@ -609,3 +612,6 @@ class WholeStore(Closing):
         return self
 
     unselected = whole
+
+    def shows_payload(self, memento: Memento) -> bool:
+        return True

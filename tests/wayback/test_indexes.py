@@ -124,6 +124,9 @@ def test_the_number_of_pages_is_read(body: bytes, pages: int) -> None:
         ),
         pytest.param("*.h.example", Entry("h.example", MatchType.DOMAIN), id="domain"),
         pytest.param("*.h.example/*", Entry("h.example", MatchType.DOMAIN), id="domain with path"),
+        pytest.param(
+            "http://*.h.example/*", Entry("h.example", MatchType.DOMAIN), id="domain with scheme"
+        ),
         pytest.param("*.museum", Entry("museum", MatchType.DOMAIN), id="top level"),
     ],
 )
@@ -133,7 +136,7 @@ def test_an_entry_is_what_cdx_servers_take(text: str, entry: Entry) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "*", "word", "http://", "http://h.example/a b", "http://*.h.example/*", "/path/x.html"],
+    ["", "*", "word", "http://", "http://h.example/a b", "http://a.*.example/*", "/path/x.html"],
 )
 def test_an_invalid_entry_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a URI"):
