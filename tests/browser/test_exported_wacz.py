@@ -29,6 +29,18 @@ EMBEDDED = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Repla
 <replay-web-page source="/part.wacz" url="{URI}" ts="{TIME}" embed="replayonly"
  replayBase="/replay/" style="display: block; height: 700px"></replay-web-page>"""
 
+ACTIVATE = """async () => {
+  const scope = {scope: "replay/"}, workers = navigator.serviceWorker;
+  const {installing} = await workers.register("replay/sw.js?serveIndex=1", scope);
+  while (installing.state !== "activated") await new Promise(next => setTimeout(next, 50));
+}"""
+"""Makes the service worker that ReplayWeb.page registers, and waits until it answers.
+
+ReplayWeb.page opens its frame as soon as the worker is registered, and tries again three times in
+half a second. If the worker is not active by then, as on a busy machine, the error of the server
+stays.
+"""
+
 
 @pytest.fixture(scope="module")
 def wacz(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -65,6 +77,7 @@ def test_replayweb_page_shows_a_page_of_a_wacz(
     shutil.copy(REPLAY / "ui.js", tmp_path / "ui.js")
     shutil.copy(wacz, tmp_path / "part.wacz")
     (tmp_path / "index.html").write_text(EMBEDDED, "utf-8")
+    (tmp_path / "begin.html").write_text("<!doctype html><title>Begin</title>", "utf-8")
     hosts: set[str] = set()
     with serve(tmp_path) as site:
         # Its texts need a language tag of BCP 47, which a headless browser may not have.
@@ -72,6 +85,8 @@ def test_replayweb_page_shows_a_page_of_a_wacz(
         page = context.new_page()
         page.set_default_timeout(60_000)
         context.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+        page.goto(f"{site.url}begin.html")
+        page.evaluate(ACTIVATE)
         page.goto(f"{site.url}index.html")
         assert _heading(page) == HEADING
         page.reload()
