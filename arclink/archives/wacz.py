@@ -178,7 +178,7 @@ def described(wacz: str) -> tuple[str, str]:
 def described_together(locations: Iterable[str]) -> tuple[str, str]:
     """Return the title and description of the local WACZ that all files are in, or are.
 
-    An empty text stands for each that is missing, and for both if there are other files, too.
+    What is missing is an empty text. Both are empty if there are other files, too.
     """
     found: set[str] = set()
     for location in locations:

@@ -282,6 +282,7 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
     )
     database.set(_values(database, query))
     slices: list[Mapping[str, object]] = []
+    links_of_part: int | None = None
 
     def ready(text: str) -> str:
         return prepared(database, "\n".join((*views, text)), _WHOLE, run)
@@ -292,7 +293,7 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
             database.finish(statement)
             return
         if not slices:
-            slices.extend(_slices(database, query))
+            slices.extend(_slices(database, query, links_of_part))
         for one in slices:
             database.set(one)
             database.finish(statement)
@@ -302,21 +303,31 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
     if is_one and reads_links and query.scope is not QuestionScope.ARCHIVE:
         database.set({"links_of_part": _MOST_COUNTED})
         (links,) = database.answer(ready("SELECT count(*) FROM to_part")).column(0).to_pylist()
-        database.set({"links_of_part": links if links < _MOST_COUNTED else None})
+        links_of_part = links if links < _MOST_COUNTED else None
+        database.set({"links_of_part": links_of_part})
     return ready
 
 
-def _slices(database: RelationsDatabase, query: AskQuery) -> Sequence[Mapping[str, object]]:
+def _slices(
+    database: RelationsDatabase, query: AskQuery, links_of_part: int | None
+) -> Sequence[Mapping[str, object]]:
     """Return the slices of links that are read one after the other, so that each fits into memory.
 
     Each has all links of its groups. What is linked is a range of the links, which are sorted by
     it; other groups are those whose hashes have one remainder.
+
+    Args:
+        database: The relations, with the views and values of the query.
+        query: The question.
+        links_of_part: Number of links to the part; None if they were not counted to the end.
     """
     most = database.memory * _LINKS_OF_MEGABYTE
     if query.question.groups is None or len(query.asked) > 1:
         return [_WHOLE]
     (links,) = database.once("SELECT count(*) FROM links")[0]
-    if links > most and query.scope is not QuestionScope.ARCHIVE:
+    if links > most and links_of_part is not None:
+        links = links_of_part
+    elif links > most and query.scope is not QuestionScope.ARCHIVE:
         (links,) = database.answer("SELECT count(*) FROM to_part").column(0).to_pylist()
     number = -(-links // most)
     if number <= 1:
