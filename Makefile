@@ -215,7 +215,7 @@ SOAK ?= 3600
 test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together, 400 kills of streams
 	$(SECTION) 'pytest: what takes long'
 	ARCLINK_EXAMPLES=200 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/store/test_contract.py tests/subsets/test_view.py
-	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability tests/captures tests/subsets
+	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability tests/captures tests/subsets tests/test_deployments.py
 
 # The interpreters that a release has wheels for.
 PYTHONS ?= python3.11 python3.12 python3.13

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
+from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
-from arclink.access.formats.statements import Profile
 from arclink.access.groups import UNLIMITED
 from arclink.access.members import Member
 from arclink.access.queries import (

@@ -81,6 +81,14 @@ def test_a_question_imports_no_pandas(store: Path, tmp_path: Path) -> None:
     assert {"pandas", "pyarrow"} & _imported(arguments, tmp_path) == {"pyarrow"}
 
 
+def test_a_query_for_links_imports_no_numpy_and_few_modules(store: Path, tmp_path: Path) -> None:
+    """Imports are most of the time of a command that is called by hand."""
+    imported = _imported(["arclink", "links", PAGE, "--store", str(store)], tmp_path)
+    assert not {"numpy", "simhash", "sqlite3", "multiprocessing"} & imported
+    ours = {name for name in imported if name.partition(".")[0] == "arclink"}
+    assert len(ours) <= 88, sorted(ours)
+
+
 def _imported(arguments: list[str], folder: Path) -> set[str]:
     """Return the names of the modules that a command imports."""
     code = (

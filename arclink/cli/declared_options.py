@@ -27,6 +27,17 @@ class _LinesType(click.types.StringParamType):
     envvar_list_splitter = "\n"
 
 
+class _NameType(click.types.StringParamType):
+    """An argument that is one of some names; a call without it lists them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return the names, for the error."""
+        return f"It is one of these; --help explains them: {', '.join(self._names)}"
+
+
 class DeclaredOption(click.Option):
     """An option made from a parameter.
 
@@ -158,6 +169,8 @@ def _type_of(parameter: AnyParameter) -> click.ParamType[object]:
             return click.FloatRange(least, most, min_open=is_open)
         case {"enum": list(names)} if not parameter.metavar:
             return click.Choice(names)
+        case {"enum": list(names)} if parameter.is_positional:
+            return _NameType(names)
         case {"format": "path"}:
             return click.Path()
         case {"format": "file"}:

@@ -13,8 +13,7 @@ from typing import Final
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
-from arclink.access.formats import FORMATS
-from arclink.access.formats.parquet import PARQUET
+from arclink.access.formats import FORMATS, PARQUET
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI

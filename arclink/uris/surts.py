@@ -26,7 +26,6 @@ first three are also in `cdx_key`, the last three are not:
 """
 
 import re
-import socket
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -439,6 +438,8 @@ def _numeric_name(host: bytes | None) -> bytes | None:
         GoogleURLCanonicalizer.DECIMAL_IP.match(name) or GoogleURLCanonicalizer.OCTAL_IP.match(name)
     ):
         return None
+    import socket
+
     try:
         socket.inet_aton(name.decode("ascii"))
     except OSError:

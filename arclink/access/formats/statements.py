@@ -40,12 +40,12 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Final
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import Outcome
+from arclink.access.formats import Profile
 from arclink.access.formats.iris import iri
 from arclink.access.members import by_page, sightings_of
 from arclink.access.queries import Direction
@@ -89,13 +89,6 @@ Description = tuple[Node, Sequence[tuple[Iri, Node | Literal]]]
 _TYPE = Iri(RDF + "type")
 _BAG = Iri(RDF + "Bag")
 _FIRST, _REST, _NIL = Iri(RDF + "first"), Iri(RDF + "rest"), Iri(RDF + "nil")
-
-
-class Profile(Enum):
-    """The ways to express links as statements."""
-
-    LISTING = "listing"
-    LINKS = "links"
 
 
 def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:

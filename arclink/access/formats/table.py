@@ -11,8 +11,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
-
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
@@ -50,13 +48,31 @@ def date_and_time(timestamp: Timestamp) -> str:
     return f"{year}-{month}-{day} {hour}:{minute}:{second}"
 
 
+def cell_len(text: str) -> int:
+    """Return the width of a text in terminal cells; most texts take one cell a character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the first ``width`` cells of a wider text."""
+    if text.isascii():
+        return text[:width]
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width)
+
+
 def cell(text: str, width: int, *, is_cut: bool = True) -> str:
     """Return a text in ``width`` terminal cells: padded, or truncated if ``is_cut``."""
     text = _without_marks(text)
     if is_cut and "://" in text:
         text = cut_in_the_middle(text, width)
     elif is_cut and cell_len(text) > width:
-        text = set_cell_size(text, width - 1).rstrip() + "…"
+        text = _cut(text, width - 1).rstrip() + "…"
     return _isolated(text) + " " * (width - cell_len(text))
 
 
@@ -127,7 +143,7 @@ def cut_in_the_middle(text: str, width: int) -> str:
     """
     if cell_len(text) <= width:
         return text
-    start = set_cell_size(text, (width - 1) // 2).rstrip()
+    start = _cut(text, (width - 1) // 2).rstrip()
     rest = width - 1 - cell_len(start)
     end = text[-rest:]
     while cell_len(end) > rest:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 from arclink.checksums import parse_name
 from arclink.errors import UsageError
@@ -33,7 +34,6 @@ from arclink.model import (
 from arclink.portions import portions
 from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
-from arclink.store.blocks.cuts import CapturesByCut
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
@@ -57,6 +57,9 @@ from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsL
 from arclink.store.shown_inlinks import few_pages
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
+
+if TYPE_CHECKING:
+    from arclink.store.blocks.cuts import CapturesByCut
 
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
@@ -479,6 +482,8 @@ class BlockAnswers(WholeStore):
             return
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
+            from arclink.store.blocks.cuts import CapturesByCut
+
             by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
             if len(self._by_cut) > _CACHED_BY_CUT:
                 self._by_cut.popitem(last=False)  # its file is deleted after its last reader
@@ -542,6 +547,8 @@ def _contents_in(
     blocks: Iterable[tuple[OutlinkBlock, Sequence[ContentId | None]]],
 ) -> Iterator[ContentBlock]:
     """Yield the contents of blocks that were not removed, with their links."""
+    import numpy as np
+
     for block, contents in blocks:
         remaining = {
             number: content
@@ -552,7 +559,7 @@ def _contents_in(
             yield ContentBlock(
                 list(remaining.values()),
                 block.all_links(),
-                [block.numbers(number) for number in remaining],
+                [np.asarray(block.numbers(number), np.int64) for number in remaining],
             )
 
 

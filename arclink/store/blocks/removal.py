@@ -363,9 +363,9 @@ class Removal:
         for content in gone:
             numbers = block.numbers(content)
             self._links += len(numbers)
-            targets.update(links[number][0] for number in np.unique(numbers).tolist())
+            targets.update(links[number][0] for number in set(numbers))
         for content in touched.keys() - gone:
-            all_links = block.numbers(content).tolist()
+            all_links = block.numbers(content)
             dropped = [number for number in all_links if number in forgotten]
             self._links += len(dropped)
             self._inlinks += len({*dropped})

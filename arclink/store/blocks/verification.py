@@ -255,9 +255,9 @@ class RowChecks:
             counts = []
             sums: Sums = np.zeros((len(contents), 2), np.uint64)
             for index, content in enumerate(contents):
-                numbers = block.numbers(content)
-                counts.append(len(numbers))
-                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[index])
+                links = block.numbers(content)
+                counts.append(len(links))
+                hashes[np.unique(links)].sum(axis=0, dtype=np.uint64, out=sums[index])
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
             out.add(load, all_contents, hashes_of_pairs(all_contents, sums))
@@ -268,9 +268,9 @@ class RowChecks:
             if row.target != last:
                 last = row.target
                 yield from _misplaced(row.surt, row.target)
-            links = hashes_of([f"{row.target}\0{head}" for head in row.heads])
+            heads = hashes_of([f"{row.target}\0{head}" for head in row.heads])
             numbers = row.numbers
-            pairs = hashes_of_pairs(numbers, np.repeat(links, row.counts, axis=0))
+            pairs = hashes_of_pairs(numbers, np.repeat(heads, row.counts, axis=0))
             if greatest is not None and (numbers.min() < 1 or numbers.max() > greatest):
                 inside = (numbers >= 1) & (numbers <= greatest)
                 for number in numbers[~inside].tolist():
@@ -292,7 +292,7 @@ class RowChecks:
             for links in [block.distinct_links]
             for content in contents
             if (load, content >> _BUCKET_BITS) in buckets
-            for number in block.numbers(content).tolist()
+            for number in block.numbers(content)
         }
         back = set()
         for load, _, target, heads, counts, numbers in self._rows.inlinks():

@@ -65,7 +65,6 @@ from arclink.store.blocks.relations import (
     surt_field,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
 from arclink.store.protocols import (
     WHOLE,
@@ -83,7 +82,6 @@ from arclink.store.protocols import (
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
-from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
@@ -499,6 +497,8 @@ class SqliteStore(BlockAnswers):
                 f"{self.path} was moved or removed while it was being built. Put it back, or "
                 "build a new one."
             )
+        from arclink.store.graph_files import find_parts, identity_of
+
         identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
@@ -543,6 +543,8 @@ class SqliteStore(BlockAnswers):
             )
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
+            from arclink.store.sqlite.removal import forget
+
             for takedown in takedowns:
                 forget(self._connection, self._runs, self, takedown)
             return Batch(number, names, manifest)
@@ -572,6 +574,8 @@ class SqliteStore(BlockAnswers):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
+        from arclink.store.sqlite.removal import forget
+
         needs_these_keys(self, str(self.path))
         is_listed = False
         try:

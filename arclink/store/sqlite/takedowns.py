@@ -4,10 +4,11 @@ The module also derives from them the totals of removed items, the greatest numb
 given, and the state of the store.
 """
 
+import orjson
+
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import Removed, StoreState, Takedown
 from arclink.store.sqlite.schema import Connection
-from arclink.store.sqlite.wat_replacement import replaced_sums
 
 
 def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
@@ -42,6 +43,13 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
         "0), coalesce(sum(checksums), 0) FROM forgotten"
     ).fetchone()
     return payloads, contents + replaced_contents, links + replaced_links, checksums
+
+
+def replaced_sums(connection: Connection) -> tuple[int, int]:
+    """Return the numbers of contents and links that were replaced since the store was created."""
+    found = connection.execute("SELECT value FROM settings WHERE name = 'replaced'").fetchone()
+    contents, links = orjson.loads(found[0]) if found else (0, 0)
+    return contents, links
 
 
 def store_state(connection: Connection) -> StoreState:
