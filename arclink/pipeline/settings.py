@@ -14,17 +14,11 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
 from arclink.shares import BYTES_OF_CORE
-from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
-from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
-
-_EXTRACTOR_VERSION = "3"
-"""Increased whenever the same payload would give other links than before."""
+from arclink.store.layouts import EXTRACTOR, EXTRACTOR_SETTING, KEYS, KEYS_SETTING
+from arclink.uris.surts import wide_cdx_prefixes
 
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
-
-OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
-"""Values of settings that older stores do not record, as these stores were built."""
 
 _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
@@ -90,8 +84,8 @@ class BuildSettings:
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
         return {
-            "extractor version": _EXTRACTOR_VERSION,
-            KEYS_SETTING: KEY_RULES,
+            EXTRACTOR_SETTING: EXTRACTOR,
+            KEYS_SETTING: KEYS,
             "rules": _stored(self.rules),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),

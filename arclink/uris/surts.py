@@ -6,7 +6,8 @@ splits a *plain* URI. It passes the part before the path to the package once per
 itself. All other URIs go to the package with these rules, and so does every URI if the scanner is
 not compiled. Tests compare the two.
 
-The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
+A change of these rules gives URIs other keys: it needs a new number in `arclink.store.layouts`,
+and a step that upgrades stores. The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
 first three are also in `cdx_key`, the last three are not:
 
 - *No name service*: the package queries the network for hosts such as ``256.1.1.1``. A key must not
@@ -73,13 +74,6 @@ _OPAQUE_SCHEMES = _OF_ARCHIVES | _OF_PAGES
 """Schemes that a query writes without ``//``, whatever follows the colon."""
 
 _SCHEMES_OF_HOSTS = frozenset({"ftp", "http", "https"})
-
-KEY_RULES = "2"
-"""Increased whenever a URI would get another SURT than before.
-
-A store records it. Stores that do not were built with rules 1, in which the last three exceptions
-of this module did not exist.
-"""
 
 OF_PAGE = "#"
 """Ends the SURT of the page in that of a record about it. No other SURT of a host has this sign."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from arclink.store.key_rules import OtherKeysWarning
 from click.testing import CliRunner, Result
 
 from arclink.cli.build import command as build
@@ -14,7 +15,6 @@ from arclink.cli.forget import command as forget
 from arclink.errors import ArclinkError, OperatorError, StoreError, UsageError
 from arclink.model import Surt
 from arclink.service.application import create_app
-from arclink.store.key_rules import OtherKeysWarning
 from arclink.store.location import open_store
 from arclink.store.protocols import Violation
 from arclink.store.takedown_lists import LISTED

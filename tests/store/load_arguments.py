@@ -1,6 +1,7 @@
 """The files and settings with which tests load batches; a process that loads imports no more."""
 
 from arclink.store.key_rules import KEYS_SETTING
+
 from arclink.store.protocols import KnownFile
 from arclink.uris.surts import KEY_RULES
 

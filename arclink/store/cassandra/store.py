@@ -14,7 +14,7 @@ from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
 from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import needs_these_keys
+from arclink.store.layouts import present_takedowns
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
@@ -72,8 +72,9 @@ class CassandraStore(CassandraReader):
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         self._needs_loader("make it forget")
-        needs_these_keys(self, self.address.name)
-        return forget(self, takedown, is_trial=is_trial)
+        takedowns = [takedown] if is_trial else present_takedowns(self, [takedown])
+        removed, *_ = [forget(self, one, is_trial=is_trial) for one in takedowns]
+        return removed
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

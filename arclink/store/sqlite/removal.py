@@ -17,10 +17,10 @@ from arclink.store.blocks.relations import (
     end_of_prefix,
     pack_outcome,
     rows_of,
-    surt_field,
 )
-from arclink.store.blocks.removal import Change, Removal
+from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.outlinks import write_block
@@ -42,7 +42,6 @@ def forget(
     """
     what = takedown.what
     numbers = last_number(connection, "payloads"), last_number(connection, "contents")
-    key = (what.prefix, *astuple(what.span), what.has_targets)
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
     times = {number: (first, last) for number, first, last in batches}
     removal = Removal(_SqliteRows(connection, runs, answers), what, times)
@@ -52,20 +51,30 @@ def forget(
         "UPDATE batches SET first = ?, last = ? WHERE number = ?",
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],
     )
-    connection.execute(
-        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
-        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
-        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
-        (*key, takedown.reason, takedown.time),
-    )
+    note(connection, takedown)
     connection.execute(
         "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = "
         "contents + ?, links = links + ?, "
         "inlinks = inlinks + ?, checksums = checksums + ?, last_payload = ?, last_content = ? "
         "WHERE prefix = ? AND first = ? AND last = ? AND targets = ?",
-        (*astuple(removal.removed), removal.checksums, *numbers, *key),
+        (*astuple(removal.removed), removal.checksums, *numbers, *_key_of(what)),
     )
     return removal.removed
+
+
+def note(connection: Connection, takedown: Takedown) -> None:
+    """Record a takedown, if it is new, that removes nothing yet."""
+    connection.execute(
+        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
+        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
+        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        (*_key_of(takedown.what), takedown.reason, takedown.time),
+    )
+
+
+def _key_of(what: Forgotten) -> tuple[str, str, str, bool]:
+    """Return the columns that identify a takedown."""
+    return (what.prefix, *astuple(what.span), what.has_targets)
 
 
 class _SqliteRows:
@@ -90,11 +99,13 @@ class _SqliteRows:
         self._runs.rewrite(relation, lambda: map(rows_of, keys()), lambda row: change(0, row))
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        keys = keys_of(self.answers)
+
         def changed(row: Row) -> Row | None:
             load = _batch_of(row) if relation is Relation.MEMENTOS else 0
-            return change(load, row) if what.has(surt_field(row)) else row
+            return change(load, row) if is_changed(relation, keys, what, row) else row
 
-        self._runs.rewrite(relation, lambda: [_within(what)], changed)
+        self._runs.rewrite(relation, lambda: map(_within, keys.prefixes(what)), changed)
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         for row in self._runs.scan(Relation.MEMENTOS):
@@ -123,10 +134,9 @@ class _SqliteRows:
         write_block(self._connection, block.first, without(block, gone, forgotten))
 
 
-def _within(what: Forgotten) -> tuple[bytes, bytes | None]:
-    """Return the range of the keys that begin with the prefix of a takedown."""
-    prefix = what.prefix.encode()
-    return prefix, end_of_prefix(prefix)
+def _within(prefix: str) -> tuple[bytes, bytes | None]:
+    """Return the range of the keys that begin with a prefix."""
+    return prefix.encode(), end_of_prefix(prefix.encode())
 
 
 def _batch_of(row: Row) -> int:

@@ -66,7 +66,12 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
+from arclink.store.layouts import (
+    check_present,
+    present_takedowns,
+    settings_recorded,
+    united_settings,
+)
 from arclink.store.protocols import (
     WHOLE,
     Cluster,
@@ -83,9 +88,14 @@ from arclink.store.protocols import (
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
-from arclink.store.sqlite.removal import forget
+from arclink.store.sqlite.removal import forget, note
 from arclink.store.sqlite.runs import Runs
-from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
+from arclink.store.sqlite.schema import (
+    layout_of,
+    open_for_loading,
+    open_for_reading,
+    translated,
+)
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
 from arclink.store.takedown_lists import (
     LISTED,
@@ -416,6 +426,11 @@ class SqliteStore(BlockAnswers):
             ).fetchone()
         return found[0] if found else None
 
+    @property
+    def layout(self) -> int:
+        with translated(self.path):
+            return layout_of(self._connection)
+
     def tables_at(self) -> Sequence[str]:
         return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
@@ -499,6 +514,7 @@ class SqliteStore(BlockAnswers):
                 f"{self.path} was moved or removed while it was being built. Put it back, or "
                 "build a new one."
             )
+        check_present(self, str(self.path))
         identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
@@ -508,7 +524,7 @@ class SqliteStore(BlockAnswers):
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
-            known = with_key_rules(dict(stored))
+            known = settings_recorded(dict(stored))
             self._connection.executemany(
                 "INSERT INTO settings VALUES (?, ?)",
                 [
@@ -565,6 +581,24 @@ class SqliteStore(BlockAnswers):
                 pass
         self._truncate_log()
 
+    def upgrade(self) -> None:
+        """Make keys and layout of the store the present ones, as one step.
+
+        Raises:
+            StoreError: Another process is loading, or the disk is full. The store is unchanged.
+        """
+        from arclink.store.sqlite.upgrade import Upgrade
+
+        with translated(self.path):
+            upgrade = Upgrade(self._connection, self._runs, self.names, self)
+            while True:
+                version = self._data_version()
+                upgrade.find()
+                with self._writing():
+                    if version == self._data_version():  # no takedown came in between
+                        add_to_list(self.path, upgrade.apply())
+                        return
+
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
@@ -572,13 +606,15 @@ class SqliteStore(BlockAnswers):
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        needs_these_keys(self, str(self.path))
         is_listed = False
+        takedowns = present_takedowns(self, [takedown])
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
                 removed = forget(self._connection, self._runs, self, takedown)
+                for further in takedowns:
+                    note(self._connection, further)
                 if not is_trial:  # before the commit, so the list has every takedown of the store
-                    add_to_list(self.path, [takedown])
+                    add_to_list(self.path, takedowns)
                     is_listed = True
         except StoreError as error:
             if not is_listed:
@@ -700,10 +736,14 @@ class SqliteStore(BlockAnswers):
 
     def _drop_stale_caches(self) -> None:
         """Clear the caches if another connection wrote: answers must not show forgotten data."""
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        version = self._data_version()
         if version != self._version:
             self._version = version
             self.drop_caches()
+
+    def _data_version(self) -> int:
+        """Return a number that changes when another connection writes."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def drop_caches(self) -> None:
         super().drop_caches()
