@@ -51,6 +51,7 @@ SECTIONS = {
         "tables": "Make the tables that SQL reads, as Parquet files.",
         "verify": "Check that a store is undamaged and consistent.",
         "backup": "Back up a store, even while it is served or built.",
+        "upgrade": "Bring a store of an earlier version up to date.",
         "restore": "Restore a lost store from a backup.",
         "forget": "Remove captures after a takedown request.",
         "schema": "Create the tables of a Cassandra store.",

@@ -6,7 +6,7 @@ the same ones.
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import orjson
 
@@ -14,7 +14,14 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
 from arclink.shares import BYTES_OF_CORE
-from arclink.store.layouts import EXTRACTOR, EXTRACTOR_SETTING, KEYS, KEYS_SETTING
+from arclink.store.layouts import (
+    EXTRACTOR,
+    EXTRACTOR_SETTING,
+    KEYS,
+    KEYS_SETTING,
+    HasSettings,
+    setting_of,
+)
 from arclink.uris.surts import wide_cdx_prefixes
 
 WAYBACK_SETTING = "unwrapped wayback"
@@ -92,6 +99,25 @@ class BuildSettings:
             _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
+
+
+def settings_of_store(store: HasSettings, settings: BuildSettings) -> BuildSettings:
+    """Return settings that read pages as the builds of a store did.
+
+    Args:
+        store: The store.
+        settings: Gives what a store does not record.
+    """
+    limits = dict(part.split("=") for part in (store.setting("limits") or "").split())
+    wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
+    return replace(
+        settings,
+        extract=ExtractSettings(
+            **{name: int(value) for name, value in limits.items()},
+            lazy=store.setting("lazy links") == "yes",
+            wayback=wayback,
+        ),
+    )
 
 
 def _stored(rules: Rules) -> str:

@@ -1,4 +1,4 @@
-"""Every layout of what ArcLink keeps: which is the present one, which are older, and how they differ.
+"""Every layout of what ArcLink keeps: the present one, the older ones, and how they differ.
 
 ======================= ===================== ====================================================
 what is kept            where it says so      layouts
@@ -27,8 +27,9 @@ its own layout.
 import json
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from zlib import crc32
 
@@ -38,10 +39,13 @@ if TYPE_CHECKING:  # `arclink --version` imports this module
     from pathlib import Path
 
     from arclink.model import Forgotten, Surt
-    from arclink.store.protocols import KnownFile, Takedown
+    from arclink.store.protocols import Answers, Takedown
 
 STORE = 4
-"""The present layout of a store, in SQLite as in Cassandra; a newer ArcLink writes a greater one."""
+"""The present layout of a store, in SQLite as in Cassandra; a newer ArcLink has a greater one."""
+
+_WITH_TITLES = 4
+"""The first layout that keeps the titles of pages."""
 
 OLDEST_STORE = 3
 """The oldest layout that is read. No version that kept older ones was released."""
@@ -65,9 +69,9 @@ EXTRACTOR_SETTING = "extractor version"
 """Name of the setting that records the extractor of the batches to come."""
 
 EARLIER_SETTING = "earlier extractors"
-"""Name of the setting that records archive files whose links an earlier extractor has read.
+"""Name of the setting that records the payloads whose links an earlier extractor has read.
 
-JSON: its number by the name of the file.
+JSON: by extractor, ranges of numbers of payloads.
 """
 
 _FIRST_KEYS = "1"
@@ -85,9 +89,6 @@ class HasSettings(Protocol):
 
     def setting(self, name: str) -> str | None:
         """Return a setting of the store; None if it was never set."""
-
-    def files(self) -> "Iterator[KnownFile]":
-        """Yield the archive files that the store knows, by name."""
 
 
 class HasLayout(HasSettings, Protocol):
@@ -140,8 +141,13 @@ def setting_of(store: HasSettings, name: str) -> str | None:
     return settings_recorded(known).get(name)
 
 
-def present_settings(store: HasSettings) -> dict[str, str]:
-    """Return the settings of a store that an upgrade changes; empty if it records none."""
+def present_settings(store: HasLayout, payloads: int) -> dict[str, str]:
+    """Return the settings of a store that an upgrade changes; empty if it records none.
+
+    Args:
+        store: The store, before the upgrade.
+        payloads: The greatest number of a payload in it.
+    """
     rules = store.setting("rules")
     if rules is None:
         return {}
@@ -152,16 +158,58 @@ def present_settings(store: HasSettings) -> dict[str, str]:
         "unwrapped wayback": setting_of(store, "unwrapped wayback") or "null",
     }
     extractor = store.setting(EXTRACTOR_SETTING)
-    files = earlier_files(store)
-    if extractor is not None and extractor != EXTRACTOR:
-        files = {file.name: extractor for file in store.files()} | files
-    return settings | ({EARLIER_SETTING: _dumped(files)} if files else {})
+    earlier = earlier_links(store)
+    has_old_pages = extractor != EXTRACTOR or not keeps_titles(store)
+    if extractor is not None and has_old_pages and payloads:
+        last = max((last for ranges in earlier.values() for _, last in ranges), default=0)
+        earlier = {**earlier, extractor: [(last + 1, payloads)]}
+    return settings | ({EARLIER_SETTING: _dumped(earlier)} if earlier else {})
 
 
-def earlier_files(store: HasSettings) -> dict[str, str]:
-    """Return the archive files whose links an earlier extractor has read, with its number."""
-    files: dict[str, str] = json.loads(store.setting(EARLIER_SETTING) or "{}")
-    return files
+def keeps_titles(store: HasLayout) -> bool:
+    """Return whether the layout of a store has the titles of pages."""
+    return store.layout >= _WITH_TITLES
+
+
+def earlier_links(store: HasSettings) -> dict[str, list[tuple[int, int]]]:
+    """Return the payloads whose links an earlier extractor has read.
+
+    Returns:
+        By extractor, sorted ranges of numbers of payloads, first and last.
+    """
+    found = json.loads(store.setting(EARLIER_SETTING) or "{}")
+    return {
+        extractor: [(first, last) for first, last in ranges] for extractor, ranges in found.items()
+    }
+
+
+def without_payloads(
+    earlier: Mapping[str, Iterable[tuple[int, int]]], last: int, left: Iterable[int]
+) -> str:
+    """Return the value of `EARLIER_SETTING` after payloads were read again.
+
+    Args:
+        earlier: From `earlier_links`.
+        last: The greatest number of a payload that was tried.
+        left: The numbers up to it of payloads that could not be read, sorted.
+
+    >>> without_payloads({"2": [(1, 9)]}, 6, [2, 3, 5])
+    '{"2":[[2,3],[5,5],[7,9]]}'
+    """
+    changed = {}
+    numbers = list(left)
+    for extractor, ranges in earlier.items():
+        kept: list[tuple[int, int]] = []
+        for first, end in ranges:
+            rest = [(number, number) for number in numbers if first <= number <= min(end, last)]
+            for low, high in [*rest, *([(max(first, last + 1), end)] if end > last else [])]:
+                if kept and kept[-1][1] + 1 == low:
+                    kept[-1] = (kept[-1][0], high)
+                else:
+                    kept.append((low, high))
+        if kept:
+            changed[extractor] = kept
+    return _dumped(changed)
 
 
 def _dumped(values: Mapping[str, object]) -> str:
@@ -289,10 +337,13 @@ def keys_of(store: HasSettings) -> Keys:
     return Keys(setting_of(store, KEYS_SETTING) or KEYS)
 
 
-def present_takedowns(
-    store: HasSettings, takedowns: "Iterable[Takedown]"
-) -> "list[Takedown]":
-    """Return takedowns of a store, and those that they also need in a store with present keys.
+_ESCAPES = {"&": "%26", "+": "%2b", ";": "%3b", "=": "%3d", "/": "%2f", "?": "%3f"}
+_MOST_ESCAPED = 6
+"""Most delimiters of a prefix of which each is tried as an escape, too."""
+
+
+def present_takedowns(store: "Answers", takedowns: "Iterable[Takedown]") -> "list[Takedown]":
+    """Return takedowns of a store with further ones: those that present keys need for the same.
 
     A store with present keys needs no others.
     """
@@ -301,25 +352,44 @@ def present_takedowns(
     return [
         replace(takedown, what=replace(takedown.what, prefix=prefix))
         for takedown in takedowns
-        for prefix in present_prefixes(takedown.what.prefix)
+        for prefix in present_prefixes(takedown.what.prefix, partial(_present_hosts, store))
     ]
 
 
-_ESCAPES = {"&": "%26", "+": "%2B", ";": "%3B", "=": "%3D", "/": "%2F", "?": "%3F", "%": "%25"}
-_MOST_ESCAPED = 6
-"""Most delimiters of a prefix of which each is tried as an escape, too."""
+def _present_hosts(store: "Answers", host: str) -> set[str]:
+    """Return the hosts in present keys of captures and targets that a store has under one host."""
+    from arclink.model import Surt
+    from arclink.uris.surts import surt_of
+
+    return {
+        surt_of(uri).partition(")")[0]
+        for surt in store.surts(Surt(f"{host})"))
+        for uris in (
+            (memento.original for memento in store.mementos(surt)),
+            (link.target for link in store.inlinks(surt)),
+        )
+        for uri in uris
+    }
 
 
-def present_prefixes(prefix: "Surt") -> tuple["Surt", ...]:
+def present_prefixes(
+    prefix: "Surt", hosts_under: Callable[[str], Iterable[str]] = lambda host: ()
+) -> "tuple[Surt, ...]":
     """Return the prefixes of present keys that together have all that a prefix of rules 1 has.
 
-    Rules 1 removed ``www`` from every host, and undid the escapes of delimiters, so one key of
-    theirs may be several now.
+    Rules 1 removed ``www`` and digits from every host, and undid the escapes of delimiters, so one
+    key of theirs may be several now. Not found are URIs whose path had an escaped delimiter next to
+    a slash or a dot, and those with more than 6 delimiters of which some are escaped.
 
-    >>> present_prefixes(Surt("org,example)/"))
-    ('org,example)/',)
-    >>> present_prefixes(Surt("uk,gov)/a"))[:2], present_prefixes(Surt("org,a)/b&c"))
-    (('uk,gov)/a', 'uk,gov,www)/a'), ('org,a)/b&c', 'org,a)/b%26c'))
+    Args:
+        prefix: Of keys by rules 1.
+        hosts_under: Returns the known hosts in present keys whose key by rules 1 is that of a host.
+
+    >>> from arclink.model import Surt
+    >>> present_prefixes(Surt("org,example)/")), present_prefixes(Surt("org,a)/b&c"))
+    (('org,example)/',), ('org,a)/b&c', 'org,a)/b%26c'))
+    >>> present_prefixes(Surt("com)/a"), lambda host: ["com,www12"])
+    ('com)/a', 'com,www)/a', 'com,www12)/a')
     """
     from itertools import product
 
@@ -335,13 +405,15 @@ def present_prefixes(prefix: "Surt") -> tuple["Surt", ...]:
     labels, colon, port = host.partition(":")
     name = Host(".".join(reversed(labels.split(","))))
     hosts = [host]
-    if is_public_suffix(name) or "," not in labels or labels.replace(",", "").isdigit():
-        hosts += [f"{labels},www{number}{colon}{port}" for number in ("", *range(10))]
+    # No `www` of another host is part of its name (`arclink.uris.surts`).
+    if "," not in labels or is_public_suffix(name) or name.replace(".", "").isdigit():
+        hosts = list(
+            dict.fromkeys([host, f"{labels},www{colon}{port}", *sorted(hosts_under(host))])
+        )
     begin, rest = path[:1], path[1:]
-    signs = [sign for sign in rest if sign in _ESCAPES]
+    parts = [(sign, _ESCAPES[sign]) if sign in _ESCAPES else (sign,) for sign in rest]
     paths = [rest]
-    if 0 < len(signs) <= _MOST_ESCAPED:
-        parts = [(sign, _ESCAPES[sign]) if sign in _ESCAPES else (sign,) for sign in rest]
+    if sum(len(part) > 1 for part in parts) <= _MOST_ESCAPED:
         paths = ["".join(chosen) for chosen in product(*parts)]
     return tuple(Surt(f"{one}){begin}{path}") for one in hosts for path in paths)
 
@@ -374,7 +446,7 @@ def read_old_subset(folder: "Path", name: str) -> "tuple[dict[str, Any], bytes]"
 
 
 def is_old_file(path: "Path") -> bool:
-    """Return whether a file next to a store is well-formed in a layout from before files were sealed.
+    """Return whether a file next to a store is well-formed in a layout without seals.
 
     Of files that are made again from the store, those without any checksum are old.
     """

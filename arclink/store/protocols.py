@@ -609,6 +609,13 @@ class GraphStore(Additions, Builds, Takedowns, Protocol):
     @property
     def layout(self) -> int: ...
 
+    def upgrade(self) -> None:
+        """Make keys and layout of the store the present ones, as one step.
+
+        Raises:
+            StoreError: Another process is loading, or the disk is full. The store is unchanged.
+        """
+
 
 class WholeStore(Closing):
     """Base of stores that show all their captures."""

@@ -4,9 +4,9 @@
 
     links.db.subsets/NAME.subset     a sealed file (`arclink.files.sealed`)
 
-Subsets that earlier versions stored are read, too (`arclink.store.layouts.read_old_subset`), and
-get this form when they are next written. Its row is JSON: the selection as text, and when it was stored. Its data are the captures of a kept
-list (`arclink.subsets.capture_sets`).
+Its row is JSON: the selection as text, and when it was stored. Its data are the captures of a kept
+list (`arclink.subsets.capture_sets`). Subsets that earlier versions stored are read, too
+(`arclink.store.layouts.read_old_subset`); they get this form when they are next written.
 
 A *view* is a definition: its captures change with the store. A *kept list* has the captures that
 the definition selected when it was stored. A takedown removes its captures from kept lists

@@ -6,9 +6,9 @@ splits a *plain* URI. It passes the part before the path to the package once per
 itself. All other URIs go to the package with these rules, and so does every URI if the scanner is
 not compiled. Tests compare the two.
 
-A change of these rules gives URIs other keys: it needs a new number in `arclink.store.layouts`,
-and a step that upgrades stores. The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
-first three are also in `cdx_key`, the last three are not:
+The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
+first three are also in `cdx_key`, the last three are not. A change of a rule gives URIs other keys:
+it needs a new number in `arclink.store.layouts`.
 
 - *No name service*: the package queries the network for hosts such as ``256.1.1.1``. A key must not
   depend on its answer, so such a host is a name.

@@ -54,7 +54,6 @@ _RemovedCopy = tuple[bytes, Checksum, str, int, UriR]
 """Key and checksum of a payload that a removed capture shows; the capture's file, offset, URI."""
 
 
-
 def is_changed(relation: Relation, keys: Keys, what: Forgotten, row: Row) -> bool:
     """Return whether a takedown changes a row of inlinks, or may change a row of mementos."""
     surt = surt_field(row)

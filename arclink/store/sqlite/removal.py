@@ -42,6 +42,7 @@ def forget(
     """
     what = takedown.what
     numbers = last_number(connection, "payloads"), last_number(connection, "contents")
+    key = (what.prefix, *astuple(what.span), what.has_targets)
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
     times = {number: (first, last) for number, first, last in batches}
     removal = Removal(_SqliteRows(connection, runs, answers), what, times)
@@ -51,30 +52,20 @@ def forget(
         "UPDATE batches SET first = ?, last = ? WHERE number = ?",
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],
     )
-    note(connection, takedown)
+    connection.execute(
+        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
+        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
+        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        (*key, takedown.reason, takedown.time),
+    )
     connection.execute(
         "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = "
         "contents + ?, links = links + ?, "
         "inlinks = inlinks + ?, checksums = checksums + ?, last_payload = ?, last_content = ? "
         "WHERE prefix = ? AND first = ? AND last = ? AND targets = ?",
-        (*astuple(removal.removed), removal.checksums, *numbers, *_key_of(what)),
+        (*astuple(removal.removed), removal.checksums, *numbers, *key),
     )
     return removal.removed
-
-
-def note(connection: Connection, takedown: Takedown) -> None:
-    """Record a takedown, if it is new, that removes nothing yet."""
-    connection.execute(
-        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
-        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
-        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
-        (*_key_of(takedown.what), takedown.reason, takedown.time),
-    )
-
-
-def _key_of(what: Forgotten) -> tuple[str, str, str, bool]:
-    """Return the columns that identify a takedown."""
-    return (what.prefix, *astuple(what.span), what.has_targets)
 
 
 class _SqliteRows:

@@ -16,7 +16,7 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby
 from pathlib import Path
@@ -33,6 +33,7 @@ from arclink.model import (
     Checksum,
     ContentId,
     Memento,
+    Payload,
     Scope,
     Source,
     Span,
@@ -58,19 +59,24 @@ from arclink.store.blocks.relations import (
     batch_of_row,
     end_of_prefix,
     number_field,
+    pack_outcome,
     page_in,
     postings_of,
     rows_of,
     scope_of_outcome,
     surt_field,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.layouts import (
+    EARLIER_SETTING,
     check_present,
+    earlier_links,
     present_takedowns,
     settings_recorded,
     united_settings,
+    without_payloads,
 )
 from arclink.store.protocols import (
     WHOLE,
@@ -88,7 +94,7 @@ from arclink.store.protocols import (
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
-from arclink.store.sqlite.removal import forget, note
+from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import (
     layout_of,
@@ -96,7 +102,13 @@ from arclink.store.sqlite.schema import (
     open_for_reading,
     translated,
 )
-from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
+from arclink.store.sqlite.takedowns import (
+    last_number,
+    records,
+    removed_sums,
+    renew_state,
+    store_state,
+)
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -582,11 +594,6 @@ class SqliteStore(BlockAnswers):
         self._truncate_log()
 
     def upgrade(self) -> None:
-        """Make keys and layout of the store the present ones, as one step.
-
-        Raises:
-            StoreError: Another process is loading, or the disk is full. The store is unchanged.
-        """
         from arclink.store.sqlite.upgrade import Upgrade
 
         with translated(self.path):
@@ -599,6 +606,76 @@ class SqliteStore(BlockAnswers):
                         add_to_list(self.path, upgrade.apply())
                         return
 
+    def earlier_payloads(self) -> Iterator[tuple[int, Payload]]:
+        """Yield the payloads with links whose links an earlier extractor has read, by number.
+
+        The batch that is read is that of the first call; payloads may be replaced meanwhile.
+        """
+        for ranges in earlier_links(self).values():
+            for first, last in ranges:
+                while first <= last:
+                    with translated(self.path):
+                        rows = self._connection.execute(_PAYLOADS_FROM, (first, last)).fetchall()
+                    for number, packed, outcome in rows:
+                        payload = unpack_outcome(unpack_checksum(packed), outcome, self.names)
+                        if payload.scope is not None:
+                            yield number, payload
+                    first = rows[-1][0] + 1 if rows else last + 1
+
+    def replace_links(
+        self,
+        graph: Path,
+        outcomes: Iterable[Payload],
+        replaced: Collection[Checksum],
+        done: Collection[int],
+        last: int,
+    ) -> None:
+        """Replace the links of payloads that were read again, as one step.
+
+        Args:
+            graph: Folder of graph files with payloads, outlinks and inlinks, and no mementos.
+            outcomes: New states of payloads whose links are those of the store.
+            replaced: Checksums of the payloads in the graph files.
+            done: Numbers of payloads that need not be read again.
+            last: The greatest number of a payload that was to be read.
+        """
+        from arclink.store.sqlite.load import BatchLoader
+
+        takedowns = [takedown for takedown, _ in self.forgotten()]
+        with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
+            if replaced:
+                number = self.last_batch()
+                loader = BatchLoader(
+                    self._connection, self._runs, self.names, graph, number, 1, replaced
+                )
+                added = loader.load()
+                self._connection.execute(
+                    "UPDATE batches SET links = links + ? WHERE number = ?", (added.links, number)
+                )
+                for takedown in takedowns:  # the links to forgotten pages
+                    forget(self._connection, self._runs, self, takedown)
+            self._connection.executemany(
+                "UPDATE payloads SET fate = ? WHERE checksum = ? AND fate IS NOT NULL",
+                [
+                    (pack_outcome(payload, self.names), pack_checksum(payload.checksum))
+                    for payload in outcomes
+                ],
+            )
+            left = [
+                number
+                for (number,) in self._connection.execute(
+                    "SELECT number FROM payloads WHERE number <= ? AND fate IS NOT NULL "
+                    "ORDER BY number",
+                    (last,),
+                )
+                if number not in done
+            ]
+            self._connection.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)",
+                (EARLIER_SETTING, without_payloads(earlier_links(self), last, left)),
+            )
+            renew_state(self._connection)
+
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
@@ -610,9 +687,7 @@ class SqliteStore(BlockAnswers):
         takedowns = present_takedowns(self, [takedown])
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self, takedown)
-                for further in takedowns:
-                    note(self._connection, further)
+                removed, *_ = [forget(self._connection, self._runs, self, one) for one in takedowns]
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, takedowns)
                     is_listed = True
@@ -838,6 +913,10 @@ SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number
 FROM payloads WHERE checksum IN ({})
 """
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
+_PAYLOADS_FROM = """
+SELECT number, checksum, fate FROM payloads WHERE number BETWEEN ? AND ? AND fate IS NOT NULL
+ORDER BY number LIMIT 1000
+"""
 _NAMELESS = Checksum("")
 """Instead of a checksum that need not be known."""
 

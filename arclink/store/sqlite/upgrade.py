@@ -15,19 +15,18 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-import orjson
-
 from arclink import progress
 from arclink.files.spill import Sorted
 from arclink.model import Surt
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import uri_form
 from arclink.store.blocks.relations import (
     NUL,
     MementoItem,
     batch_of_row,
     kept_mementos,
-    mementos_of,
     memento_of,
+    mementos_of,
     rows_of,
     surt_field,
     target_of,
@@ -35,12 +34,13 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.layouts import STORE, keys_of, present_settings, present_takedowns
-from arclink.store.protocols import GraphStore, Takedown
+from arclink.store.protocols import Takedown
 from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.removal import note
+from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
-from arclink.store.sqlite.takedowns import records, renew_state
+from arclink.store.sqlite.takedowns import last_number, records, renew_state
+from arclink.store.takedown_lists import missing_in
 from arclink.uris.methods import key_of_answer, method_of_key
 from arclink.uris.surts import surt_of
 
@@ -66,7 +66,7 @@ class Upgrade:
     """
 
     def __init__(
-        self, connection: Connection, runs: Runs, names: StoredNames, store: GraphStore
+        self, connection: Connection, runs: Runs, names: StoredNames, store: BlockAnswers
     ) -> None:
         self._connection = connection
         self._runs = runs
@@ -98,18 +98,21 @@ class Upgrade:
     def apply(self) -> list[Takedown]:
         """Change the store, inside a transaction; return all its takedowns."""
         progress.note("writing the new layout")
-        takedowns = present_takedowns(self._store, (one for one, _ in records(self._connection)))
-        for takedown in takedowns:
-            note(self._connection, takedown)
+        recorded = [takedown for takedown, _ in records(self._connection)]
+        takedowns = present_takedowns(self._store, recorded)
         if self._surts:
             self._move()
         for layout in range(layout_of(self._connection), STORE):
             if step := STEPS.get(layout):
                 step(self._connection, self._runs)
+        settings = present_settings(self._store, last_number(self._connection, "payloads"))
         self._connection.executemany(
-            "INSERT OR REPLACE INTO settings VALUES (?, ?)", [*present_settings(self._store).items()]
+            "INSERT OR REPLACE INTO settings VALUES (?, ?)", [*settings.items()]
         )
+        self._store.drop_caches()
         self._connection.execute(f"PRAGMA user_version = {STORE}")
+        for takedown in missing_in(recorded, takedowns):
+            forget(self._connection, self._runs, self._store, takedown)
         renew_state(self._connection)  # tables and slices have the old keys
         progress.clear()
         return takedowns
