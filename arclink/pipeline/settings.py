@@ -109,11 +109,17 @@ def settings_of_store(store: HasSettings, settings: BuildSettings) -> BuildSetti
         settings: Gives what a store does not record.
     """
     limits = dict(part.split("=") for part in (store.setting("limits") or "").split())
+    payload_bytes, links, text = (
+        int(limits.get(name, getattr(settings.extract, name)))
+        for name in ("payload_bytes", "links", "text")
+    )
     wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
     return replace(
         settings,
         extract=ExtractSettings(
-            **{name: int(value) for name, value in limits.items()},
+            payload_bytes,
+            links,
+            text,
             lazy=store.setting("lazy links") == "yes",
             wayback=wayback,
         ),

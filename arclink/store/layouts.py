@@ -235,34 +235,42 @@ def check_layout(where: str, layout: int) -> None:
         )
 
 
-def age_of(store: HasLayout) -> str:
+def age_of(store: HasLayout, *, with_links: bool = True) -> str:
     """Return what is old about a store, in words; empty if all is present.
 
     A store without batches and settings is never old in its keys and links.
+
+    Args:
+        store: The store.
+        with_links: Whether the rules and the extractor by which pages were read count, too.
     """
     found = []
     if store.layout < STORE:
         found.append(f"store layout {store.layout}, now {STORE}")
-    for name, present, words in (
-        (KEYS_SETTING, KEYS, "rules of keys"),
-        (EXTRACTOR_SETTING, EXTRACTOR, "links of extractor"),
-    ):
+    of_keys = (KEYS_SETTING, KEYS, "rules of keys")
+    of_links = (EXTRACTOR_SETTING, EXTRACTOR, "links of extractor")
+    for name, present, words in (of_keys, of_links)[: 1 + with_links]:
         value = setting_of(store, name)
         if value is not None and value != present:
             found.append(f"{words} {value}, now {present}")
     rules = store.setting("rules")
-    if rules is not None and _ATTACHMENTS not in json.loads(rules):
+    if with_links and rules is not None and _ATTACHMENTS not in json.loads(rules):
         found.append("rules without attachments")
     return "; ".join(found)
 
 
-def check_present(store: HasLayout, where: str) -> None:
+def check_present(store: HasLayout, where: str, *, reads_pages: bool = True) -> None:
     """Check that something can be added to a store.
+
+    Args:
+        store: The store.
+        where: Its path or URL.
+        reads_pages: Whether pages are read for it; graph files may be of an earlier extractor.
 
     Raises:
         StoreError: It is old.
     """
-    if age := age_of(store):
+    if age := age_of(store, with_links=reads_pages):
         raise StoreError(
             f"{where} was written by an earlier ArcLink ({age}). It answers, can be backed up, and "
             "forgets captures as it is; before anything is added, bring it up to date: "
@@ -349,10 +357,22 @@ def present_takedowns(store: "Answers", takedowns: "Iterable[Takedown]") -> "lis
     """
     if keys_of(store).are_present:
         return list(takedowns)
+    return for_present_keys(takedowns, partial(_present_hosts, store))
+
+
+def for_present_keys(
+    takedowns: "Iterable[Takedown]", hosts_under: Callable[[str], Iterable[str]] = lambda host: ()
+) -> "list[Takedown]":
+    """Return takedowns of old keys, and those of present keys for the same pages.
+
+    Args:
+        takedowns: The takedowns.
+        hosts_under: As for `present_prefixes`.
+    """
     return [
         replace(takedown, what=replace(takedown.what, prefix=prefix))
         for takedown in takedowns
-        for prefix in present_prefixes(takedown.what.prefix, partial(_present_hosts, store))
+        for prefix in present_prefixes(takedown.what.prefix, hosts_under)
     ]
 
 
@@ -471,6 +491,36 @@ def is_old_file(path: "Path") -> bool:
     if path.name.startswith("document-frequencies"):
         return unsealed(data, b"") is not None
     return not (path.parent / "checksums.txt").exists()
+
+
+def read_old_backup(folder: "Path") -> "list[str] | None":
+    """Return the batches of a backup of graph files that was made before files were sealed.
+
+    Returns:
+        The names of their folders, in the order they were loaded; None if it is no such backup.
+    """
+    try:
+        names = json.loads((folder / "batches.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return names if isinstance(names, list) and all(isinstance(one, str) for one in names) else None
+
+
+def check_old_folder(folder: "Path") -> None:
+    """Check the files of a folder by checksums that are not sealed.
+
+    Raises:
+        SealError: A file is damaged or missing, or the checksums are.
+    """
+    sums = folder / "checksums.txt"
+    if not is_old_file(sums):
+        raise SealError(sums, "is damaged or missing")
+    for line in sums.read_bytes()[:-9].splitlines():
+        *wanted, name = line.split(b"\t", 2)
+        path = folder / name.decode()
+        data = path.read_bytes() if path.exists() else b""
+        if wanted != [b"%08x" % crc32(data), b"%d" % len(data)]:
+            raise SealError(path, f"is damaged or missing: it fails its checksum in {sums.name}")
 
 
 def _old_json(path: "Path") -> "dict[str, Any] | None":

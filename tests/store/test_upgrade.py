@@ -25,6 +25,7 @@ from arclink.files.sealed import problems_in
 from arclink.model import Forgotten, Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import layouts
+from arclink.store.batch_backups import restore_batches
 from arclink.store.layouts import Keys, is_old_file, present_prefixes
 from arclink.store.location import kept_next_to, open_store
 from arclink.store.protocols import Takedown
@@ -32,8 +33,8 @@ from arclink.store.takedown_lists import listed
 from arclink.uris.surts import cdx_key, surt_of
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
-from tests.durability.disks import killed_at, operations
-from tests.store.kept_stores import ARCHIVES, STORES, KeptStore, write_archives
+from tests.durability.disks import Call, killed_at, operations
+from tests.store.kept_stores import ARCHIVES, KEPT, STORES, KeptStore, write_archives
 
 pytestmark = pytest.mark.filterwarnings("ignore::arclink.store.layouts.OldStoreWarning")
 
@@ -265,7 +266,7 @@ def test_a_killed_upgrade_leaves_a_store_that_answers_and_goes_on(
     shutil.copytree(start, saved)
     shutil.rmtree(path.parent)
     shutil.copytree(saved, path.parent)
-    call = [sys.executable, "-m", "arclink.cli.main", "upgrade", path, "--archives", archives]
+    call: Call = [sys.executable, "-m", "arclink.cli.main", "upgrade", path, "--archives", archives]
     total = operations(disk, f"{path.parent}/", call, tmp_path)
     assert contents(path, with_titles=False) == wanted
     for at in random.Random(where).sample(range(1, total), 6):
@@ -434,3 +435,37 @@ def test_the_shared_stores_answer_as_recorded(shared_data: Path, tmp_path: Path)
 
 def rows(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
+
+
+# Backups of graph files, from which stores in Cassandra are restored
+
+BACKUP = KEPT / "backup-of-batches-keys-1"
+
+
+def test_a_backup_of_old_graph_files_gives_a_store_with_present_keys(
+    archives: Path, fresh: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "links.db"
+    with open_store(str(path), create=True) as store:
+        done = restore_batches(BACKUP, store)
+        assert (done.batches, done.loaded) == (2, 2)
+        assert restore_batches(BACKUP, store).loaded == 0
+    assert contents(path).mementos == contents(fresh).mementos
+    assert said("verify", "--store", path).endswith("every invariant holds.\n")
+    assert "arclink upgrade" in str(run("build", archives, "--store", path).exception)
+    said("upgrade", path, "--archives", archives)
+    assert contents(path) == contents(fresh)
+
+
+@pytest.mark.parametrize("relation", ["mementos", "payloads", "outlinks", "inlinks"])
+def test_damage_in_old_graph_files_is_found(relation: str, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    shutil.copytree(BACKUP, backup)
+    [part, *_] = sorted(backup.glob(f"batch-*/{relation}/part-*"))
+    whole = part.read_bytes()
+    part.write_bytes(whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
+    with (
+        open_store(str(tmp_path / "links.db"), create=True) as store,
+        pytest.raises(SealError, match="damaged or missing: it fails its checksum"),
+    ):
+        restore_batches(backup, store)

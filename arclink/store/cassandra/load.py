@@ -79,7 +79,7 @@ def load_batch(
             _merge(store, holder, _here(store, parts))
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
-        check_present(store, store.address.name)
+        check_present(store, store.address.name, reads_pages=False)
         all_settings = united_settings(store.settings(), settings, store.address.name)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)

@@ -526,7 +526,7 @@ class SqliteStore(BlockAnswers):
                 f"{self.path} was moved or removed while it was being built. Put it back, or "
                 "build a new one."
             )
-        check_present(self, str(self.path))
+        check_present(self, str(self.path), reads_pages=False)
         identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):

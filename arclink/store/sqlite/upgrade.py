@@ -14,11 +14,11 @@ takedown), they are found again.
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from arclink import progress
 from arclink.files.spill import Sorted
 from arclink.model import Surt
-from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import uri_form
 from arclink.store.blocks.relations import (
     NUL,
@@ -44,6 +44,9 @@ from arclink.store.takedown_lists import missing_in
 from arclink.uris.methods import key_of_answer, method_of_key
 from arclink.uris.surts import surt_of
 
+if TYPE_CHECKING:
+    from arclink.store.sqlite.store import SqliteStore
+
 Step = Callable[[Connection, Runs], None]
 """Changes what a layout has into what the next one has, inside a transaction."""
 
@@ -66,7 +69,7 @@ class Upgrade:
     """
 
     def __init__(
-        self, connection: Connection, runs: Runs, names: StoredNames, store: BlockAnswers
+        self, connection: Connection, runs: Runs, names: StoredNames, store: "SqliteStore"
     ) -> None:
         self._connection = connection
         self._runs = runs
