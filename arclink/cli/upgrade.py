@@ -15,7 +15,7 @@ from arclink.cli.sizes import stored_size
 from arclink.store.layouts import command_for
 from arclink.store.protocols import GraphStore
 
-_BYTES_PER_SECOND = 1 << 19
+_BYTES_PER_SECOND = 8 << 20
 """Bytes of a store whose keys are made again per second, about."""
 
 _PAGES_PER_SECOND = 500
@@ -54,7 +54,9 @@ def command(given: Given) -> None:
 
     store = _STORE.required(given)
     warnings.simplefilter("ignore", OldStoreWarning)  # this command says more about it
-    files = [path for folder in kept_next_to(store) for path in (folder, *folder.rglob("*"))]
+    # Slices and tables are made again; of the others, only these have had another form.
+    kept = [path for path in kept_next_to(store) if path.suffix in (".subsets", ".forgotten")]
+    files = [path for one in kept for path in (one, *one.rglob("*"))]
     old_files = [path for path in files if path.is_file() and is_old_file(path)]
     with open_store(store) as opened:
         age = age_of(opened)
@@ -68,8 +70,8 @@ def command(given: Given) -> None:
         click.echo(f"{store}: {'; '.join(filter(None, found))}.")
         seconds = counted(max(1, size // _BYTES_PER_SECOND), "second")
         click.echo(
-            f"Keys: about {seconds}, and up to {stored_size(size)} of disk space next to it. Until "
-            "they are written, it answers as before."
+            f"Keys: about {seconds}; disk space next to it: usually a tenth, at most "
+            f"{stored_size(size)}. Until they are written, it answers as before."
         )
     if pages:
         seconds = counted(max(1, pages // _PAGES_PER_SECOND), "CPU second")
@@ -93,9 +95,12 @@ def _pages_read_before(store: GraphStore) -> int:
         earlier_links,
         keeps_titles,
     )
+    from arclink.store.sqlite.store import SqliteStore
 
     if store.setting(EXTRACTOR_SETTING) not in (None, EXTRACTOR) or not keeps_titles(store):
         return store.sums().payloads
+    if isinstance(store, SqliteStore):
+        return sum(1 for _ in store.earlier_payloads())
     return sum(
         last - first + 1 for ranges in earlier_links(store).values() for first, last in ranges
     )
@@ -149,7 +154,7 @@ def _read_again(where: str, store: GraphStore, given: Given) -> None:
     click.echo(f"{where}: {counted(read, 'page')} read again; links of {changed:,} replaced.")
     if left := _pages_read_before(store):
         click.echo(
-            f"The links of {counted(left, 'page')} stay as an earlier extractor has read them, "
-            "because their archive files are not there. The store answers and can be built; to "
-            f"read them again: {command_for(where)} --archives FOLDER"
+            f"The links of {counted(left, 'page')} stay as an earlier extractor has read them: "
+            "their archive files are not there, or could not be read. The store answers and can "
+            f"be built; to read them again: {command_for(where)} --archives FOLDER"
         )

@@ -490,7 +490,10 @@ def is_old_file(path: "Path") -> bool:
         return data[-9:] == b"%08x\n" % crc32(data[:-9])
     if path.name.startswith("document-frequencies"):
         return unsealed(data, b"") is not None
-    return not (path.parent / "checksums.txt").exists()
+    sealed = (folder / "checksums.txt" for folder in path.parents)
+    return ".slices" in {folder.suffix for folder in path.parents} and not any(
+        sums.exists() for sums in sealed
+    )
 
 
 def read_old_backup(folder: "Path") -> "list[str] | None":

@@ -16,7 +16,8 @@ from arclink.errors import SealError, UsageError
 from arclink.files.atomic import write_whole
 from arclink.files.sealed import is_sealed, read_rows, seal_rows
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store.protocols import OpenStore, Takedown, Takedowns
+from arclink.store.layouts import present_takedowns
+from arclink.store.protocols import GraphStore, OpenStore, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
 _KIND = "takedowns"
@@ -166,9 +167,12 @@ def span_of(first: str | None, last: str | None) -> Span:
     return span
 
 
-def set_aside(store: OpenStore, path: Path) -> None:
-    """Write the takedowns of a store to a file, if there are any: the whole file, or nothing."""
-    takedowns = [takedown for takedown, _ in store.forgotten()]
+def set_aside(store: GraphStore, path: Path) -> None:
+    """Write the takedowns of a store to a file, if there are any: the whole file, or nothing.
+
+    The store that is built in its place has present keys.
+    """
+    takedowns = present_takedowns(store, (takedown for takedown, _ in store.forgotten()))
     if takedowns:
         write_whole(path, format_takedowns(takedowns))
 

@@ -663,12 +663,12 @@ class SqliteStore(BlockAnswers):
             )
             left = [
                 number
-                for (number,) in self._connection.execute(
-                    "SELECT number FROM payloads WHERE number <= ? AND fate IS NOT NULL "
-                    "ORDER BY number",
+                for number, outcome in self._connection.execute(
+                    "SELECT number, substr(fate, 1, 1) FROM payloads WHERE number <= ? "
+                    "AND fate IS NOT NULL ORDER BY number",
                     (last,),
                 )
-                if number not in done
+                if scope_of_outcome(outcome) is not None and number not in done
             ]
             self._connection.execute(
                 "INSERT OR REPLACE INTO settings VALUES (?, ?)",
