@@ -103,6 +103,7 @@ def command(given: Given) -> None:
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.relations.forgetting import remove_at_addresses
     from arclink.rows.cdx_files import find_cdx
+    from arclink.store.layouts import check_present
     from arclink.store.location import (
         exists,
         identity_of,
@@ -147,6 +148,7 @@ def command(given: Given) -> None:
         progress = ShownProgress(display_for(is_quiet=QUIET.required(given)))
         try:
             with open_store(store, create=True) as opened:
+                check_present(opened, store)
                 take_back(opened, record)
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)

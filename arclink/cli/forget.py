@@ -182,9 +182,14 @@ def _captured_in(where: str) -> Callable[[Surt], bool]:
 
 def _captures(store: Answers, what: Forgotten) -> Iterator[Memento]:
     """Yield the captures of a store that a takedown has."""
-    for surt in store.captured_surts(what.prefix):
-        if what.has(surt):
-            yield from store.mementos(surt, what.span)
+    from arclink.store.layouts import keys_of
+
+    keys = keys_of(store)
+    for prefix in keys.prefixes(what):
+        for surt in store.captured_surts(prefix):
+            for memento in store.mementos(surt, what.span):
+                if keys.has(what, surt, memento.original):
+                    yield memento
 
 
 def _records_about_pages(store: Answers, what: Forgotten) -> int:
@@ -198,10 +203,14 @@ def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
     Raises:
         OperatorError: One of them has none.
     """
+    from arclink.store.layouts import keys_of
+
     recorded = {takedown.what for takedown, _ in store.forgotten()}
     for what in subjects:
         surts = store.surts(what.prefix) if what.has_targets else iter(())
-        is_target = any(map(what.has, surts))
+        # Old keys do not show whether a link leads there.
+        may_be_target = what.has_targets and not keys_of(store).are_present
+        is_target = may_be_target or any(map(what.has, surts))
         if what in recorded or is_target or next(_captures(store, what), None):
             continue
         raise OperatorError(

@@ -81,19 +81,23 @@ def _verify_files(store: str, archives: Sequence[str]) -> None:
 def _verify_store(store: str) -> None:
     from arclink.files.sealed import problems_in
     from arclink.store.blocks.checks import COLLISION
+    from arclink.store.layouts import age_of, command_for, is_old_file
     from arclink.store.location import kept_next_to, open_store
     from arclink.store.seals import REMEDY
 
-    problems = [problem for path in kept_next_to(store) for problem in problems_in(path)]
+    found = [problem for path in kept_next_to(store) for problem in problems_in(path)]
+    problems = [problem for problem in found if not is_old_file(problem.path)]
+    old_files = len(found) - len(problems)
     for problem in problems:
         click.echo(f"violated: {_INTACT}: {problem}")
     breaches = 0
     with open_store(store) as opened:
+        age = age_of(opened)
         for violation in opened.verify():
             is_harmless = violation.invariant == COLLISION
             breaches += not is_harmless
-            found = "note" if is_harmless else "violated"
-            click.echo(f"{found}: {violation.invariant}: {violation.detail}")
+            kind = "note" if is_harmless else "violated"
+            click.echo(f"{kind}: {violation.invariant}: {violation.detail}")
     if problems:
         click.echo(
             f"{store}: damaged files next to it: {len(problems)}. Slices and rank tables are made "
@@ -102,6 +106,12 @@ def _verify_store(store: str) -> None:
         )
     if breaches:
         click.echo(f"{store}: violations: {breaches}. {REMEDY}", err=True)
+    if age or old_files:
+        old = [age, f"{counted(old_files, 'file')} next to it" if old_files else ""]
+        click.echo(
+            f"note: {store} was written by an earlier ArcLink ({'; '.join(filter(None, old))}). "
+            f"Bring it up to date: {command_for(store)}"
+        )
     if problems or breaches:
         sys.exit(1)
     click.echo(f"{store}: every invariant holds.")

@@ -15,7 +15,8 @@ byte after the data is damage.
 A *sealed folder* has a sealed file ``checksums.txt`` with a row for each of its files: CRC-32, tab,
 size in bytes, tab, path in the folder.
 
-The reader does not know files without checksums: a damaged file must never look like an older one.
+The reader does not know files without checksums: a damaged file must never look like an older one
+(`arclink.store.layouts` knows the older ones).
 """
 
 import os
@@ -249,7 +250,7 @@ def _parse(path: Path, file: BinaryIO, kind: str | None, *, has_data: bool) -> S
     if not head:
         raise SealError(path, "is damaged: it is empty")
     if not head.startswith(_START):
-        raise SealError(path, "has no checksums: it is damaged, or an older ArcLink wrote it")
+        raise SealError(path, "is damaged: it does not begin as ArcLink begins its files")
     start = _row_of(path, 1, head)
     match = _HEAD.fullmatch(start)
     if match is None or int(match[2]) != _VERSION:

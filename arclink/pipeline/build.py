@@ -29,9 +29,10 @@ from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
-from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
+from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
+from arclink.store.layouts import setting_of
 from arclink.store.protocols import Builds, KnownFile, OpenStore
 
 
@@ -172,9 +173,7 @@ def build(
 def check_settings(store: OpenStore, settings: BuildSettings) -> None:
     """Raise StoreError, naming the difference, if a store's settings would give another graph."""
     for name, value in settings.for_store().items():
-        stored = store.setting(name)
-        if stored is None and store.setting("rules") is not None:
-            stored = OF_OLDER_STORES.get(name)
+        stored = setting_of(store, name)
         if stored is not None and stored != value:
             raise StoreError(
                 f"this store was built with other settings ({name}):\n"

@@ -6,7 +6,7 @@ the same ones.
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import orjson
 
@@ -14,17 +14,18 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
 from arclink.shares import BYTES_OF_CORE
-from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
-from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
-
-_EXTRACTOR_VERSION = "3"
-"""Increased whenever the same payload would give other links than before."""
+from arclink.store.layouts import (
+    EXTRACTOR,
+    EXTRACTOR_SETTING,
+    KEYS,
+    KEYS_SETTING,
+    HasSettings,
+    setting_of,
+)
+from arclink.uris.surts import wide_cdx_prefixes
 
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
-
-OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
-"""Values of settings that older stores do not record, as these stores were built."""
 
 _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
@@ -90,14 +91,39 @@ class BuildSettings:
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
         return {
-            "extractor version": _EXTRACTOR_VERSION,
-            KEYS_SETTING: KEY_RULES,
+            EXTRACTOR_SETTING: EXTRACTOR,
+            KEYS_SETTING: KEYS,
             "rules": _stored(self.rules),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
+
+
+def settings_of_store(store: HasSettings, settings: BuildSettings) -> BuildSettings:
+    """Return settings that read pages as the builds of a store did.
+
+    Args:
+        store: The store.
+        settings: Gives what a store does not record.
+    """
+    limits = dict(part.split("=") for part in (store.setting("limits") or "").split())
+    payload_bytes, links, text = (
+        int(limits.get(name, getattr(settings.extract, name)))
+        for name in ("payload_bytes", "links", "text")
+    )
+    wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
+    return replace(
+        settings,
+        extract=ExtractSettings(
+            payload_bytes,
+            links,
+            text,
+            lazy=store.setting("lazy links") == "yes",
+            wayback=wayback,
+        ),
+    )
 
 
 def _stored(rules: Rules) -> str:

@@ -14,7 +14,6 @@ nothing. ``docs/how-to/operations.md`` shows the use.
 """
 
 import os
-import secrets
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from arclink.store.sqlite.schema import (
     translated,
 )
 from arclink.store.sqlite.store import SqliteStore
-from arclink.store.sqlite.takedowns import RESTORED, records
+from arclink.store.sqlite.takedowns import records, renew_state
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
 
@@ -237,9 +236,7 @@ def _finish(copy: Path, target: Path, *, is_restored: bool = False) -> list[Take
     """Set the journal mode that all stores have, and return the takedowns that the copy records."""
     with translated(target), closing(connect(copy)) as connection:
         if is_restored:
-            connection.execute(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RESTORED, secrets.token_hex(8))
-            )
+            renew_state(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         return [takedown for takedown, _ in records(connection)]
 

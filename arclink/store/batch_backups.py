@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import orjson
 
@@ -24,12 +25,22 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
+from arclink.store.graph_upgrade import have_present_keys, write_with_present_keys
+from arclink.store.layouts import (
+    KEYS,
+    KEYS_SETTING,
+    check_old_folder,
+    for_present_keys,
+    is_old_file,
+    read_old_backup,
+)
 from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from arclink.store.takedown_lists import missing_in, united
 
 BATCHES = "batches"
 TAKEDOWNS = "takedowns"
+_OLD_TAKEDOWNS = "takedowns.jsonl"
 MANIFEST = "manifest.json"
 
 _REMEDY = (
@@ -168,11 +179,16 @@ def restore_batches(
         StoreError: The backup is incomplete or damaged.
         UsageError: A list of takedowns cannot be read.
     """
+    old_names = None if (backup / BATCHES).exists() else read_old_backup(backup)
     try:
-        names = [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
+        names = old_names or [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
     except SealError as error:
         raise error.with_remedy(_REMEDY) from error
-    takedowns = united(*map(read_takedowns, (backup / TAKEDOWNS, *lists)))
+    list_of_backup = backup / (TAKEDOWNS if old_names is None else _OLD_TAKEDOWNS)
+    known = [list_of_backup] if old_names is None or list_of_backup.stat().st_size else []
+    takedowns = united(*map(read_takedowns, (*known, *lists)))
+    if not all(have_present_keys(_manifest_of(backup / name)[1]) for name in names):
+        takedowns = united(for_present_keys(takedowns))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
     for takedown in missing:
         store.forget(takedown)
@@ -186,9 +202,28 @@ def restore_batches(
 
 def _load_batch(folder: Path, store: Builds) -> None:
     try:
-        check_folder(folder)
+        if is_old_file(folder / SUMS):
+            check_old_folder(folder)
+        else:
+            check_folder(folder)
     except SealError as error:
         raise error.with_remedy(_REMEDY) from error
+    files, settings, text = _manifest_of(folder)
+    if have_present_keys(settings):
+        store.load(folder, files, settings, text)
+        return
+    with TemporaryDirectory(prefix="arclink-") as work:
+        graph = Path(work) / folder.name
+        write_with_present_keys(folder, graph)
+        store.load(graph, files, {**settings, KEYS_SETTING: KEYS}, text)
+
+
+def _manifest_of(folder: Path) -> tuple[list[KnownFile], dict[str, str], str]:
+    """Return the archive files and the settings of a batch, and its manifest as text.
+
+    Raises:
+        StoreError: The manifest cannot be read.
+    """
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")
         manifest: Mapping[str, object] = orjson.loads(text)
@@ -196,7 +231,7 @@ def _load_batch(folder: Path, store: Builds) -> None:
         settings = {name: str(value) for name, value in manifest["settings"].items()}  # type: ignore[attr-defined]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
-    store.load(folder, files, settings, text)
+    return files, settings, text
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:

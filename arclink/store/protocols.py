@@ -518,7 +518,8 @@ class Builds(KnownPayloads, OpenStore, Protocol):
             cluster: Runs the tasks of the load elsewhere, if the store can be loaded that way.
 
         Raises:
-            StoreError: The store is locked by another build, full, or of another version.
+            StoreError: The store is locked by another build, full, or old
+                (`arclink.store.layouts`).
         """
 
     def trim(self) -> None:
@@ -599,7 +600,21 @@ class Additions(Scans, Protocol):
 
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):
-    """A temporal link graph that can be built, read and corrected."""
+    """A temporal link graph that can be built, read and corrected.
+
+    Attributes:
+        layout: The number of its layout (`arclink.store.layouts`).
+    """
+
+    @property
+    def layout(self) -> int: ...
+
+    def upgrade(self) -> None:
+        """Make keys and layout of the store the present ones, as one step.
+
+        Raises:
+            StoreError: Another process is loading, or the disk is full. The store is unchanged.
+        """
 
 
 class WholeStore(Closing):

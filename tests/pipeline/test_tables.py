@@ -31,7 +31,8 @@ from arclink.relations.by_tasks import FILES, PartTask, Place, UnusedTablesWarni
 from arclink.relations.database import ShownRelations
 from arclink.relations.folder import tables_folder
 from arclink.relations.kept import relations_of
-from arclink.relations.state import FORMAT, make_part, read_state
+from arclink.relations.state import make_part, read_state
+from arclink.store.layouts import TABLES
 from arclink.store.location import open_store
 from arclink.store.protocols import Share
 from arclink.store.sqlite.store import SqliteStore
@@ -269,8 +270,8 @@ def test_parts_of_another_format_are_copied_again(store: Path, tmp_path: Path) -
             part = path.parent
             path.unlink()
             seal_folder(part, [one for one in part.iterdir() if one.name != SUMS])
-            part.rename(folder / part.name.replace(f"-{FORMAT}-", f"-{FORMAT - 1}-"))
-        replace(state, format=FORMAT - 1).write(folder)
+            part.rename(folder / part.name.replace(f"-{TABLES}-", f"-{TABLES - 1}-"))
+        replace(state, format=TABLES - 1).write(folder)
         with ShownRelations(str(store), opened) as relations:
             assert relations.run("SELECT count(*) FROM links_by_page") == [(sum(rows),)]
 

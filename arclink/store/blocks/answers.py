@@ -104,6 +104,15 @@ class BlockAnswers(WholeStore):
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store (`OpenStore`)."""
 
+    @property
+    @abstractmethod
+    def layout(self) -> int:
+        """The number of the store's layout (`GraphStore`)."""
+
+    @abstractmethod
+    def setting(self, name: str) -> str | None:
+        """Return a setting of the store (`OpenStore`)."""
+
     @abstractmethod
     def months(self) -> Mapping[str, int] | None:
         """Return the number of captures by month (`OpenStore`)."""

@@ -340,15 +340,32 @@ def kinds_of(row: Row) -> list[tuple[Kind, int]]:
     return list(zip(kinds, unpack_few(row.values[1]), strict=True))
 
 
+def target_of(row: Row) -> str:
+    """Return the target URI of a row of inlinks."""
+    return uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
+
+
 # Mementos
 
 
 def write_mementos(
-    writer: RowWriter, mementos: Iterable[MementoColumns], batch: int, names: Names
+    writer: RowWriter,
+    mementos: Iterable[MementoColumns],
+    batch: int,
+    names: Names,
+    first_chunk: int = 0,
 ) -> None:
-    """Write mementos that are sorted by surt, timestamp, original, checksum."""
+    """Write mementos that are sorted by surt, timestamp, original, checksum.
+
+    Args:
+        writer: Takes the rows.
+        mementos: Of one batch.
+        batch: Its number.
+        names: Of the store.
+        first_chunk: Greater than the chunks of other rows of these SURTs and this batch.
+    """
     for surt, of_surt in groupby(mementos, itemgetter(0)):
-        for chunk, part in enumerate(portions(of_surt, CHUNK)):
+        for chunk, part in enumerate(portions(of_surt, CHUNK), first_chunk):
             lines: list[str] = []
             checksums: list[bytes] = []
             for (

@@ -49,7 +49,7 @@ from arclink.store.cassandra.rows import (
     unpack_inlinks,
     unpack_row,
 )
-from arclink.store.cassandra.schema import open_database
+from arclink.store.cassandra.schema import layout_of, open_database
 from arclink.store.cassandra.steps import History, Steps
 from arclink.store.cassandra.surt_lists import SurtLists
 from arclink.store.cassandra.tables import (
@@ -400,6 +400,10 @@ class CassandraReader(BlockAnswers):
             for file in self._batch(step)[0]
         }
         yield from (known[name] for name in sorted(known))
+
+    @property
+    def layout(self) -> int:
+        return layout_of(self.database)
 
     def setting(self, name: str) -> str | None:
         return self.settings().get(name)

@@ -18,6 +18,7 @@ import orjson
 from arclink.checksums import names_payload
 from arclink.errors import StoreError
 from arclink.files.spill import Sorted
+from arclink.model import Checksum
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     COLUMNS_OF_PAYLOAD,
@@ -87,6 +88,7 @@ class BatchLoader:
         graph: Folder of the batch's graph files.
         batch: Number of the batch.
         cores: Greatest number of processes at a time.
+        replaces: Checksums of payloads whose links are replaced, whatever their source is.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class BatchLoader:
         graph: Path,
         batch: int,
         cores: int = 1,
+        replaces: Collection[Checksum] = (),
     ) -> None:
         self._connection = connection
         self._runs = runs
@@ -104,6 +107,7 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._cores = cores
+        self._replaces = replaces
         self._payloads = _PayloadNumbers(connection)
         self._blocks: dict[str, Numbered] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block occurs twice
@@ -117,6 +121,7 @@ class BatchLoader:
         try:
             first_content = last_number(self._connection, "contents") + 1
             replaced = payloads_to_replace(self._connection, self._names, self._graph)
+            replaced.update(map(self._payloads.number_of, self._replaces))
             if replaced:
                 remove_contents_of(self._connection, self._runs, replaced)
             self._number_contents(first_content)

@@ -17,10 +17,10 @@ from arclink.store.blocks.relations import (
     end_of_prefix,
     pack_outcome,
     rows_of,
-    surt_field,
 )
-from arclink.store.blocks.removal import Change, Removal
+from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.months import change_months
 from arclink.store.sqlite.outlinks import write_block
@@ -90,11 +90,13 @@ class _SqliteRows:
         self._runs.rewrite(relation, lambda: map(rows_of, keys()), lambda row: change(0, row))
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        keys = keys_of(self.answers)
+
         def changed(row: Row) -> Row | None:
             load = _batch_of(row) if relation is Relation.MEMENTOS else 0
-            return change(load, row) if what.has(surt_field(row)) else row
+            return change(load, row) if is_changed(relation, keys, what, row) else row
 
-        self._runs.rewrite(relation, lambda: [_within(what)], changed)
+        self._runs.rewrite(relation, lambda: map(_within, keys.prefixes(what)), changed)
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         for row in self._runs.scan(Relation.MEMENTOS):
@@ -123,10 +125,9 @@ class _SqliteRows:
         write_block(self._connection, block.first, without(block, gone, forgotten))
 
 
-def _within(what: Forgotten) -> tuple[bytes, bytes | None]:
-    """Return the range of the keys that begin with the prefix of a takedown."""
-    prefix = what.prefix.encode()
-    return prefix, end_of_prefix(prefix)
+def _within(prefix: str) -> tuple[bytes, bytes | None]:
+    """Return the range of the keys that begin with a prefix."""
+    return prefix.encode(), end_of_prefix(prefix.encode())
 
 
 def _batch_of(row: Row) -> int:

@@ -16,7 +16,7 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby
 from pathlib import Path
@@ -33,6 +33,7 @@ from arclink.model import (
     Checksum,
     ContentId,
     Memento,
+    Payload,
     Scope,
     Source,
     Span,
@@ -58,14 +59,24 @@ from arclink.store.blocks.relations import (
     batch_of_row,
     end_of_prefix,
     number_field,
+    pack_outcome,
     page_in,
     postings_of,
     rows_of,
     scope_of_outcome,
     surt_field,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
+from arclink.store.layouts import (
+    EARLIER_SETTING,
+    check_present,
+    earlier_links,
+    present_takedowns,
+    settings_recorded,
+    united_settings,
+    without_payloads,
+)
 from arclink.store.protocols import (
     WHOLE,
     Cluster,
@@ -83,8 +94,19 @@ from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.runs import Runs
-from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
-from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
+from arclink.store.sqlite.schema import (
+    layout_of,
+    open_for_loading,
+    open_for_reading,
+    translated,
+)
+from arclink.store.sqlite.takedowns import (
+    last_number,
+    records,
+    removed_sums,
+    renew_state,
+    store_state,
+)
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -414,6 +436,11 @@ class SqliteStore(BlockAnswers):
             ).fetchone()
         return found[0] if found else None
 
+    @property
+    def layout(self) -> int:
+        with translated(self.path):
+            return layout_of(self._connection)
+
     def tables_at(self) -> Sequence[str]:
         return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
@@ -499,6 +526,7 @@ class SqliteStore(BlockAnswers):
             )
         from arclink.store.graph_files import find_parts, identity_of
 
+        check_present(self, str(self.path), reads_pages=False)
         identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
@@ -508,7 +536,7 @@ class SqliteStore(BlockAnswers):
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
-            known = with_key_rules(dict(stored))
+            known = settings_recorded(dict(stored))
             self._connection.executemany(
                 "INSERT INTO settings VALUES (?, ?)",
                 [
@@ -567,6 +595,91 @@ class SqliteStore(BlockAnswers):
                 pass
         self._truncate_log()
 
+    def upgrade(self) -> None:
+        from arclink.store.sqlite.upgrade import Upgrade
+
+        with translated(self.path):
+            upgrade = Upgrade(self._connection, self._runs, self.names, self)
+            while True:
+                version = self._data_version()
+                upgrade.find()
+                with self._writing():
+                    if version == self._data_version():  # no takedown came in between
+                        add_to_list(self.path, upgrade.apply())
+                        return
+
+    def earlier_payloads(self) -> Iterator[tuple[int, Payload]]:
+        """Yield the payloads with links whose links an earlier extractor has read, by number.
+
+        The batch that is read is that of the first call; payloads may be replaced meanwhile.
+        """
+        for ranges in earlier_links(self).values():
+            for first, last in ranges:
+                while first <= last:
+                    with translated(self.path):
+                        rows = self._connection.execute(_PAYLOADS_FROM, (first, last)).fetchall()
+                    for number, packed, outcome in rows:
+                        payload = unpack_outcome(unpack_checksum(packed), outcome, self.names)
+                        if payload.scope is not None:
+                            yield number, payload
+                    first = rows[-1][0] + 1 if rows else last + 1
+
+    def replace_links(
+        self,
+        graph: Path,
+        outcomes: Iterable[Payload],
+        replaced: Collection[Checksum],
+        done: Collection[int],
+        last: int,
+    ) -> None:
+        """Replace the links of payloads that were read again, as one step.
+
+        Args:
+            graph: Folder of graph files with payloads, outlinks and inlinks, and no mementos.
+            outcomes: New states of payloads whose links are those of the store.
+            replaced: Checksums of the payloads in the graph files.
+            done: Numbers of payloads that need not be read again.
+            last: The greatest number of a payload that was to be read.
+        """
+        from arclink.store.sqlite.load import BatchLoader
+
+        takedowns = [takedown for takedown, _ in self.forgotten()]
+        with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
+            if replaced:
+                number = self.last_batch()
+                loader = BatchLoader(
+                    self._connection, self._runs, self.names, graph, number, 1, replaced
+                )
+                added = loader.load()
+                self._connection.execute(
+                    "UPDATE batches SET links = links + ? WHERE number = ?", (added.links, number)
+                )
+                from arclink.store.sqlite.removal import forget
+
+                for takedown in takedowns:  # the links to forgotten pages
+                    forget(self._connection, self._runs, self, takedown)
+            self._connection.executemany(
+                "UPDATE payloads SET fate = ? WHERE checksum = ? AND fate IS NOT NULL",
+                [
+                    (pack_outcome(payload, self.names), pack_checksum(payload.checksum))
+                    for payload in outcomes
+                ],
+            )
+            left = [
+                number
+                for number, outcome in self._connection.execute(
+                    "SELECT number, substr(fate, 1, 1) FROM payloads WHERE number <= ? "
+                    "AND fate IS NOT NULL ORDER BY number",
+                    (last,),
+                )
+                if scope_of_outcome(outcome) is not None and number not in done
+            ]
+            self._connection.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)",
+                (EARLIER_SETTING, without_payloads(earlier_links(self), last, left)),
+            )
+            renew_state(self._connection)
+
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
@@ -576,13 +689,13 @@ class SqliteStore(BlockAnswers):
             )
         from arclink.store.sqlite.removal import forget
 
-        needs_these_keys(self, str(self.path))
         is_listed = False
+        takedowns = present_takedowns(self, [takedown])
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self, takedown)
+                removed, *_ = [forget(self._connection, self._runs, self, one) for one in takedowns]
                 if not is_trial:  # before the commit, so the list has every takedown of the store
-                    add_to_list(self.path, [takedown])
+                    add_to_list(self.path, takedowns)
                     is_listed = True
         except StoreError as error:
             if not is_listed:
@@ -704,10 +817,14 @@ class SqliteStore(BlockAnswers):
 
     def _drop_stale_caches(self) -> None:
         """Clear the caches if another connection wrote: answers must not show forgotten data."""
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        version = self._data_version()
         if version != self._version:
             self._version = version
             self.drop_caches()
+
+    def _data_version(self) -> int:
+        """Return a number that changes when another connection writes."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def drop_caches(self) -> None:
         super().drop_caches()
@@ -802,6 +919,10 @@ SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number
 FROM payloads WHERE checksum IN ({})
 """
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
+_PAYLOADS_FROM = """
+SELECT number, checksum, fate FROM payloads WHERE number BETWEEN ? AND ? AND fate IS NOT NULL
+ORDER BY number LIMIT 1000
+"""
 _NAMELESS = Checksum("")
 """Instead of a checksum that need not be known."""
 
