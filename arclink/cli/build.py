@@ -90,7 +90,7 @@ def command(given: Given) -> None:
     from arclink.cli.summary import show_summary
     from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import build, only_build
-    from arclink.pipeline.damage import known_damage
+    from arclink.pipeline.records_read import known_damage
     from arclink.pipeline.inputs import (
         FileMarks,
         describe,

@@ -24,10 +24,11 @@ from arclink.errors import PipelineError, StoreError
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
-from arclink.pipeline.damage import Damage, damage_in, known_damage
+from arclink.pipeline.damage import Damage, damage_in, missing_in
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
+from arclink.pipeline.records_read import Index, how_read, stored_files
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
@@ -113,12 +114,18 @@ def build(
     settings = replace(
         settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten())
     )
-    known = {file.name: file for file in store.files()}
-    fresh = [file for file in files if not _is_known(file, known)]
+    index, stored = Index.of(cdx), stored_files(store)
+    skipped = {
+        file.name: file
+        for file in files
+        if (earlier := stored.get(file.name)) is not None
+        and earlier.fingerprint == file.fingerprint
+        and earlier.has_records_of(index)
+    }
+    fresh = [file for file in files if file.name not in skipped]
     batches = batches_of(fresh, settings.batch_bytes)
-    report = BuildReport(skipped=len(files) - len(fresh))
-    names = {file.name for file in files} - {file.name for file in fresh}
-    report.damaged += [damage for name, damage in known_damage(store).items() if name in names]
+    report = BuildReport(skipped=len(skipped))
+    report.damaged += [damage for name in skipped if (damage := stored[name].damage)]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
@@ -127,7 +134,7 @@ def build(
         rows = _share_rows(
             cdx,
             batches,
-            [file for file in files if _is_known(file, known)],
+            [*skipped.values()],
             work / "rows",
             settings.key_prefixes(),
             run,
@@ -135,7 +142,7 @@ def build(
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
     # Files of this call are read from the path given now, even if the store recorded another path.
-    archives = list({**known, **{file.name: file for file in files}}.values())
+    archives = list({file.name: file for file in [*store.files(), *files]}.values())
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
@@ -145,6 +152,7 @@ def build(
                 counts, damaged = _run_batch(
                     batch,
                     rows,
+                    index,
                     number,
                     archives,
                     store,
@@ -156,7 +164,6 @@ def build(
                 )
             gc.collect()
             progress.stored()
-            known.update({file.name: file for file in batch})
             report.batches += 1
             report.counts += counts
             report.damaged += damaged
@@ -199,11 +206,6 @@ def _difference(stored: str, now: str) -> str:
     )
 
 
-def _is_known(file: KnownFile, known: dict[str, KnownFile]) -> bool:
-    stored = known.get(file.name)
-    return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
-
-
 def _share_rows(
     cdx: Sequence[Location],
     batches: Sequence[Sequence[KnownFile]],
@@ -234,6 +236,7 @@ def _share_rows(
 def _run_batch(
     batch: Sequence[KnownFile],
     rows: SharedRows,
+    index: Index,
     number: int,
     stored: Sequence[KnownFile],
     store: Builds,
@@ -275,7 +278,10 @@ def _run_batch(
         raise PipelineError("rows were lost, which is a bug: " + "; ".join(wrong))
     step("load")
     damaged = damage_in(folder, batch, rows.names)
-    manifest = format_manifest(batch, settings.for_store(), counts, row_count, run.seconds, damaged)
+    read = how_read(batch, rows.names, missing_in(folder, batch), index)
+    manifest = format_manifest(
+        batch, settings.for_store(), counts, row_count, run.seconds, damaged, read, index
+    )
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
     run.keep(folder / "graph", batch_name((file.name, file.fingerprint) for file in batch))
