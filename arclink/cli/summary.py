@@ -51,6 +51,12 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
         )
 
 
+def show_captures(before: int | None, now: int, note: str = "") -> None:
+    """Print how many captures a store had before a build and has now; before, None if unknown."""
+    had = "an unknown number" if before is None else f"{before:,}"
+    click.echo(f"captures: {had} before, {now:,} now{note and f' ({note})'}")
+
+
 def show_damage(damaged: Sequence[Damage]) -> None:
     """Print a line for each archive file that is empty, cut short or damaged, to standard error."""
     for damage in damaged:

@@ -30,7 +30,7 @@ from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.records_read import Index, how_read, stored_files
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
-from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
+from arclink.pipeline.settings import OF_VERSIONS, BuildSettings, stored_setting
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
 from arclink.store.protocols import Builds, KnownFile, OpenStore
@@ -54,6 +54,14 @@ class BuildReport:
     counts: Counts = field(default_factory=Counts)
     seconds: dict[str, float] = field(default_factory=dict)
     damaged: list[Damage] = field(default_factory=list)
+
+    def add(self, later: "BuildReport") -> None:
+        """Add the result of a later build by the same runner, whose seconds are those of both."""
+        self.batches += later.batches
+        self.skipped += later.skipped
+        self.counts += later.counts
+        self.damaged += later.damaged
+        self.seconds = later.seconds
 
     @property
     def needs_a_person(self) -> bool:
@@ -176,17 +184,25 @@ def build(
     return report
 
 
-def check_settings(store: OpenStore, settings: BuildSettings) -> None:
-    """Raise StoreError, naming the difference, if a store's settings would give another graph."""
+def check_settings(store: OpenStore, settings: BuildSettings, where: str = "STORE") -> None:
+    """Raise StoreError, naming the difference, if a store's settings would give another graph.
+
+    Args:
+        store: The store.
+        settings: The settings of the build.
+        where: The path or URL of the store, for the message.
+    """
     for name, value in settings.for_store().items():
-        stored = store.setting(name)
-        if stored is None and store.setting("rules") is not None:
-            stored = OF_OLDER_STORES.get(name)
+        stored = stored_setting(store, name)
         if stored is not None and stored != value:
+            remedy = (
+                f"Bring it up to date: arclink upgrade {where}"
+                if name in OF_VERSIONS
+                else "Use the stored setting, or name a new store with --store"
+            )
             raise StoreError(
-                f"this store was built with other settings ({name}):\n"
-                f"{_difference(stored, value)}\n"
-                "Use the stored setting, another --store, or --rebuild to build a new one."
+                f"{where} was built with other settings ({name}):\n{_difference(stored, value)}\n"
+                f"{remedy}."
             )
 
 

@@ -7,6 +7,7 @@ the same ones.
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import orjson
 
@@ -15,6 +16,7 @@ from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
 from arclink.shares import BYTES_OF_CORE
 from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
+from arclink.store.protocols import OpenStore
 from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
 
 _EXTRACTOR_VERSION = "3"
@@ -23,9 +25,15 @@ _EXTRACTOR_VERSION = "3"
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
 
-OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
+_VERSION_SETTING = "extractor version"
+OF_VERSIONS = (_VERSION_SETTING, KEYS_SETTING)
+"""Store settings that only another version of ArcLink changes."""
+
+_OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
 """Values of settings that older stores do not record, as these stores were built."""
 
+_RULES_SETTING = "rules"
+_LAZY_SETTING = "lazy links"
 _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
@@ -62,6 +70,19 @@ class BuildSettings:
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
+    @classmethod
+    def from_store(cls, store: OpenStore) -> "BuildSettings":
+        """Return the settings that a store was built with, of those that a user can choose."""
+        wayback = orjson.loads(stored_setting(store, WAYBACK_SETTING) or "null")
+        return cls(
+            rules=_rules_in(stored_setting(store, _RULES_SETTING)),
+            extract=ExtractSettings(
+                lazy=stored_setting(store, _LAZY_SETTING) == "yes",
+                heritrix_outlinks=stored_setting(store, _OUTLINKS_SETTING) == "on",
+                wayback=None if wayback is None else tuple(wayback),
+            ),
+        )
+
     def key_prefixes(self) -> tuple[str, ...]:
         """Return the SURT prefixes of the CDX rows to read.
 
@@ -90,14 +111,33 @@ class BuildSettings:
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
         return {
-            "extractor version": _EXTRACTOR_VERSION,
+            _VERSION_SETTING: _EXTRACTOR_VERSION,
             KEYS_SETTING: KEY_RULES,
-            "rules": _stored(self.rules),
-            "lazy links": "yes" if lazy else "no",
+            _RULES_SETTING: _stored(self.rules),
+            _LAZY_SETTING: "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
+
+
+def stored_setting(store: OpenStore, name: str) -> str | None:
+    """Return a setting of a store; None if it records none, or was never built."""
+    stored = store.setting(name)
+    if stored is None and store.setting(_RULES_SETTING) is not None:
+        stored = _OF_OLDER_STORES.get(name)
+    return stored
+
+
+def _rules_in(text: str | None) -> Rules:
+    """Return the rules that `_stored` wrote; the usual ones of an older version are the present."""
+    if text is None:
+        return Rules()
+    rules = Rules.from_json(orjson.dumps({**_OF_OLDER_RULES, **orjson.loads(text)}))
+    return Rules() if rules == Rules(**_OF_OLDER_RULES) else rules
+
+
+_OF_OLDER_RULES: Mapping[str, Any] = {"mime_before_extension": False, "attachments": True}
 
 
 def _stored(rules: Rules) -> str:

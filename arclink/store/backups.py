@@ -27,6 +27,7 @@ from arclink.errors import StoreError
 from arclink.files.atomic import folder_next_to, sync, unwritable
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
+    Connection,
     connect,
     is_of_writing,
     open_for_reading,
@@ -37,6 +38,9 @@ from arclink.store.sqlite.store import SqliteStore
 from arclink.store.sqlite.takedowns import RESTORED, records
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
+
+_PATIENCE = 60_000
+"""Milliseconds to wait for readers of an old state."""
 
 _HEARTBEAT = 100_000
 """Steps of SQLite's virtual machine between two checks for signals: some milliseconds."""
@@ -172,6 +176,39 @@ def restore(
     return Restored(sums, applied, mementos)
 
 
+def replace_store(new: Path, store: Path) -> None:
+    """Let a complete store take the place of another one; readers see the one or the other.
+
+    Args:
+        new: The new store, which no process has open; afterwards, there is no file.
+        store: The path of the present store, on the same file system, without symbolic links.
+
+    Raises:
+        StoreError: A process reads an old state of the present store, which stays as it is.
+    """
+    with translated(new), closing(connect(new)) as connection:
+        _mark_as_restored(connection)
+    _settle(store)
+    # SQLite would apply the old file's logs to the new file. The old file is complete without them.
+    remove_logs(store)
+    _put(new, store)
+
+
+def _settle(store: Path) -> None:
+    """Copy the whole write-ahead log of a store into its file, so that it may be removed.
+
+    A damaged store has a log that nobody can copy: it is replaced for this reason.
+    """
+    with suppress(apsw.Error), closing(connect(store)) as connection:
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+        _, pages, copied = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if pages > copied:
+            raise StoreError(
+                f"{store} is read by another process, such as a service, which keeps an old state "
+                "of it for more than a minute, so it was not replaced. Repeat the command"
+            )
+
+
 def _known_takedowns(store: Path, lists: Sequence[Path]) -> tuple[list[Takedown], bool]:
     """Return the takedowns up to now, and whether they are known to be complete.
 
@@ -237,11 +274,16 @@ def _finish(copy: Path, target: Path, *, is_restored: bool = False) -> list[Take
     """Set the journal mode that all stores have, and return the takedowns that the copy records."""
     with translated(target), closing(connect(copy)) as connection:
         if is_restored:
-            connection.execute(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RESTORED, secrets.token_hex(8))
-            )
+            _mark_as_restored(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         return [takedown for takedown, _ in records(connection)]
+
+
+def _mark_as_restored(connection: Connection) -> None:
+    """Give the state of a store an identifier that no earlier store at its path had."""
+    connection.execute(
+        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RESTORED, secrets.token_hex(8))
+    )
 
 
 def _forget(copy: Path, takedowns: Sequence[Takedown]) -> int:

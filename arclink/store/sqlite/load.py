@@ -225,9 +225,18 @@ class BatchLoader:
         """
         surt, stored = "", frozenset[MementoItem]()
         for row in rows:
-            of_surt, timestamp, original, checksum, *words, file, offset, length, reason, languages = (
-                row
-            )
+            (
+                of_surt,
+                timestamp,
+                original,
+                checksum,
+                *words,
+                file,
+                offset,
+                length,
+                reason,
+                languages,
+            ) = row
             if self._names.number_of(file) <= last_name:
                 if of_surt != surt:
                     surt, stored = of_surt, self._stored(of_surt)
