@@ -235,9 +235,7 @@ def _settings(given: Given, stored: BuildSettings | None = None) -> BuildSetting
             lazy=LAZY.required(given) or default.extract.lazy,
             heritrix_outlinks=HERITRIX_OUTLINKS.required(given)
             or default.extract.heritrix_outlinks,
-            wayback=default.extract.wayback
-            if (given_prefixes := wayback_of(given)) is None
-            else given_prefixes,
+            wayback=default.extract.wayback if wayback is None else wayback,
         ),
         batch_bytes=_BATCH_SIZE.optional(given) or usual,
         runner=runner,

@@ -7,7 +7,7 @@ import click
 from arclink.access.texts import counted
 from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
-from arclink.pipeline.build import BuildReport
+from arclink.pipeline.build import BuildReport, needs_a_person
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
 from arclink.store.protocols import OpenStore, StoreSums
@@ -61,6 +61,25 @@ def show_damage(damaged: Sequence[Damage]) -> None:
     """Print a line for each archive file that is empty, cut short or damaged, to standard error."""
     for damage in damaged:
         click.echo(f"warning: {damage}", err=True)
+
+
+def end_stage(
+    counts: Counts, damaged: Sequence[Damage] = (), gave: Reason = Reason.LINK_KEPT
+) -> None:
+    """Print what a stage counted and what was damaged; end as a build with this result would.
+
+    Args:
+        counts: Of the stage.
+        damaged: From `arclink.pipeline.damage.damage_in`.
+        gave: Counted for each item that the stage is run for.
+
+    Raises:
+        Exit: With code 1: a whole file gave nothing, or the stage had failures only.
+    """
+    show_counts(counts)
+    show_damage(damaged)
+    if needs_a_person(counts, damaged, gave):
+        raise click.exceptions.Exit(1)
 
 
 MANY = 10

@@ -66,15 +66,24 @@ class BuildReport:
     @property
     def needs_a_person(self) -> bool:
         """Whether a whole file gave nothing, or input that should have given links gave none."""
-        if any(damage.gave_nothing for damage in self.damaged):
-            return True
-        counts = self.counts
-        has_failed = bool(self.damaged) or any(counts[reason] for reason in _UNREAD)
-        has_failed = has_failed or bool(
-            counts[Reason.ROW_MALFORMED] and not counts[Reason.ROW_KEPT]
-        )
-        has_links = counts[Reason.LINK_KEPT] or counts[Reason.PAYLOAD_KNOWN]
-        return bool(self.batches) and has_failed and not has_links
+        return needs_a_person(self.counts if self.batches else Counts(), self.damaged)
+
+
+def needs_a_person(
+    counts: Counts, damaged: Sequence[Damage], gave: Reason = Reason.LINK_KEPT
+) -> bool:
+    """Return whether a whole file gave nothing, or failures are all that stages have to show.
+
+    Args:
+        counts: Of a build, or of a stage.
+        damaged: The archive files that could not be read completely.
+        gave: Counted for each item that a stage is run for.
+    """
+    if any(damage.gave_nothing for damage in damaged):
+        return True
+    has_failed = bool(damaged and counts) or any(counts[reason] for reason in _UNREAD)
+    has_failed = has_failed or bool(counts[Reason.ROW_MALFORMED] and not counts[Reason.ROW_KEPT])
+    return has_failed and not (counts[gave] or counts[Reason.PAYLOAD_KNOWN])
 
 
 _UNREAD = (

@@ -9,10 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arclink.archives.names import known_as
+from arclink.errors import InputError
 from arclink.mapreduce.runs import parts_of
 from arclink.reasons import Reason
 from arclink.rows.findings import CUT, Finding, parse_finding
 from arclink.store.protocols import KnownFile
+
+_SHOWN = 10
+"""Number of files that a message names."""
 
 MANIFEST_FIELD = "damaged files"
 """Name of the manifest field that holds the damage."""
@@ -74,6 +78,33 @@ def missing_in(folder: Path, files: Sequence[KnownFile]) -> set[str]:
         for name, of_file in of_files.items()
         if any(found.is_missing for found in of_file.values())
     }
+
+
+def check_given(folder: Path, files: Sequence[KnownFile]) -> str:
+    """Return a warning about archive files that rows name and that were not given; or no text.
+
+    Args:
+        folder: Folder of the batch.
+        files: The archive files that were given.
+
+    Raises:
+        InputError: No row names a given file, so nothing was read.
+    """
+    given = {file.name for file in files}
+    missing = sorted(missing_in(folder, files) - given)
+    if not missing:
+        return ""
+    names = ", ".join(missing[:_SHOWN]) + (", …" if len(missing) > _SHOWN else "")
+    text = (
+        f"{len(missing):,} archive files that rows name were not given, so the links of their "
+        f"captures are unknown: {names}"
+    )
+    if given.isdisjoint(_findings_in(folder, files)):
+        raise InputError(
+            f"no row names one of the given archive files, such as {files[0].name}; {text}. "
+            "Give these files"
+        )
+    return text
 
 
 def _findings_in(folder: Path, files: Sequence[KnownFile]) -> dict[str, dict[str, Finding]]:

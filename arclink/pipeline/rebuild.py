@@ -24,7 +24,7 @@ from arclink.pipeline.build import BuildReport, check_settings
 from arclink.pipeline.records_read import ALL, StoredFile, indexes_of, stored_files
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.backups import replace_store
-from arclink.store.location import open_store, path_of, takedowns_path
+from arclink.store.location import open_store, path_of, rebuilt_path, takedowns_path
 from arclink.store.protocols import KnownFile, Scans, Takedown
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, listed, missing_in, united
@@ -86,7 +86,7 @@ class PresentStore:
     @property
     def new(self) -> Path:
         """The path of the new store, which may exist."""
-        return self.path.with_name(f"{self.path.name}.rebuild") / self.path.name
+        return rebuilt_path(self.where)
 
     def at_hand(self) -> tuple[str, ...]:
         """Return the paths and URLs of its archive files.

@@ -7,6 +7,7 @@ again. Payloads that the store has are not read then, and the store leaves out r
 (`arclink.store.protocols.Builds.load`).
 """
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
@@ -18,10 +19,13 @@ import orjson
 from arclink.archives.byte_sources import special_kind
 from arclink.archives.locations import Location, split_entry
 from arclink.archives.marks import of_each, read_mark
-from arclink.errors import unreadable
+from arclink.archives.names import known_as
+from arclink.errors import InputError, unreadable
+from arclink.mapreduce.runs import parts_of
 from arclink.model import Batch
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage
 from arclink.reasons import Reason
+from arclink.rows.relations import parse_memento
 from arclink.store.protocols import KnownFile, OpenStore
 
 READ_FIELD = "records read"
@@ -163,3 +167,37 @@ def how_read(
         for file in files
         if file.name not in missing
     }
+
+
+def check_read(graph: Path, files: Sequence[KnownFile]) -> tuple[list[KnownFile], int]:
+    """Return the archive files of graph files, and the number of payloads whose file was missing.
+
+    Args:
+        graph: Folder of the graph files, on this machine.
+        files: The archive files that the stages were given. Those without a memento are left out.
+
+    Raises:
+        InputError: The file of every payload was missing, so there is nothing to load.
+    """
+    reasons = Counter(
+        row.split(b"\t", 6)[5] for part in parts_of(graph / "payloads") for row in _rows_of(part)
+    )
+    missing = reasons[Reason.PAYLOAD_FILE_MISSING.name.encode()]
+    if missing and missing == reasons.total():
+        raise InputError(
+            f"{graph}: the archive files of all {missing:,} payloads were missing. Give them to "
+            "`arclink extract`, run `arclink graph` again, and then load"
+        )
+    names = {file.name for file in files}
+    named = {
+        known_as(parse_memento(row).file, names)
+        for part in parts_of(graph / "mementos")
+        for row in _rows_of(part)
+    }
+    return [file for file in files if file.name in named], missing
+
+
+def _rows_of(part: Path) -> Iterator[bytes]:
+    with part.open("rb") as rows:
+        for row in rows:
+            yield row.rstrip(b"\n")

@@ -225,24 +225,10 @@ class BatchLoader:
         """
         surt, stored = "", frozenset[MementoItem]()
         for row in rows:
-            (
-                of_surt,
-                timestamp,
-                original,
-                checksum,
-                *words,
-                file,
-                offset,
-                length,
-                reason,
-                languages,
-            ) = row
-            if self._names.number_of(file) <= last_name:
-                if of_surt != surt:
-                    surt, stored = of_surt, self._stored(of_surt)
-                status, mime, record_type = words
-                place = timestamp, original, checksum, file, offset, length
-                if (*place, status, mime, record_type, reason, languages) in stored:
+            if self._names.number_of(row[7]) <= last_name:
+                if row[0] != surt:
+                    surt, stored = row[0], self._stored(row[0])
+                if (*row[1:4], *row[7:10], *row[4:7], *row[10:]) in stored:
                     continue
             yield row
 
