@@ -177,11 +177,10 @@ class PresentStore:
             StoreError: There is no room for a second store.
         """
         self._check(files)
-        folder = self.new.parent
+        folder, takedowns = self.new.parent, self._takedowns()
         if self.new.exists() and not self._continues(files, settings):
             shutil.rmtree(folder)
-        folder.mkdir(exist_ok=True)
-        free = shutil.disk_usage(folder).free
+        free = shutil.disk_usage(folder.parent).free
         size = self.path.stat().st_size
         done = self.new.stat().st_size if self.new.exists() else 0
         if free < size - done:
@@ -189,7 +188,8 @@ class PresentStore:
                 f"a rebuild needs about {size - done:,} bytes for the new store in {folder}, and "
                 f"{free:,} are free; nothing was changed. Free some space, and repeat the command"
             )
-        add_to_list(self.new, self._takedowns())
+        folder.mkdir(exist_ok=True)
+        add_to_list(self.new, takedowns)
         return free
 
     def _continues(self, files: Sequence[KnownFile], settings: BuildSettings) -> bool:

@@ -7,7 +7,6 @@ the same ones.
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import orjson
 
@@ -130,14 +129,11 @@ def stored_setting(store: OpenStore, name: str) -> str | None:
 
 
 def _rules_in(text: str | None) -> Rules:
-    """Return the rules that `_stored` wrote; the usual ones of an older version are the present."""
+    """Return the rules that `_stored` wrote; the default rules if it wrote none."""
     if text is None:
         return Rules()
-    rules = Rules.from_json(orjson.dumps({**_OF_OLDER_RULES, **orjson.loads(text)}))
-    return Rules() if rules == Rules(**_OF_OLDER_RULES) else rules
-
-
-_OF_OLDER_RULES: Mapping[str, Any] = {"mime_before_extension": False, "attachments": True}
+    left_out = {"mime_before_extension": False, "attachments": True}
+    return Rules.from_json(orjson.dumps({**left_out, **orjson.loads(text)}))
 
 
 def _stored(rules: Rules) -> str:

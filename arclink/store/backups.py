@@ -244,7 +244,7 @@ def _check_target(store: Path, target: Path) -> None:
     except StoreError as error:
         raise StoreError(
             f"{target} exists and is not a backup, so it is not replaced. "
-            f"Remove it, or name another file. ({error})"
+            f"Name another file. ({error})"
         ) from error
 
 

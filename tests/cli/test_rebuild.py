@@ -289,3 +289,24 @@ def test_a_store_behind_a_link_stays_behind_it(store: Path, home: Path) -> None:
     assert store.is_symlink()
     assert os.listdir(home / "other") == ["real.db"]
     assert graph_in(store) == whole
+
+
+def test_a_store_in_cassandra_is_refused_with_the_commands_for_another_keyspace(
+    archive: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keyspace cannot be renamed. This needs no server: what is read is the same as of a file."""
+    from arclink.pipeline import rebuild
+
+    monkeypatch.setattr(rebuild, "open_store", lambda _: open_store(str(store)))
+    where = "cassandra://node1,node2/links?replication=3"
+    with pytest.raises(StoreError, match="Nothing was changed") as refused:
+        rebuild.in_cassandra(where, ())
+    commands = re.findall("  (arclink .*)", str(refused.value))
+    assert [shlex.split(command)[1] for command in commands] == [
+        *("schema", "forget", "forget", "build")
+    ]
+    assert all(str(path) in commands[-1] for path in archive.iterdir())
+    assert sum("cassandra://node1,node2/links2?replication=3" in line for line in commands) == 3
+
+    monkeypatch.setattr(rebuild, "open_store", lambda _: open_store("empty.db", create=True))
+    rebuild.in_cassandra(where, ())  # nothing can be lost
