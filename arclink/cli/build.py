@@ -69,9 +69,9 @@ _KEEP_GRAPH = Parameter(
 )
 _REBUILD = switch(
     "rebuild",
-    "Build the store anew, and replace it when the new one is complete. Without INPUT, read the "
+    "Build a new store, and replace the present one when it is complete. Without INPUT, read the "
     "archive files that the store names. Settings that are not given are those of the store.",
-    "how-to/build.md#build-a-store-anew",
+    "how-to/build.md#rebuild-a-store",
 )
 
 EXAMPLES = (
@@ -204,7 +204,7 @@ def command(given: Given) -> None:
 
 
 def _present(given: Given) -> "PresentStore | None":
-    """Return the store to build anew; None if there is none yet.
+    """Return the store to replace; None if it does not exist yet.
 
     Raises:
         InputError: The input lacks archive files of the store.

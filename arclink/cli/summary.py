@@ -36,7 +36,7 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
             f"{report.skipped:,} archive files were skipped because the store has them already."
         )
     show_counts(report.counts)
-    show_damage(report.damaged)
+    _show_damage(report.damaged)
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
@@ -57,7 +57,7 @@ def show_captures(before: int | None, now: int, note: str = "") -> None:
     click.echo(f"captures: {had} before, {now:,} now{note and f' ({note})'}")
 
 
-def show_damage(damaged: Sequence[Damage]) -> None:
+def _show_damage(damaged: Sequence[Damage]) -> None:
     """Print a line for each archive file that is empty, cut short or damaged, to standard error."""
     for damage in damaged:
         click.echo(f"warning: {damage}", err=True)
@@ -77,7 +77,7 @@ def end_stage(
         Exit: With code 1: a whole file gave nothing, or the stage had failures only.
     """
     show_counts(counts)
-    show_damage(damaged)
+    _show_damage(damaged)
     if needs_a_person(counts, damaged, gave):
         raise click.exceptions.Exit(1)
 

@@ -137,7 +137,7 @@ class PresentStore:
             raise InputError(
                 f"{len(missing):,} of the {len(self.files):,} archive files of {self.where} are "
                 f"not among the input, so nothing was changed:\n{_listing(missing)}\n"
-                "To build the store anew from its own files, and then add the input:\n"
+                "To rebuild the store from its own files, and then add the input:\n"
                 f"  {self._command('--store', self.where, '--rebuild')} && "
                 f"{self._command(*inputs, '--store', self.where)}\n"
                 "For a store of the input only, name a new one:\n"
@@ -155,10 +155,10 @@ class PresentStore:
         return line.replace("'INPUT...'", "INPUT...")
 
     def announcement(self, free: int) -> str:
-        """Return what the build does, and the room that it needs, for the user."""
+        """Return a text for the user: the work of the build, and the room that it needs."""
         size = self.path.stat().st_size
         return (
-            f"{self.where} is built anew from {counted(len(self.files), 'archive file')}. It "
+            f"{self.where} is rebuilt from {counted(len(self.files), 'archive file')}. It "
             f"answers until the new store is complete, which needs about {size:,} bytes in "
             f"{self.new.parent} ({free:,} are free)."
         )

@@ -99,7 +99,7 @@ class StoredFile:
 
 
 def stored_files(store: OpenStore) -> dict[str, StoredFile]:
-    """Return what a store knows about its archive files, by name."""
+    """Return the facts that a store has about its archive files, by name."""
     known: dict[str, StoredFile] = {}
     for batch in store.batches():
         manifest = manifest_of(batch)
@@ -119,7 +119,7 @@ def stored_files(store: OpenStore) -> dict[str, StoredFile]:
 
 
 def indexes_of(store: OpenStore) -> Iterator[str]:
-    """Yield the path or URL of each CDX file that a store was built with, as often as it was."""
+    """Yield the path or URL of each CDX file of each batch."""
     for batch in store.batches():
         yield from manifest_of(batch).get(INDEXES_FIELD, ())
 

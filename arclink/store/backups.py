@@ -197,7 +197,7 @@ def replace_store(new: Path, store: Path) -> None:
 def _settle(store: Path) -> None:
     """Copy the whole write-ahead log of a store into its file, so that it may be removed.
 
-    A damaged store has a log that nobody can copy: it is replaced for this reason.
+    The log of a damaged store may not be readable: the store is replaced for this reason.
     """
     with suppress(apsw.Error), closing(connect(store)) as connection:
         connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")

@@ -28,7 +28,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, so that commands in messages can be run as they are printed."""
+    """The current folder, so that commands in messages can be run."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -82,13 +82,13 @@ def test_input_that_lacks_files_of_the_store_is_refused(
     text = str(refused.value)
     assert f"{len(others)} of the {len(others) + 1} archive files of links.db" in text
     assert all(str(path) in text for path in others)
-    assert first.name not in text.partition("To build")[0].partition("\n")[2]
+    assert first.name not in text.partition("To rebuild")[0].partition("\n")[2]
     assert unchanged(store, before)
 
     (home / "new day" / first.name).rename(first)
     (home / "new day" / "copy.warc.gz").write_bytes(first.read_bytes())
     commands = re.findall(r"arclink (build .*?)(?: &&|$)", text, re.MULTILINE)
-    assert len(commands) == 3, "anew and then more; or another store"
+    assert len(commands) == 3, "rebuild and then add; or another store"
     for command in commands:
         run(*shlex.split(command), "--quiet")
     assert whole <= graph_in(store), "the first two commands keep all that the store had"

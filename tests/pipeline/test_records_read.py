@@ -171,7 +171,7 @@ def test_a_store_of_an_older_version_is_read_again_where_an_index_was_used(
         archive.build(named, rows, store)
         connection: apsw.Connection = connect(store)
         for number, text in connection.execute("SELECT number, manifest FROM batches").fetchall():
-            manifest = orjson.loads(text)
+            manifest = orjson.loads(str(text))
             del manifest["records read"], manifest["indexes"]
             connection.execute(
                 "UPDATE batches SET manifest = ? WHERE number = ?",

@@ -30,7 +30,7 @@ class StoredNames:
         return number
 
     def last_number(self) -> int:
-        """Return the greatest number of a name; 0 if there is none."""
+        """Return the greatest number of a name; 0 without names."""
         number: int = self._connection.execute(
             "SELECT coalesce(max(number), 0) FROM names"
         ).fetchone()[0]
