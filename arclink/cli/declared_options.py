@@ -120,6 +120,25 @@ def _given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) 
     return Given(texts)
 
 
+def words_of(given: Given, parameters: Iterable[AnyParameter]) -> list[str]:
+    """Return the words of a command line that gives these parameters again.
+
+    Args:
+        given: What the caller gave.
+        parameters: Those to repeat, in the order of the words.
+    """
+    words: list[str] = []
+    for parameter in parameters:
+        name, texts = given.found(parameter)
+        if parameter.is_positional:
+            words += texts
+        elif parameter.form.schema.get("type") == "boolean":
+            words += [f"--{name}" for text in texts if text == "true"]
+        else:
+            words += [word for text in texts for word in (f"--{name}", text)]
+    return words
+
+
 def _option_names(parameter: AnyParameter) -> list[str]:
     """Return the names of the option, with dashes; a switch that is not off by default has two.
 

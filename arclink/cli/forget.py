@@ -1,5 +1,6 @@
 """``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -81,7 +82,13 @@ def command(given: Given) -> None:
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
     from arclink.relations.forgetting import forgetting, forgetting_at_addresses
-    from arclink.store.location import exists, local_path_of, open_store
+    from arclink.store.location import (
+        exists,
+        is_remote,
+        local_path_of,
+        open_store,
+        rebuilt_path,
+    )
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
     store, prefixes, is_trial = (
@@ -118,6 +125,8 @@ def command(given: Given) -> None:
                     from arclink.subsets.catalog import SubsetCatalog
 
                     remove_slices(store)
+                    if not is_remote(store):  # a killed rebuild's store has what is forgotten
+                        shutil.rmtree(rebuilt_path(store).parent, ignore_errors=True)
                     SubsetCatalog(store).reduce_lists(opened)
                 if cleans is not False and not is_trial:
                     opened.clean()

@@ -53,7 +53,7 @@ def command(given: Given) -> None:
 def _verify_files(store: str, archives: Sequence[str]) -> None:
     from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.file_checks import CheckProgress, FileState, check_files
-    from arclink.pipeline.damage import known_damage
+    from arclink.pipeline.records_read import known_damage
     from arclink.progress import clear
     from arclink.store.location import checked_path, open_store
 

@@ -239,8 +239,13 @@ class _Extraction:
         if self._archive is not None:
             return self._archive
         if isinstance(self._refusal, MissingFileError) or pointer.kind is PointerKind.LAST_RESORT:
+            if pointer.kind is not PointerKind.LAST_RESORT:
+                self._finding_of(pointer).is_missing = True
             raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path) from self._refusal
         raise self._refusal
+
+    def _finding_of(self, pointer: Pointer) -> Finding:
+        return self.findings.setdefault(pointer.file, Finding(pointer.file, "extract"))
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:
         """Return the rows for the record at a pointer.
@@ -258,7 +263,7 @@ class _Extraction:
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         archive = self._open(path, pointer)
-        finding = self.findings.setdefault(pointer.file, Finding(pointer.file, "extract"))
+        finding = self._finding_of(pointer)
         try:
             record, described = self._record(archive, pointer)
         except RecordError as error:

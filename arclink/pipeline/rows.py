@@ -86,26 +86,6 @@ def share_rows(
     )
 
 
-def check_names(cdx: Sequence[Location], files: Sequence[KnownFile]) -> None:
-    """Read CDX files up to the first row that names one of the archive files.
-
-    Args:
-        cdx: As in `share_rows`; if empty, nothing is read.
-        files: The archive files.
-
-    Raises:
-        InputError: There is no such row, or a CDX file cannot be read.
-    """
-    sharing = RowSharing(SharedFile(file.name, 0, file.path) for file in files)
-    names = {file.path: file.name for file in files}
-    for path in cdx:
-        for lines in checked(read_usual_line_lists(path, names=names), path):
-            if any(sharing.found for _ in sharing.share([lines])):
-                return
-    if cdx and files:
-        raise names_nothing(cdx, files)
-
-
 def names_nothing(cdx: Sequence[Location], files: Sequence[KnownFile]) -> InputError:
     """Return the error for CDX files without a row that names one of the archive files."""
     return InputError(

@@ -27,6 +27,8 @@ from arclink.uris.surts import wide_cdx_prefixes
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
 
+_RULES_SETTING = "rules"
+_LAZY_SETTING = "lazy links"
 _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
@@ -63,6 +65,19 @@ class BuildSettings:
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
+    @classmethod
+    def from_store(cls, store: HasSettings) -> "BuildSettings":
+        """Return the settings that a store was built with, of those that a user can choose."""
+        wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
+        return cls(
+            rules=_rules_in(setting_of(store, _RULES_SETTING)),
+            extract=ExtractSettings(
+                lazy=setting_of(store, _LAZY_SETTING) == "yes",
+                heritrix_outlinks=setting_of(store, _OUTLINKS_SETTING) == "on",
+                wayback=None if wayback is None else tuple(wayback),
+            ),
+        )
+
     def key_prefixes(self) -> tuple[str, ...]:
         """Return the SURT prefixes of the CDX rows to read.
 
@@ -93,8 +108,8 @@ class BuildSettings:
         return {
             EXTRACTOR_SETTING: EXTRACTOR,
             KEYS_SETTING: KEYS,
-            "rules": _stored(self.rules),
-            "lazy links": "yes" if lazy else "no",
+            _RULES_SETTING: _stored(self.rules),
+            _LAZY_SETTING: "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
@@ -108,22 +123,19 @@ def settings_of_store(store: HasSettings, settings: BuildSettings) -> BuildSetti
         store: The store.
         settings: Gives what a store does not record.
     """
-    limits = dict(part.split("=") for part in (store.setting("limits") or "").split())
-    payload_bytes, links, text = (
-        int(limits.get(name, getattr(settings.extract, name)))
-        for name in ("payload_bytes", "links", "text")
-    )
-    wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
-    return replace(
-        settings,
-        extract=ExtractSettings(
-            payload_bytes,
-            links,
-            text,
-            lazy=store.setting("lazy links") == "yes",
-            wayback=wayback,
-        ),
-    )
+    found = BuildSettings.from_store(store).extract
+    recorded = dict(part.split("=") for part in (store.setting("limits") or "").split())
+    names = recorded.keys() & {"payload_bytes", "links", "text"}
+    limits = {name: int(recorded[name]) for name in names}
+    return replace(settings, extract=replace(found, **limits))  # type: ignore[arg-type]
+
+
+def _rules_in(text: str | None) -> Rules:
+    """Return the rules that `_stored` wrote; the default rules if it wrote none."""
+    if text is None:
+        return Rules()
+    left_out = {"mime_before_extension": False, "attachments": True}
+    return Rules.from_json(orjson.dumps({**left_out, **orjson.loads(text)}))
 
 
 def _stored(rules: Rules) -> str:

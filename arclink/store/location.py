@@ -151,6 +151,12 @@ def work_folder(where: str) -> Path:
     return path.with_name(path.name + ".build")
 
 
+def rebuilt_path(where: str) -> Path:
+    """Return the path at which the new store is built while a store in a file is rebuilt."""
+    path = path_of(where).resolve()  # of a symbolic link, the target is replaced
+    return path.with_name(f"{path.name}.rebuild") / path.name
+
+
 def takedowns_path(where: str) -> Path:
     """Return the file that holds the takedowns of a store while the store is rebuilt."""
     path = local_path_of(where)

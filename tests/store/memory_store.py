@@ -44,6 +44,7 @@ from arclink.model import (
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.blocks.references import checksum_shown
+from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -574,6 +575,13 @@ class MemoryStore(WholeStore):
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         return iter(self._takedowns)
+
+    @property
+    def layout(self) -> int:
+        return STORE
+
+    def upgrade(self) -> None:
+        """Do nothing: its layout is always the present one."""
 
     def trim(self) -> None:
         pass

@@ -258,7 +258,9 @@ class RowChecks:
             for index, content in enumerate(contents):
                 links = block.numbers(content)
                 counts.append(len(links))
-                hashes[np.unique(links)].sum(axis=0, dtype=np.uint64, out=sums[index])
+                hashes[np.unique(np.asarray(links, np.int64))].sum(
+                    axis=0, dtype=np.uint64, out=sums[index]
+                )
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
             out.add(load, all_contents, hashes_of_pairs(all_contents, sums))

@@ -7,7 +7,7 @@ store, captures are sorted on disk, and a hub takes 16 bytes per inlink.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
@@ -32,7 +32,11 @@ from arclink.store.blocks.relations import (
     KEYS_OF_MEMENTO,
     BlockWriter,
     InlinksWriter,
+    MementoItem,
+    batch_of_row,
+    mementos_of,
     pack_outcome,
+    rows_of,
     scope_of_outcome,
     without_copies,
     write_mementos,
@@ -120,6 +124,7 @@ class BatchLoader:
         """
         try:
             first_content = last_number(self._connection, "contents") + 1
+            last_name = self._names.last_number()
             replaced = payloads_to_replace(self._connection, self._names, self._graph)
             replaced.update(map(self._payloads.number_of, self._replaces))
             if replaced:
@@ -128,7 +133,7 @@ class BatchLoader:
             with self._packing_of_inlinks() as inlinks:
                 links = self._load_outlinks(first_content)
                 payloads = self._load_payloads(replaced)
-                first, last = self._load_mementos()
+                first, last = self._load_mementos(last_name)
                 self._payloads.write()
                 self._load_inlinks(inlinks)
         except (ValueError, TypeError) as error:
@@ -186,7 +191,7 @@ class BatchLoader:
             new += outcome is None
         return new
 
-    def _load_mementos(self) -> tuple[str, str]:
+    def _load_mementos(self, last_name: int) -> tuple[str, str]:
         captures = Sorted[tuple[int, str, str]]()  # payload, original, timestamp
         months: Counter[str] = Counter()
         first, last = "9" * 14, ""
@@ -194,7 +199,7 @@ class BatchLoader:
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last
             rows = read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
-            for row in without_copies(rows):
+            for row in self._new_mementos(without_copies(rows), last_name):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 months[month_of(timestamp)] += 1
@@ -211,6 +216,36 @@ class BatchLoader:
         writer.close()
         change_months(self._connection, months)
         return (first, last) if last else ("", "")
+
+    def _new_mementos(
+        self, rows: Iterable[MementoColumns], last_name: int
+    ) -> Iterator[MementoColumns]:
+        """Yield the mementos that no earlier batch has: a file may be read again for other records.
+
+        Only mementos of files that earlier batches name are looked up.
+
+        Args:
+            rows: Sorted by SURT.
+            last_name: The greatest number of a name before this batch.
+        """
+        surt, stored = "", frozenset[MementoItem]()
+        for row in rows:
+            if self._names.number_of(row[7]) <= last_name:
+                if row[0] != surt:
+                    surt, stored = row[0], self._stored(row[0])
+                if (*row[1:4], *row[7:10], *row[4:7], *row[10:]) in stored:
+                    continue
+            yield row
+
+    def _stored(self, surt: str) -> frozenset[MementoItem]:
+        """Return the mementos of a SURT in earlier batches."""
+        stored = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
+        return frozenset(
+            memento
+            for row in stored
+            if batch_of_row(row) != self._batch
+            for memento in mementos_of(row, self._names)
+        )
 
     def _packing_of_inlinks(self) -> AbstractContextManager[PackingProcess | None]:
         """Start a process that packs the inlinks, if that is faster.
