@@ -29,6 +29,7 @@ from arclink.mapreduce.engine import (
     options_for_tasks,
     seconds_of_tasks,
 )
+from arclink.mapreduce.exit_status import with_words
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.packed import (
     check_packed,
@@ -313,7 +314,7 @@ def failure_of(log: str, reason: str) -> str:
     # mrjob's reason is a command of some thousand characters.
     short = _COMMAND.sub("the engine's command", reason)
     cause = error_in(log.partition("Probable cause of failure:")[2]) or [short, *said][-1]
-    return "\n".join(["the job failed", log, reason, cause])
+    return "\n".join(["the job failed", log, reason, with_words(cause)])
 
 
 def _tag_of(folder: str) -> str:

@@ -21,6 +21,7 @@ from arclink.archives.locations import Location
 from arclink.collecting import uncollected
 from arclink.counts import Counts
 from arclink.errors import PipelineError, StoreError
+from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
@@ -135,7 +136,8 @@ def build(
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
     # Files of this call are read from the path given now, even if the store recorded another path.
-    archives = list({**known, **{file.name: file for file in files}}.values())
+    listed = work / "archives"
+    write_list({file.name: file.path for file in (*known.values(), *files)}, listed)
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
@@ -146,7 +148,7 @@ def build(
                     batch,
                     rows,
                     number,
-                    archives,
+                    listed,
                     store,
                     settings,
                     run,
@@ -235,7 +237,7 @@ def _run_batch(
     batch: Sequence[KnownFile],
     rows: SharedRows,
     number: int,
-    stored: Sequence[KnownFile],
+    listed: Path,
     store: Builds,
     settings: BuildSettings,
     run: JobRunner,
@@ -266,7 +268,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
+    add(stages.extract(folder, batch, store, settings, run, listed))
     step("join")
     add(stages.join(folder, run))
     step("invert")

@@ -196,7 +196,7 @@ def test_a_map_task_reads_several_small_files(
 @pytest.mark.parametrize(
     ("job", "settings", "expected"),
     [
-        pytest.param("share", "{}", 0, id="no reducer"),
+        pytest.param("index", "{}", 0, id="no reducer"),
         pytest.param("extract", '{"tasks": 7}', 7, id="one per reading task"),
         pytest.param("filter", "{}", None, id="those of the engine"),
     ],
