@@ -174,8 +174,7 @@ def restore_batches(
         raise error.with_remedy(_REMEDY) from error
     takedowns = united(*map(read_takedowns, (backup / TAKEDOWNS, *lists)))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
-    for takedown in missing:
-        store.forget(takedown)
+    store.forget_each(missing)
     stored = {name_of(batch) for batch in store.batches()}
     wanted = [name for name in names if name not in stored]
     for name in wanted:

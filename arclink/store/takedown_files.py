@@ -155,6 +155,5 @@ def take_back(store: Takedowns, path: Path) -> None:
     Nothing happens if the file is missing.
     """
     if path.exists():
-        for takedown in read_takedowns(path):
-            store.forget(takedown)
+        store.forget_each(read_takedowns(path))
         path.unlink()

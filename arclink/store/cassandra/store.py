@@ -71,9 +71,14 @@ class CassandraStore(CassandraReader):
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         self._needs_loader("make it forget")
         needs_these_keys(self, self.address.name)
-        return forget(self, takedown, is_trial=is_trial)
+        return [forget(self, takedown, is_trial=is_trial) for takedown in takedowns]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

@@ -83,7 +83,7 @@ from arclink.store.protocols import (
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
-from arclink.store.sqlite.removal import forget
+from arclink.store.sqlite.removal import forget_each
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
@@ -543,8 +543,7 @@ class SqliteStore(BlockAnswers):
             )
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
-            for takedown in takedowns:
-                forget(self._connection, self._runs, self, takedown)
+            forget_each(self._connection, self._runs, self, takedowns)
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -568,23 +567,32 @@ class SqliteStore(BlockAnswers):
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         if not self._is_loader:
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
         needs_these_keys(self, str(self.path))
+        if not takedowns:
+            return []
         is_listed = False
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self, takedown)
+                removed = forget_each(self._connection, self._runs, self, takedowns)
                 if not is_trial:  # before the commit, so the list has every takedown of the store
-                    add_to_list(self.path, [takedown])
+                    add_to_list(self.path, takedowns)
                     is_listed = True
         except StoreError as error:
             if not is_listed:
                 raise
+            first, *others = [takedown.what.prefix for takedown in takedowns]
+            named = f"{first} and of {len(others):,} others" if others else first
             raise StoreError(
-                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                f"{error} The takedown of {named} is in {list_path(self.path)}, but "
                 "its captures are still answered: repeat the command. The next build applies "
                 "it, too."
             ) from error
@@ -690,8 +698,8 @@ class SqliteStore(BlockAnswers):
         """
         try:
             recorded = [takedown for takedown, _ in self.forgotten()]
-            for takedown in missing_in(recorded, listed(self.path)):
-                self.forget(takedown)
+            if missing := missing_in(recorded, listed(self.path)):
+                self.forget_each(missing)
             if missing_in(listed(self.path), recorded):
                 add_to_list(self.path, recorded)
         except BaseException:
