@@ -52,8 +52,9 @@ from arclink.mapreduce.properties import (
 )
 from arclink.mapreduce.yarn import end_applications
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
-from arclink.network.hdfs import AUTHORITY
+from arclink.network.hdfs import AUTHORITY, PATIENCE
 from arclink.network.object_store import is_object_store
+from arclink.network.retries import TemporaryError, retried
 from arclink.shares import BYTES_OF_CORE
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
@@ -70,9 +71,16 @@ MRJOB = "mrjob"
 
 
 _OF_CLIENT = re.compile(
-    r"Error Launching job ?: .+|Job job_\S+ failed with state .+|[\w.]+(?:Error|Exception): .+"
+    r"Error [Ll]aunching job ?[:,] .+|Job job_\S+ failed with state .+"
+    r"|[\w.]+(?:Error|Exception): .+"
 )
 """What Hadoop's client says about a job that failed without a log of a task."""
+
+_APPLICATION = re.compile(r"application_\d+_\d+|job_\d+_\d+")
+"""The id that a job has once it has begun."""
+
+_LASTING = re.compile("already exists|does not exist|[Pp]ermission denied|AccessControl")
+"""Words about a job that no further attempt starts."""
 
 _COMMAND = re.compile(r"Command '.*'", re.DOTALL)
 
@@ -191,8 +199,8 @@ class HadoopRunner(EngineRunner):
             return self._run_once(call)
         except TaskError:
             raise
-        except PipelineError:
-            if self.cores > 1 or self.apart:
+        except PipelineError as error:
+            if self.cores > 1 or self.apart or _never_began(error):
                 raise
         self.apart = True
         try:
@@ -204,12 +212,25 @@ class HadoopRunner(EngineRunner):
     def _run_once(self, call: JobCall) -> Counts:
         self.is_interrupted = True
         try:
-            counts = self.run_by_mrjob(call)
+            counts = retried(lambda: self._attempt(call), PATIENCE)
         except PipelineError:  # the job is over
             self.is_interrupted = False
             raise
         self.is_interrupted = False
         return counts
+
+    def _attempt(self, call: JobCall) -> Counts:
+        """Run a job, as `run_by_mrjob`; TemporaryError if it never began.
+
+        Hadoop's client has less patience with a NameNode that starts than our own requests.
+        """
+        try:
+            return self.run_by_mrjob(call)
+        except PipelineError as error:
+            if not _never_began(error):
+                raise
+            self._files().remove(self._files().path_of(call.output))
+            raise TemporaryError(error) from error
 
     def run_by_mrjob(self, call: JobCall) -> Counts:
         """Run a job by mrjob; arguments and errors are those of `run_job`."""
@@ -301,6 +322,19 @@ class HadoopRunner(EngineRunner):
         """End the applications of YARN that work in a folder of the engine."""
         hadoop = QuickHadoopRunner(conf_paths=[str(self.conf)]).get_hadoop_bin()
         end_applications(hadoop, _tag_of(folder))
+
+
+def _never_began(error: PipelineError) -> bool:
+    """Return whether a job failed before it was an application of YARN, in a way that may pass.
+
+    Hadoop streaming says "launching" in lower case about paths and properties that are wrong.
+    """
+    said = str(error.__cause__ or error)
+    return (
+        "Error Launching job" in said
+        and _APPLICATION.search(said) is None
+        and _LASTING.search(said) is None
+    )
 
 
 def failure_of(log: str, reason: str) -> str:
