@@ -15,7 +15,6 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
-from arclink.mapreduce.task_keys import task_key
 from arclink.mapreduce.task_variables import note_record
 from arclink.rows.pointers import (
     ABSENT,
@@ -26,6 +25,7 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
+from arclink.rows.task_keys import task_key
 
 _KEYS = {WAITING: b"w", NAMED: b"n", ABSENT: b"a"}
 

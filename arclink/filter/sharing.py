@@ -17,12 +17,12 @@ from arclink.archives.names import known_as
 from arclink.archives.opener import open_stream
 from arclink.errors import CdxError, InputError, RecordError
 from arclink.filter.index import date_at
-from arclink.mapreduce.task_keys import task_key, task_of
 from arclink.reasons import Reason
 from arclink.rows.cdx import file_of, format_row, is_header, parse_row, share_plain, what_of
 from arclink.rows.cdx_files import read_usual_line_lists
 from arclink.rows.cdx_pieces import CdxPiece, read_piece
 from arclink.rows.relations import ROWS
+from arclink.rows.task_keys import task_key, task_of
 
 NO_ROW = -1
 """Batch number of lines that are not rows; filter counts them."""

@@ -120,7 +120,8 @@ class JobCall(NamedTuple):
         job: The job.
         inputs: Names of its input files for the engine.
         output: Address of the folder for its output.
-        settings: Path or address of the file with the settings; empty if there are none.
+        settings: Path or address of the file with the settings, or their JSON; empty for a job
+            without settings.
         options: Further options of its command line.
     """
 

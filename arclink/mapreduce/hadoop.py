@@ -76,8 +76,8 @@ _OF_CLIENT = re.compile(
 )
 """What Hadoop's client says about a job that failed without a log of a task."""
 
-_APPLICATION = re.compile(r"application_\d+_\d+|job_\d+_\d+")
-"""The id that a job has once it has begun."""
+_BEGUN = re.compile(r"Submitted application application_\d+")
+"""What Hadoop's client says when YARN has taken a job; the job has an id before that."""
 
 _LASTING = re.compile("already exists|does not exist|[Pp]ermission denied|AccessControl")
 """Words about a job that no further attempt starts."""
@@ -332,7 +332,7 @@ def _never_began(error: PipelineError) -> bool:
     said = str(error.__cause__ or error)
     return (
         "Error Launching job" in said
-        and _APPLICATION.search(said) is None
+        and _BEGUN.search(said) is None
         and _LASTING.search(said) is None
     )
 

@@ -92,7 +92,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     ONE_TASK_PER_KEY = False
     """Each key of the shuffle is the input of one reduce task.
 
-    The keys are those of `arclink.mapreduce.task_keys`, and the settings have the number of
+    The keys are those of `arclink.rows.task_keys`, and the settings have the number of
     ``tasks``.
     """
 

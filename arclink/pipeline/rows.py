@@ -28,7 +28,7 @@ from arclink.rows.cdx_pieces import CdxPiece, format_piece, pieces_of
 from arclink.shares import shares_of
 from arclink.store.protocols import KnownFile
 
-BATCHES_OF_TASK = 64
+_BATCHES_OF_TASK = 64
 """Number of batches whose rows one task of an engine writes: it has a file open for each.
 
 In Hadoop, a file that is being written is two threads and some buffers. A task with 300 of them
@@ -177,7 +177,7 @@ def _tasks_of(batches: int, cores: int) -> Mapping[str, int]:
     >>> _tasks_of(1, 8), _tasks_of(3, 8), _tasks_of(1_500, 2)
     ({'tasks': 8, 'slices': 8}, {'tasks': 8, 'slices': 2}, {'tasks': 24, 'slices': 1})
     """
-    tasks = max(cores, -(-batches // BATCHES_OF_TASK))
+    tasks = max(cores, -(-batches // _BATCHES_OF_TASK))
     return {"tasks": tasks, "slices": max(1, cores // max(batches, 1))}
 
 

@@ -187,7 +187,7 @@ class _Rounds:
     Attributes:
         folder: Folder of the batch.
         batch: The files that most pointers name; distributed to reading tasks by size.
-        earlier: List of all other archive files that pointers may name; None if there are none.
+        earlier: List of all other archive files that pointers may name; None without further files.
         store: Asked for the payloads that it knows.
         settings: Settings of the build.
         run: Runs the jobs.

@@ -27,7 +27,7 @@ NUMBERS = {"tasks": 4, "slices": 1, "batches": 4, "step": 1}
 
 
 def given(job: str, count: int) -> Mapping[str, object]:
-    """Return settings of a job, each with so many takedowns, steps, rules, or characters."""
+    """Return settings of a job, each with ``count`` takedowns, steps or rules."""
     listed = [[f"org,site-{n:07d})/private", "2010", "2020"] for n in range(count)]
     values: dict[str, object] = {}
     for setting in JOBS[job].load().SETTINGS:

@@ -302,7 +302,8 @@ def test_a_job_that_fails_without_a_task_says_why_and_not_its_command(
     ("said", "starts"),
     [
         pytest.param(
-            "Error Launching job : Cannot delete /tmp/staging. Name node is in safe mode.",
+            "Submitting tokens for job: job_1_0015\nError Launching job : Cannot delete "
+            "/tmp/.staging/job_1_0015. Name node is in safe mode.",
             4,
             id="safe mode",
         ),

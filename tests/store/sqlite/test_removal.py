@@ -12,6 +12,7 @@ import zstandard
 
 from arclink.checksums import checksum_of_reference
 from arclink.errors import StoreError
+from arclink.files.atomic import write_whole
 from arclink.model import (
     Checksum,
     ContentId,
@@ -277,7 +278,6 @@ def test_takedowns_come_back_from_their_file(tmp_path: Path) -> None:
 def test_a_list_of_takedowns_is_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list next to the store is written once; nothing is removed that is not there."""
     written: list[int] = []
-    write_whole = takedown_lists.write_whole
 
     def counted(path: Path, data: bytes) -> None:
         written.append(len(data))
