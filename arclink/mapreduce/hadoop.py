@@ -79,8 +79,13 @@ _OF_CLIENT = re.compile(
 _BEGUN = re.compile(r"Submitted application application_\d+")
 """What Hadoop's client says when YARN has taken a job; the job has an id before that."""
 
-_LASTING = re.compile("already exists|does not exist|[Pp]ermission denied|AccessControl")
-"""Words about a job that no further attempt starts."""
+_NOT_STARTED = re.compile(
+    r"Error Launching job ?: (?!.*(?:already exists|does not exist|[Pp]ermission denied))"
+)
+"""What it says about a job that it could not hand over, for reasons that may pass.
+
+About paths and properties that are wrong, it says "launching" in lower case.
+"""
 
 _COMMAND = re.compile(r"Command '.*'", re.DOTALL)
 
@@ -325,16 +330,9 @@ class HadoopRunner(EngineRunner):
 
 
 def _never_began(error: PipelineError) -> bool:
-    """Return whether a job failed before it was an application of YARN, in a way that may pass.
-
-    Hadoop streaming says "launching" in lower case about paths and properties that are wrong.
-    """
+    """Return whether a job failed before YARN had taken it, in a way that may pass."""
     said = str(error.__cause__ or error)
-    return (
-        "Error Launching job" in said
-        and _BEGUN.search(said) is None
-        and _LASTING.search(said) is None
-    )
+    return _NOT_STARTED.search(said) is not None and _BEGUN.search(said) is None
 
 
 def failure_of(log: str, reason: str) -> str:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -303,7 +302,8 @@ def test_a_job_that_fails_without_a_task_says_why_and_not_its_command(
     [
         pytest.param(
             "Submitting tokens for job: job_1_0015\nError Launching job : Cannot delete "
-            "/tmp/.staging/job_1_0015. Name node is in safe mode.",
+            "/tmp/.staging/job_1_0015. Name node is in safe mode.\n"
+            "\tat java.base/java.security.AccessController.doPrivileged(AccessController.java)",
             4,
             id="safe mode",
         ),
@@ -351,7 +351,7 @@ def test_a_job_that_never_began_is_started_again(
     if starts > 1:
         assert started(few) == [1, 2]
         assert len(runs) == 3
-    with pytest.raises(PipelineError, match=re.escape(said.splitlines()[-1][:20])):
+    with pytest.raises(PipelineError, match=r"aunching job|Job job_1_0001"):
         started(9)
     assert len(runs) == starts
     assert not runner.is_interrupted
