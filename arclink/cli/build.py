@@ -48,7 +48,7 @@ _BATCH_SIZE = field_parameter(
     size("batch-size"),
     name="batch-size",
     metavar="SIZE",
-    otherwise="4G; on an engine 250 MB per core, if that is more",
+    otherwise="4G; on an engine 25 GB per core, with a store in a file at most 64G",
     see="reference/settings.md#build",
 )
 _WORK = Parameter(
@@ -227,10 +227,16 @@ def _present(given: Given) -> "PresentStore | None":
 
 def _settings(given: Given, stored: BuildSettings | None = None) -> BuildSettings:
     """Return the settings of a build; those that were not given are those of a store."""
+    from arclink.store.location import is_remote
+
     default = stored or BuildSettings()
     runner, wayback = RUNNER.required(given), wayback_of(given)
     cores = 1 if runner == "inline" else CORES.optional(given) or BuildSettings().cores
-    usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(cores)
+    usual = (
+        BATCH_BYTES
+        if runner in ON_THIS_MACHINE
+        else usual_batch_bytes(cores, tasks_load=is_remote(STORE.required(given)))
+    )
     return BuildSettings(
         rules=rules_from(given, default.rules),
         extract=ExtractSettings(

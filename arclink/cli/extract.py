@@ -35,6 +35,7 @@ def command(given: Given) -> None:
 
     INPUT is as for `arclink build`.
     """
+    from arclink.extract.listed_files import write_list
     from arclink.extract.settings import ExtractSettings
     from arclink.pipeline import stages
     from arclink.pipeline.damage import check_given, damage_in
@@ -56,7 +57,10 @@ def command(given: Given) -> None:
         stored = {file.name: file for file in known.files()}
         files = archives_of(INPUTS.many(given), stored)
         with running(given, "extract") as run:
-            counts = stages.extract(where, [*stored.values(), *files], known, settings, run, files)
+            run.scratch.mkdir(parents=True, exist_ok=True)
+            earlier = run.scratch / "earlier-archives"
+            write_list({file.name: file.path for file in stored.values()}, earlier)
+            counts = stages.extract(where, files, known, settings, run, earlier)
     # Without a list of archive files, these links are not loaded: the files were not read.
     if files_not_given := check_given(where, files):
         click.echo(f"warning: {files_not_given}", err=True)

@@ -1,8 +1,9 @@
 """``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
 EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
+
+_LISTED = 10
+"""Number of takedowns up to which one that removed nothing has its own sentence."""
 
 PREFIXES = Parameter(
     "prefixes",
@@ -115,11 +119,9 @@ def command(given: Given) -> None:
             subjects = [] if is_trial else [takedown.what for takedown in takedowns]
             with forgetting_at_addresses(opened) if subjects else nullcontext():
                 with forgetting(store, opened, subjects):
-                    for takedown in takedowns:
-                        what = takedown.what
-                        about_pages = _records_about_pages(opened, what)
-                        removed = opened.forget(takedown, is_trial=is_trial)
-                        click.echo(_sentence(opened, what, removed, about_pages, is_trial=is_trial))
+                    about_pages = [_records_about_pages(opened, one.what) for one in takedowns]
+                    removed = opened.forget_each(takedowns, is_trial=is_trial)
+                    _show_removed(opened, takedowns, removed, about_pages, is_trial=is_trial)
                 if not is_trial:
                     from arclink.analysis.slice_cache import remove_slices
                     from arclink.subsets.catalog import SubsetCatalog
@@ -288,6 +290,29 @@ def _is_a_url(
             f"{text!r}: a URL, of which there is no capture (its SURT is {surt!r})"
         )
     return UsageError(f"{text!r}: a URL, not a SURT prefix; write {', or '.join(choices)}")
+
+
+def _show_removed(
+    store: Answers,
+    takedowns: Sequence[Takedown],
+    removed: Sequence[Removed],
+    about_pages: Sequence[int],
+    *,
+    is_trial: bool,
+) -> None:
+    """Print a sentence per takedown; of an imported list, one for all that removed nothing."""
+    without = 0
+    for takedown, counts, records in zip(takedowns, removed, about_pages, strict=True):
+        if len(takedowns) > _LISTED and not any(astuple(counts)):
+            without += 1
+        else:
+            click.echo(_sentence(store, takedown.what, counts, records, is_trial=is_trial))
+    if without:
+        verb = "would be" if is_trial else "are"
+        click.echo(
+            f"{counted(without, 'takedown')} of which the store has nothing now {verb} recorded; "
+            "later builds leave out their captures."
+        )
 
 
 def _sentence(

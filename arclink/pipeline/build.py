@@ -21,6 +21,7 @@ from arclink.archives.locations import Location
 from arclink.collecting import uncollected
 from arclink.counts import Counts
 from arclink.errors import PipelineError, StoreError
+from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
@@ -160,7 +161,8 @@ def build(
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
     # Files of this call are read from the path given now, even if the store recorded another path.
-    archives = list({file.name: file for file in [*store.files(), *files]}.values())
+    listed = work / "archives"
+    write_list({file.name: file.path for file in (*store.files(), *files)}, listed)
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
@@ -172,7 +174,7 @@ def build(
                     rows,
                     index,
                     number,
-                    archives,
+                    listed,
                     store,
                     settings,
                     run,
@@ -259,7 +261,7 @@ def _run_batch(
     rows: SharedRows,
     index: Index,
     number: int,
-    stored: Sequence[KnownFile],
+    listed: Path,
     store: Builds,
     settings: BuildSettings,
     run: JobRunner,
@@ -290,7 +292,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
+    add(stages.extract(folder, batch, store, settings, run, listed))
     step("join")
     add(stages.join(folder, run))
     step("invert")

@@ -13,7 +13,6 @@ import orjson
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
-from arclink.shares import BYTES_OF_CORE
 from arclink.store.layouts import (
     EXTRACTOR,
     EXTRACTOR_SETTING,
@@ -33,17 +32,35 @@ _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
 BATCH_BYTES = 4 << 30
-"""Least archive bytes per batch, if not given; on an engine, `BYTES_OF_CORE` per core may be more.
+"""Archive bytes per batch on one machine, and the least on an engine, if not given."""
+
+_BATCH_OF_CORE = 25 * 10**9
+"""Archive bytes per batch and core of an engine, if not given.
+
+The starts of the jobs and tasks of a batch take 2.5 minutes on Hadoop. With captures of 100 kB, the
+rest of the work takes ten times as long at this size, and with smaller captures longer
+(docs/decisions/20261128-batches-by-work.md; `arclink plan` shows the starts).
+"""
+
+_BATCH_OF_DRIVER = 64 << 30
+"""Most archive bytes per batch for a store that the driver loads, if not given.
+
+The driver keeps 300 bytes per payload of a batch in memory: 0.4 GB for captures of 20 kB.
 """
 
 
-def usual_batch_bytes(cores: int) -> int:
+def usual_batch_bytes(cores: int, *, tasks_load: bool = True) -> int:
     """Return the archive bytes of a batch on an engine with this number of cores, if not given.
 
-    >>> usual_batch_bytes(8) == BATCH_BYTES, usual_batch_bytes(800)
-    (True, 200000000000)
+    Args:
+        cores: Cores of the engine.
+        tasks_load: Whether tasks load the store, as they do with Cassandra.
+
+    >>> usual_batch_bytes(800), usual_batch_bytes(800, tasks_load=False) == 64 << 30
+    (20000000000000, True)
     """
-    return max(BATCH_BYTES, cores * BYTES_OF_CORE)
+    most = cores * _BATCH_OF_CORE
+    return max(BATCH_BYTES, most if tasks_load else min(most, _BATCH_OF_DRIVER))
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,7 @@ def _forget(copy: Path, takedowns: Sequence[Takedown]) -> int:
     if not takedowns:
         return 0
     with SqliteStore(copy, create=True) as opened:
-        mementos = sum(opened.forget(takedown).mementos for takedown in takedowns)
+        mementos = sum(removed.mementos for removed in opened.forget_each(takedowns))
         opened.clean()
     return mementos
 

@@ -190,8 +190,7 @@ def restore_batches(
     if not all(have_present_keys(_manifest_of(backup / name)[1]) for name in names):
         takedowns = united(for_present_keys(takedowns))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
-    for takedown in missing:
-        store.forget(takedown)
+    store.forget_each(missing)
     stored = {name_of(batch) for batch in store.batches()}
     wanted = [name for name in names if name not in stored]
     for name in wanted:

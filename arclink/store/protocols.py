@@ -533,14 +533,24 @@ class Takedowns(OpenStore, Protocol):
     """Removal of captures, and of everything that only they show."""
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
-        """Remove captures and all that only they show, as one step, and record the takedown.
+        """Apply one takedown; see `forget_each`."""
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
+        """Remove captures and all that only they show, and record the takedowns.
+
+        A store in one file applies all of them as one step, a store in Cassandra each as one.
 
         Afterwards the store answers as if it had been built without these captures, and it forgets
         them in later batches too. Applying the same takedown twice changes nothing.
 
         Args:
-            takedown: The captures to forget, and the reason; recorded once.
+            takedowns: The captures to forget, and the reasons; each is recorded once.
             is_trial: Return the numbers that would be removed, and change nothing.
+
+        Returns:
+            The numbers of items that each takedown removes after those before it.
 
         Raises:
             StoreError: The store is locked by a build, or full.

@@ -6,6 +6,7 @@ A row is JSON (`arclink.files.sealed` adds its checksum)::
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -99,7 +100,7 @@ def import_takedowns(path: Path) -> list[Takedown]:
     try:
         if is_sealed(path):
             return read_takedowns(path)
-        lines = path.read_bytes().splitlines()
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()  # of an editor
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     if not lines:
@@ -121,8 +122,10 @@ def _takedown(line: bytes, where: str) -> Takedown:
             row["time"],
         )
         if unknown := row.keys() - _KEYS:
-            raise UsageError(f"{where}: unknown keys: {', '.join(sorted(unknown))!r}")
+            raise UsageError(f"unknown keys: {', '.join(sorted(unknown))!r}")
         span = _span(row.get("from"), row.get("to"))
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
             f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
@@ -183,6 +186,5 @@ def take_back(store: Takedowns, path: Path) -> None:
     Nothing happens if the file is missing.
     """
     if path.exists():
-        for takedown in read_takedowns(path):
-            store.forget(takedown)
+        store.forget_each(read_takedowns(path))
         path.unlink()

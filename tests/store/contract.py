@@ -474,6 +474,21 @@ class TakedownsContract(Contract):
             assert list(store.verify()) == []
 
     @slowly
+    @given(graph=graphs(), subjects=st.lists(forgotten, max_size=8))
+    def test_takedowns_of_a_list_are_as_one_after_the_other(
+        self, graph: Graph, subjects: list[Forgotten]
+    ) -> None:
+        takedowns = [Takedown(what, str(number), "") for number, what in enumerate(subjects)]
+        with self.forgetting() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            assert store.forget_each(takedowns) == list(map(dictionary.forget, takedowns))
+            assert placeless(store) == placeless(dictionary)
+            assert list(store.forgotten()) == list(dictionary.forgotten())
+            assert list(store.verify()) == []
+
+    @slowly
     @given(graph=graphs(), what=forgotten)
     def test_a_store_that_forgot_answers_like_one_built_without(
         self, graph: Graph, what: Forgotten

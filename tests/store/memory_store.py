@@ -511,6 +511,11 @@ class MemoryStore(WholeStore):
             )
         )
 
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
+        return [self.forget(takedown, is_trial=is_trial) for takedown in takedowns]
+
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         if is_trial:
             return deepcopy(self)._remove(takedown.what)

@@ -101,6 +101,14 @@ class BlockAnswers(WholeStore):
     # What a keeper provides
 
     @abstractmethod
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of captures and links that begin with a prefix (`OpenStore`)."""
+
+    @abstractmethod
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of captures that begin with a prefix (`OpenStore`)."""
+
+    @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store (`OpenStore`)."""
 

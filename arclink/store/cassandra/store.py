@@ -102,9 +102,21 @@ class CassandraStore(CassandraReader):
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         self._needs_loader("make it forget")
-        takedowns = [takedown] if is_trial else present_takedowns(self, [takedown])
-        removed, *_ = [forget(self, one, is_trial=is_trial) for one in takedowns]
+        of_each = [
+            [takedown] if is_trial else present_takedowns(self, [takedown])
+            for takedown in takedowns
+        ]
+        removed = []
+        for takedown, *further in of_each:
+            removed.append(forget(self, takedown, is_trial=is_trial))
+            for one in further:
+                forget(self, one, is_trial=is_trial)
         return removed
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:

@@ -5,10 +5,12 @@ of outlinks keeps an empty entry for each of its removed contents, and the recor
 keeps the greatest numbers.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
-from arclink.model import Checksum, ContentId, Forgotten, Payload
+from arclink.checksums import names_payload, parse_name, uri_of_reference
+from arclink.forgotten import ForgottenParts
+from arclink.model import Checksum, ContentId, Forgotten, Payload, UriR
 from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
@@ -27,22 +29,65 @@ from arclink.store.sqlite.outlinks import write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
+from arclink.uris.surts import surt_of
 
 
-def forget(
-    connection: Connection, runs: Runs, answers: BlockAnswers, takedown: Takedown
-) -> Removed:
-    """Remove the captures of a takedown, record it, and return the numbers of removed items.
+def forget_each(
+    connection: Connection, runs: Runs, answers: BlockAnswers, takedowns: Sequence[Takedown]
+) -> list[Removed]:
+    """Remove the captures of takedowns, record them, and return the numbers of items of each.
+
+    A takedown of which the store has nothing costs a look-up: a national archive has a list of
+    20,000, and each load of a batch applies it again.
 
     Args:
         connection: In a transaction, with ``secure_delete`` on, which overwrites deleted bytes.
         runs: Of the store.
         answers: The store.
-        takedown: The captures to remove; recorded if it is new.
+        takedowns: The captures to remove; each is recorded if it is new.
     """
-    what = takedown.what
+    named = _named(answers, takedowns)
+    are_present = keys_of(answers).are_present  # else a key does not say whether it is meant
+    removed = []
+    for takedown in takedowns:
+        what = takedown.what
+        _record(connection, takedown)
+        surts = answers.surts if what.has_targets else answers.captured_surts
+        if not are_present or what in named or any(map(what.has, surts(what.prefix))):
+            removed.append(_forget(connection, runs, answers, what))
+        else:
+            removed.append(Removed())
+    return removed
+
+
+def _named(answers: BlockAnswers, takedowns: Sequence[Takedown]) -> set[Forgotten]:
+    """Return the parts of which a revisit names a capture, which the store need not have."""
+    parts = ForgottenParts(takedown.what for takedown in takedowns)
+    names = (parse_name(name) for name, _ in answers.named() if names_payload(name))
+    return {
+        what
+        for _, reference in names
+        for what in parts.of(surt_of(UriR(uri_of_reference(reference))))
+    }
+
+
+def _record(connection: Connection, takedown: Takedown) -> None:
+    connection.execute(
+        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
+        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
+        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        (*_key(takedown.what), takedown.reason, takedown.time),
+    )
+
+
+def _key(what: Forgotten) -> tuple[str, str, str, bool]:
+    """Return the key of the record of a takedown."""
+    return what.prefix, what.span.first, what.span.last, what.has_targets
+
+
+def _forget(connection: Connection, runs: Runs, answers: BlockAnswers, what: Forgotten) -> Removed:
+    """Remove what a recorded takedown has, and return the numbers of removed items."""
     numbers = last_number(connection, "payloads"), last_number(connection, "contents")
-    key = (what.prefix, *astuple(what.span), what.has_targets)
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
     times = {number: (first, last) for number, first, last in batches}
     removal = Removal(_SqliteRows(connection, runs, answers), what, times)
@@ -53,17 +98,11 @@ def forget(
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],
     )
     connection.execute(
-        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
-        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
-        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
-        (*key, takedown.reason, takedown.time),
-    )
-    connection.execute(
         "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = "
         "contents + ?, links = links + ?, "
         "inlinks = inlinks + ?, checksums = checksums + ?, last_payload = ?, last_content = ? "
         "WHERE prefix = ? AND first = ? AND last = ? AND targets = ?",
-        (*astuple(removal.removed), removal.checksums, *numbers, *key),
+        (*astuple(removal.removed), removal.checksums, *numbers, *_key(what)),
     )
     return removal.removed
 

@@ -18,7 +18,7 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
@@ -571,10 +571,9 @@ class SqliteStore(BlockAnswers):
             )
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
-            from arclink.store.sqlite.removal import forget
+            from arclink.store.sqlite.removal import forget_each
 
-            for takedown in takedowns:
-                forget(self._connection, self._runs, self, takedown)
+            forget_each(self._connection, self._runs, self, takedowns)
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -654,10 +653,10 @@ class SqliteStore(BlockAnswers):
                 self._connection.execute(
                     "UPDATE batches SET links = links + ? WHERE number = ?", (added.links, number)
                 )
-                from arclink.store.sqlite.removal import forget
+                from arclink.store.sqlite.removal import forget_each
 
-                for takedown in takedowns:  # the links to forgotten pages
-                    forget(self._connection, self._runs, self, takedown)
+                # The links to forgotten pages.
+                forget_each(self._connection, self._runs, self, takedowns)
             self._connection.executemany(
                 "UPDATE payloads SET fate = ? WHERE checksum = ? AND fate IS NOT NULL",
                 [
@@ -683,29 +682,40 @@ class SqliteStore(BlockAnswers):
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         if not self._is_loader:
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        from arclink.store.sqlite.removal import forget
+        if not takedowns:
+            return []
+        from arclink.store.sqlite.removal import forget_each
 
         is_listed = False
-        takedowns = present_takedowns(self, [takedown])
+        of_each = [present_takedowns(self, [takedown]) for takedown in takedowns]
+        takedowns = [*chain.from_iterable(of_each)]
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed, *_ = [forget(self._connection, self._runs, self, one) for one in takedowns]
+                removed = forget_each(self._connection, self._runs, self, takedowns)
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, takedowns)
                     is_listed = True
         except StoreError as error:
             if not is_listed:
                 raise
+            first, *others = [takedown.what.prefix for takedown in takedowns]
+            named = f"{first} and of {len(others):,} others" if others else first
             raise StoreError(
-                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                f"{error} The takedown of {named} is in {list_path(self.path)}, but "
                 "its captures are still answered: repeat the command. The next build applies "
                 "it, too."
             ) from error
-        return removed
+        given = accumulate(map(len, of_each[:-1]), initial=0)
+        return [removed[index] for index in given]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
@@ -807,8 +817,8 @@ class SqliteStore(BlockAnswers):
         """
         try:
             recorded = [takedown for takedown, _ in self.forgotten()]
-            for takedown in missing_in(recorded, listed(self.path)):
-                self.forget(takedown)
+            if missing := missing_in(recorded, listed(self.path)):
+                self.forget_each(missing)
             if missing_in(listed(self.path), recorded):
                 add_to_list(self.path, recorded)
         except BaseException:

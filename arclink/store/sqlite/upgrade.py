@@ -36,7 +36,7 @@ from arclink.store.blocks.rows import Relation, Row
 from arclink.store.layouts import STORE, keys_of, present_settings, present_takedowns
 from arclink.store.protocols import Takedown
 from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.removal import forget
+from arclink.store.sqlite.removal import forget_each
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
 from arclink.store.sqlite.takedowns import last_number, records, renew_state
@@ -114,8 +114,7 @@ class Upgrade:
         )
         self._store.drop_caches()
         self._connection.execute(f"PRAGMA user_version = {STORE}")
-        for takedown in missing_in(recorded, takedowns):
-            forget(self._connection, self._runs, self._store, takedown)
+        forget_each(self._connection, self._runs, self._store, missing_in(recorded, takedowns))
         renew_state(self._connection)  # tables and slices have the old keys
         progress.clear()
         return takedowns
