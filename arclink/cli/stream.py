@@ -33,7 +33,7 @@ CACHE = Parameter(
     otherwise="next to the store",
 )
 
-PAYLOAD_LIMIT = Parameter(
+_PAYLOAD_LIMIT = Parameter(
     "payload-limit",
     "Maximum bytes that a capture may become, or twice the bytes that its archive file stores "
     "for it, if that is more: a few may decode to gigabytes. A longer body is cut, and counted as "
@@ -53,7 +53,7 @@ POINTERS = Parameter(
 
 
 @click.command()
-@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, PAYLOAD_LIMIT, CACHE, POINTERS)
+@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, _PAYLOAD_LIMIT, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of a store or a subset to standard output, with status, headers and body.
 
@@ -85,4 +85,4 @@ def command(given: Given) -> None:
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return
         hide_from_output()
-        write_answer(write_stream(stream, query.form, PAYLOAD_LIMIT.required(given)))
+        write_answer(write_stream(stream, query.form, _PAYLOAD_LIMIT.required(given)))

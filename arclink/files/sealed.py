@@ -41,7 +41,7 @@ _END = b"#end "
 _FOLDER = "checksums"
 _AT_ONCE = 1 << 20
 _BLOCK = 1 << 14
-"""Bytes of a block of `CheckedFile`; a read costs up to two blocks more than it asks for."""
+"""Bytes of a block of `OpenSealedFile`; a read costs up to two blocks more than it asks for."""
 _LONGEST_LINE = 1 << 24
 """Largest number of bytes of a row; a longer line is the data of a damaged file."""
 
@@ -157,7 +157,7 @@ def is_whole(folder: Path) -> bool:
     return True
 
 
-class CheckedFile(Closing):
+class OpenSealedFile(Closing):
     """An open file of a sealed folder, of which no byte is read without a checksum.
 
     The whole file is read and checked when it is opened. Its blocks get checksums then, in memory:
@@ -214,7 +214,7 @@ class CheckedFile(Closing):
         return data[start - first * _BLOCK : end - first * _BLOCK]
 
     def _stored(self, start: int, length: int) -> bytes:
-        """Return bytes as they are on the disk now, and all of them but at the end of the file."""
+        """Return bytes that are on the disk now, fewer only at the end of the file."""
         data = b""
         try:
             while len(data) < length:

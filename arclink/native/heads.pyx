@@ -67,7 +67,7 @@ cdef bint begins_with(const Text text, Py_ssize_t position, const char *letters)
 
 
 cdef Py_ssize_t after_number(const Text text, Py_ssize_t begin) noexcept:
-    """Return the place after a number of a version, of at most 4 digits; -1 if there is none."""
+    """Return the place after a number of a version, of at most 4 digits; -1 if no number is there."""
     cdef Py_ssize_t position = begin
     while is_digit(at(text, position)):
         position += 1

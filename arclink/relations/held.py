@@ -2,8 +2,8 @@
 
 DuckDB verifies no checksum of a Parquet file, and opens a path for writing if a statement says so.
 It therefore gets no path of a file. It gets a file system of its own, in which the only names are
-those of the relations, and of which a read returns bytes that are as they were when the file was
-opened and checked, or fails.
+those of the relations, and of which a read returns the bytes that the file had when it was opened
+and checked, or fails.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from fsspec import AbstractFileSystem  # type: ignore[import-untyped]  # has no 
 
 from arclink.closing import Closing
 from arclink.errors import SealError
-from arclink.files.sealed import CheckedFile
+from arclink.files.sealed import OpenSealedFile
 from arclink.relations.errors import TablesError
 
 _PROTOCOL = "tables"
@@ -48,7 +48,7 @@ class HeldRelations(Closing):
         self, captures: Iterable[Path], links: Iterable[Path], links_by_page: Iterable[Path]
     ) -> None:
         self.damage: SealError | None = None
-        self._files: dict[str, CheckedFile] = {}
+        self._files: dict[str, OpenSealedFile] = {}
         with ExitStack() as opened:
             self.captures = self._open("captures", captures, opened)
             self.links = self._open("links", links, opened)
@@ -59,7 +59,7 @@ class HeldRelations(Closing):
         names = []
         for number, path in enumerate(paths):
             name = f"{_PROTOCOL}://{relation}-{number}"
-            self._files[name] = opened.enter_context(CheckedFile(path))
+            self._files[name] = opened.enter_context(OpenSealedFile(path))
             names.append(name)
         return names
 
@@ -79,8 +79,8 @@ class HeldRelations(Closing):
                 "from the store: ask again"
             ) from self.damage
 
-    def read(self, file: CheckedFile, start: int, length: int) -> bytes:
-        """Return bytes of a file; see `CheckedFile.read`."""
+    def read(self, file: OpenSealedFile, start: int, length: int) -> bytes:
+        """Return bytes of a file; see `OpenSealedFile.read`."""
         if self.damage is not None:
             raise self.damage.with_traceback(None)
         try:
@@ -99,7 +99,7 @@ class _ReadOnly(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type
     protocol = _PROTOCOL
     cachable = False  # codespell:ignore cachable
 
-    def __init__(self, held: HeldRelations, files: Mapping[str, CheckedFile]) -> None:
+    def __init__(self, held: HeldRelations, files: Mapping[str, OpenSealedFile]) -> None:
         super().__init__()
         self._held, self._files = held, files
 
@@ -131,7 +131,7 @@ class _ReadOnly(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type
 class _Open(RawIOBase):
     """An open file. DuckDB seeks and reads in two calls; each thread has a place of its own."""
 
-    def __init__(self, held: HeldRelations, file: CheckedFile) -> None:
+    def __init__(self, held: HeldRelations, file: OpenSealedFile) -> None:
         self._held, self._file = held, file
         self._places: dict[int, int] = {}
 

@@ -81,8 +81,8 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
 
     They are copied from where tasks have written them, or made.
 
-    Another process may remove or damage the files as soon as this returns; those of
-    `held_relations` stay as they are.
+    Another process may remove or damage the files as soon as this returns; `held_relations` keeps
+    them.
 
     Args:
         where: The path or URL of the store.

@@ -40,7 +40,7 @@ _WAITING: Final = 2
 """Number of further questions that wait for these."""
 
 _MEMORY: Final = 600
-"""Megabytes of memory for all questions of a process."""
+"""Megabytes that DuckDB may use for all questions of a process; rows of answers are not in it."""
 
 _ROWS: Final = 100
 """Megabytes of rows of an answer: a million short ones. To write them as JSON takes a gigabyte."""
@@ -304,7 +304,7 @@ class ServiceTables:
             self._leave(opened)
 
     def _leave(self, opened: _Opened) -> None:
-        """Count one user less; relations that nobody can find any more are closed by the last."""
+        """Count one user less; the last one closes relations that were given up."""
         with self._lock:
             opened.users -= 1
             if not opened.users and self._opened.get(opened.state) is not opened:
@@ -312,7 +312,7 @@ class ServiceTables:
 
     @contextmanager
     def _giving_up(self, opened: _Opened) -> Iterator[None]:
-        """Let nobody find relations any more of which a question in the block meets damage.
+        """Give up relations if a question in the block meets damage: no other one gets them.
 
         The next question opens them, which checks them; or they are made again.
 

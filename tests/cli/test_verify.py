@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.store.blocks import checks
+from arclink.store.protocols import Violation
 from arclink.store.sqlite.store import SqliteStore
 from tests.demos import Demos
 
@@ -17,9 +18,9 @@ def test_a_note_about_a_long_address_is_short(
 ) -> None:
     first, last = (f"example,{letter})/{'x' * 5_000}?last={letter}" for letter in "ab")
 
-    def verify(store: SqliteStore) -> Iterator[checks.Violation]:
-        yield checks.Violation(checks.COLLISION, f"00: {first} and {last}")
-        yield checks.Violation("blocks are sorted", "block 7")
+    def verify(store: SqliteStore) -> Iterator[Violation]:
+        yield Violation(checks.COLLISION, f"00: {first} and {last}")
+        yield Violation("blocks are sorted", "block 7")
 
     monkeypatch.setattr(SqliteStore, "verify", verify)
     done = CliRunner().invoke(group, ["verify", "--store", str(Path(demos.store()))])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arclink.errors import SealError
 from arclink.files.sealed import (
     SUMS,
-    CheckedFile,
+    OpenSealedFile,
     check_folder,
     is_whole,
     make_sealed,
@@ -169,14 +169,14 @@ SIZE = 50_000
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[tuple[CheckedFile, Path, bytes]]:
+def opened(tmp_path: Path) -> Iterator[tuple[OpenSealedFile, Path, bytes]]:
     """A file of a sealed folder that is open, with its path and bytes."""
     data = bytes(number * 7919 % 251 for number in range(SIZE))
     path = tmp_path / "folder" / "file"
     path.parent.mkdir()
     path.write_bytes(data)
     seal_folder(path.parent, [path])
-    with CheckedFile(path) as file:
+    with OpenSealedFile(path) as file:
         yield file, path, data
 
 
@@ -188,7 +188,7 @@ def opened(tmp_path: Path) -> Iterator[tuple[CheckedFile, Path, bytes]]:
     bit=st.integers(0, 7),
 )
 def test_a_read_of_an_open_file_is_right_or_an_error(
-    opened: tuple[CheckedFile, Path, bytes], start: int, length: int, where: int, bit: int
+    opened: tuple[OpenSealedFile, Path, bytes], start: int, length: int, where: int, bit: int
 ) -> None:
     """Whatever bit of it is changed after it was opened, in whatever way it is read."""
     file, path, data = opened
@@ -210,7 +210,7 @@ def test_a_read_of_an_open_file_is_right_or_an_error(
 
 @pytest.mark.parametrize("size", [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE])
 def test_an_open_file_that_is_cut_or_grows_is_damaged_at_its_end(
-    opened: tuple[CheckedFile, Path, bytes], size: int
+    opened: tuple[OpenSealedFile, Path, bytes], size: int
 ) -> None:
     file, path, data = opened
     with path.open("r+b") as stream:
@@ -224,16 +224,16 @@ def test_an_open_file_that_is_cut_or_grows_is_damaged_at_its_end(
 
 
 def test_a_file_that_is_damaged_or_not_sealed_is_not_opened(
-    opened: tuple[CheckedFile, Path, bytes],
+    opened: tuple[OpenSealedFile, Path, bytes],
 ) -> None:
     _, path, data = opened
     other = path.with_name("other")
     other.write_bytes(data)
     with pytest.raises(SealError, match="has no checksum"):
-        CheckedFile(other)
+        OpenSealedFile(other)
     path.write_bytes(data[:-1])
     with pytest.raises(SealError, match="is damaged"):
-        CheckedFile(path)
+        OpenSealedFile(path)
     path.unlink()
     with pytest.raises(SealError, match="is missing"):
-        CheckedFile(path)
+        OpenSealedFile(path)

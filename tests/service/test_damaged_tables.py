@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from tests.relations.damage import flipped, table_files
 from tests.service.conftest import client_of
-from tests.service.test_sites import store_with_tables
+from tests.service.tables import store_with_tables
 
 QUESTION = "/ask/words?limit=0&kinds=all&min-hosts=0&to={0}"
 
