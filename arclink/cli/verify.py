@@ -26,6 +26,9 @@ FILES = switch(
 _INTACT = "files next to the store have their checksums"
 """Name of the invariant of the files next to a store."""
 
+_LONGEST_WORD = 200
+"""Characters of a URI or SURT in a line; a capture may have one of megabytes."""
+
 
 @click.command()
 @takes(STORE, FILES, ARCHIVES)
@@ -79,6 +82,7 @@ def _verify_files(store: str, archives: Sequence[str]) -> None:
 
 
 def _verify_store(store: str) -> None:
+    from arclink.access.formats.table import cut_in_the_middle
     from arclink.files.sealed import problems_in
     from arclink.store.blocks.checks import COLLISION
     from arclink.store.layouts import age_of, command_for, is_old_file
@@ -96,8 +100,11 @@ def _verify_store(store: str) -> None:
         for violation in opened.verify():
             is_harmless = violation.invariant == COLLISION
             breaches += not is_harmless
-            kind = "note" if is_harmless else "violated"
-            click.echo(f"{kind}: {violation.invariant}: {violation.detail}")
+            found = "note" if is_harmless else "violated"
+            detail = " ".join(
+                cut_in_the_middle(word, _LONGEST_WORD) for word in violation.detail.split(" ")
+            )
+            click.echo(f"{found}: {violation.invariant}: {detail}")
     if problems:
         click.echo(
             f"{store}: damaged files next to it: {len(problems)}. Slices and rank tables are made "

@@ -241,6 +241,7 @@ RESOURCES: Sequence[Resource] = (
         },
         headers={
             "Memento-Datetime": "Time of the capture.",
+            LEFT_OUT: "Number of archived headers that are not in the answer, if there are any.",
             "Link": (
                 "original, timegate, timemap, and mementos: this one, first, prev, next and last "
                 "(RFC 7089)."

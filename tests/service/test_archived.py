@@ -5,6 +5,8 @@ import html
 import http.client
 import json
 import re
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote
 
@@ -138,6 +140,39 @@ def test_content_encoding_is_sent_only_if_the_bytes_have_it(client: FlaskClient)
     assert claimed.data == b"<p>not packed"
     assert "Content-Encoding" not in claimed.headers
     assert claimed.headers["X-Archive-Orig-Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "sent"),
+    [
+        pytest.param(10, 10, 10, id="few"),
+        pytest.param(79, 1, 79, id="as many as clients take"),
+        pytest.param(20_000, 1, 79, id="many"),
+        pytest.param(20, 1_000, 7, id="long"),
+        pytest.param(3, 7_900, 1, id="one that is nearly too long"),
+        pytest.param(3, 9_000, 0, id="too long"),
+    ],
+)
+def test_archived_headers_are_as_many_as_clients_take(
+    tmp_path: Path, count: int, length: int, sent: int
+) -> None:
+    """Those of the service come in any case, and what is left out is counted."""
+    more = [b"X-%d: %s" % (number, b"v" * length) for number in range(count)]
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", *more)
+    store = store_of(tmp_path, [Record(A, T1, b"<p>one", head)])
+    with (
+        served(str(store)) as port,
+        closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+    ):
+        connection.request("GET", f"/web/{T1}id_/{A}")
+        response = connection.getresponse()  # an error if there are more than 100
+        archived = [name for name in response.headers if name.startswith("X-Archive-Orig-X-")]
+        assert (response.status, response.read()) == (200, b"<p>one")
+    assert len(archived) == sent
+    assert response.headers["ArcLink-Left-Out"] == (str(count - sent) if count > sent else None)
+    assert response.headers["Content-Type"] == "text/html"
+    assert response.headers["Memento-Datetime"]
+    assert len(str(response.headers)) < 12_000
 
 
 def test_chunks_are_joined(client: FlaskClient) -> None:
