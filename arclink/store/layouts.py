@@ -135,7 +135,7 @@ def united_settings(
 
 
 def setting_of(store: HasSettings, name: str) -> str | None:
-    """Return a setting of a store, as it was built if it does not record it."""
+    """Return a setting of a store, by its build if it does not record it."""
     names = ("rules", name)
     known = {one: value for one in names if (value := store.setting(one)) is not None}
     return settings_recorded(known).get(name)
@@ -236,7 +236,7 @@ def check_layout(where: str, layout: int) -> None:
 
 
 def age_of(store: HasLayout, *, with_links: bool = True) -> str:
-    """Return what is old about a store, in words; empty if all is present.
+    """Return the old facts about a store, in words; empty if all is present.
 
     A store without batches and settings is never old in its keys and links.
 
