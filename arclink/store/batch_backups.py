@@ -25,12 +25,13 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
-from arclink.store.graph_upgrade import have_present_keys, write_with_present_keys
+from arclink.store.graph_upgrade import write_with_present_keys
 from arclink.store.layouts import (
     KEYS,
     KEYS_SETTING,
     check_old_folder,
     for_present_keys,
+    have_present_keys,
     is_old_file,
     read_old_backup,
 )

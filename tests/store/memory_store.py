@@ -44,6 +44,7 @@ from arclink.model import (
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.blocks.references import checksum_shown
+from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -185,6 +186,11 @@ class MemoryStore(WholeStore):
 
     replaces_links = False
     shared_url: str | None = None
+
+    layout = STORE
+
+    def upgrade(self) -> None:
+        """Do nothing: it is always present."""
 
     def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}
