@@ -25,12 +25,13 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
-from arclink.store.graph_upgrade import have_present_keys, write_with_present_keys
+from arclink.store.graph_upgrade import write_with_present_keys
 from arclink.store.layouts import (
     KEYS,
     KEYS_SETTING,
     check_old_folder,
     for_present_keys,
+    have_present_keys,
     is_old_file,
     read_old_backup,
 )
@@ -187,7 +188,7 @@ def restore_batches(
     list_of_backup = backup / (TAKEDOWNS if old_names is None else _OLD_TAKEDOWNS)
     known = [list_of_backup] if old_names is None or list_of_backup.stat().st_size else []
     takedowns = united(*map(read_takedowns, (*known, *lists)))
-    if not all(have_present_keys(_manifest_of(backup / name)[1]) for name in names):
+    if any(_has_old_keys(backup / name) for name in names):
         takedowns = united(for_present_keys(takedowns))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
     store.forget_each(missing)
@@ -231,6 +232,14 @@ def _manifest_of(folder: Path) -> tuple[list[KnownFile], dict[str, str], str]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
     return files, settings, text
+
+
+def _has_old_keys(folder: Path) -> bool:
+    """Return whether the graph files of a batch have old keys; False if they are damaged."""
+    try:
+        return not have_present_keys(_manifest_of(folder)[1])
+    except StoreError:  # reported when the batch is loaded
+        return False
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:

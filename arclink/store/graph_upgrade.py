@@ -5,23 +5,16 @@ SURT in their rows only gives an order, and stays. Nothing else differs.
 """
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 from arclink.files.spill import Sorted
 from arclink.model import Surt
 from arclink.rows.relations import COLUMNS_OF_MEMENTO
 from arclink.store.graph_files import parts_of, read_sorted, write_graph_sums
-from arclink.store.layouts import KEYS, KEYS_SETTING, settings_recorded
 from arclink.uris.methods import key_of_answer, method_of_key
 from arclink.uris.surts import surt_of
 
 _URI_OF_MEMENTO, _URI_OF_INLINK = 2, 1
-
-
-def have_present_keys(settings: Mapping[str, str]) -> bool:
-    """Return whether graph files that were made with some settings have present keys."""
-    return settings_recorded(settings).get(KEYS_SETTING, KEYS) == KEYS
 
 
 def write_with_present_keys(graph: Path, target: Path) -> None:

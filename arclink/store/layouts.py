@@ -116,6 +116,11 @@ def settings_recorded(settings: Mapping[str, str]) -> dict[str, str]:
     return recorded
 
 
+def have_present_keys(settings: Mapping[str, str]) -> bool:
+    """Return whether what was built with some settings has present keys."""
+    return settings_recorded(settings).get(KEYS_SETTING, KEYS) == KEYS
+
+
 def united_settings(
     known: Mapping[str, str], given: Mapping[str, str], where: str
 ) -> dict[str, str]:
@@ -135,7 +140,7 @@ def united_settings(
 
 
 def setting_of(store: HasSettings, name: str) -> str | None:
-    """Return a setting of a store, as it was built if it does not record it."""
+    """Return a setting of a store, by its build if it does not record it."""
     names = ("rules", name)
     known = {one: value for one in names if (value := store.setting(one)) is not None}
     return settings_recorded(known).get(name)
@@ -236,7 +241,7 @@ def check_layout(where: str, layout: int) -> None:
 
 
 def age_of(store: HasLayout, *, with_links: bool = True) -> str:
-    """Return what is old about a store, in words; empty if all is present.
+    """Return the old facts about a store, in words; empty if all is present.
 
     A store without batches and settings is never old in its keys and links.
 
@@ -471,7 +476,6 @@ def is_old_file(path: "Path") -> bool:
     Of files that are made again from the store, those without any checksum are old.
     """
     from arclink.store.seals import unsealed
-    from arclink.store.takedown_files import old_takedowns
 
     try:
         data = path.read_bytes()
@@ -483,7 +487,7 @@ def is_old_file(path: "Path") -> bool:
         case ".json" if path.parent.suffix == ".subsets":
             return _old_json(path) is not None
         case ".forgotten":
-            return old_takedowns(path) is not None
+            return _is_old_list(data)
     if path.parent.suffix == ".subsets" or data.startswith(b"#arclink "):
         return False
     if path.name == "checksums.txt":
@@ -524,6 +528,15 @@ def check_old_folder(folder: "Path") -> None:
         data = path.read_bytes() if path.exists() else b""
         if wanted != [b"%08x" % crc32(data), b"%d" % len(data)]:
             raise SealError(path, f"is damaged or missing: it fails its checksum in {sums.name}")
+
+
+def _is_old_list(data: bytes) -> bool:
+    """Return whether each line is JSON of a takedown (`arclink.store.takedown_files`)."""
+    try:
+        rows = [json.loads(line) for line in data.splitlines()]
+    except ValueError:
+        return False
+    return data.endswith(b"\n") and all(isinstance(row, dict) and "prefix" in row for row in rows)
 
 
 def _old_json(path: "Path") -> "dict[str, Any] | None":

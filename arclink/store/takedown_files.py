@@ -76,7 +76,7 @@ def old_takedowns(path: Path) -> list[Takedown] | None:
     """Return the takedowns of a list without checksums, as earlier versions wrote it.
 
     Returns:
-        None if a line is not a whole takedown, or there is none: then it is no such list.
+        None if a line is not a whole takedown, or the file is empty: then it is not such a list.
     """
     try:
         lines = path.read_bytes().splitlines(keepends=True)

@@ -12,13 +12,13 @@ the list too.
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from arclink.errors import OperatorError, SealError, StoreError
 from arclink.files.atomic import write_whole
 from arclink.model import Forgotten
-from arclink.store.layouts import keys_of
+from arclink.store.layouts import have_present_keys
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 
@@ -54,10 +54,10 @@ def listed(store: Path) -> list[Takedown]:
 
 def _is_old(store: Path) -> bool:
     """Return whether a store is there that was written before lists were sealed."""
-    from arclink.store.sqlite.store import SqliteStore
+    from arclink.store.sqlite.schema import open_for_reading
 
-    with suppress(StoreError), SqliteStore(store) as opened:
-        return not keys_of(opened).are_present
+    with suppress(StoreError), closing(open_for_reading(store)) as connection:
+        return not have_present_keys(dict(connection.execute("SELECT name, value FROM settings")))
     return False
 
 

@@ -7,4 +7,4 @@ FILES = [
     KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"),
     KnownFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2"),
 ]
-SETTINGS = {"extractor": "1", "rules": "{}", KEYS_SETTING: KEYS}
+SETTINGS = {"extractor": "1", "rules": '{"attachments":false}', KEYS_SETTING: KEYS}

@@ -187,6 +187,11 @@ class MemoryStore(WholeStore):
     replaces_links = False
     shared_url: str | None = None
 
+    layout = STORE
+
+    def upgrade(self) -> None:
+        """Do nothing: it is always present."""
+
     def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}
         self._copies: dict[tuple[int, object], Memento] = {}

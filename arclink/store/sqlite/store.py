@@ -598,7 +598,7 @@ class SqliteStore(BlockAnswers):
         from arclink.store.sqlite.upgrade import Upgrade
 
         with translated(self.path):
-            upgrade = Upgrade(self._connection, self._runs, self.names, self)
+            upgrade = Upgrade(self._connection, self._runs, self, self)
             while True:
                 version = self._data_version()
                 upgrade.find()

@@ -7,18 +7,18 @@ takedown), they are found again.
 ::
 
     mementos, inlinks ──▶ SURTs whose rows need other keys ──▶ │ rows under present keys
-                                                               │ STEPS, layout by layout
+                                                               │ steps, layout by layout
                                                                │ takedowns for present keys
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from arclink import progress
 from arclink.files.spill import Sorted
 from arclink.model import Surt
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import uri_form
 from arclink.store.blocks.relations import (
     NUL,
@@ -34,8 +34,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.layouts import STORE, keys_of, present_settings, present_takedowns
-from arclink.store.protocols import Takedown
-from arclink.store.sqlite.names import StoredNames
+from arclink.store.protocols import GraphStore, Takedown
 from arclink.store.sqlite.removal import forget_each
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
@@ -44,13 +43,10 @@ from arclink.store.takedown_lists import missing_in
 from arclink.uris.methods import key_of_answer, method_of_key
 from arclink.uris.surts import surt_of
 
-if TYPE_CHECKING:
-    from arclink.store.sqlite.store import SqliteStore
-
 Step = Callable[[Connection, Runs], None]
 """Changes what a layout has into what the next one has, inside a transaction."""
 
-STEPS: Mapping[int, Step] = {}
+_STEPS: Mapping[int, Step] = {}
 """By layout, the step to the next one.
 
 A layout without a step needs none: the next one reads everything that it has. From 3 to 4 it is so:
@@ -64,16 +60,17 @@ class Upgrade:
     Args:
         connection: Of the store.
         runs: Of the store.
-        names: Of the store.
+        answers: The store.
         store: The store.
     """
 
     def __init__(
-        self, connection: Connection, runs: Runs, names: StoredNames, store: "SqliteStore"
+        self, connection: Connection, runs: Runs, answers: BlockAnswers, store: GraphStore
     ) -> None:
         self._connection = connection
         self._runs = runs
-        self._names = names
+        self._answers = answers
+        self._names = answers.names
         self._store = store
         self._surts: dict[Relation, Sorted[bytes]] = {}
         self._first_chunk = 0  # greater than every chunk of the store
@@ -106,15 +103,15 @@ class Upgrade:
         if self._surts:
             self._move()
         for layout in range(layout_of(self._connection), STORE):
-            if step := STEPS.get(layout):
+            if step := _STEPS.get(layout):
                 step(self._connection, self._runs)
         settings = present_settings(self._store, last_number(self._connection, "payloads"))
         self._connection.executemany(
             "INSERT OR REPLACE INTO settings VALUES (?, ?)", [*settings.items()]
         )
-        self._store.drop_caches()
+        self._answers.drop_caches()
         self._connection.execute(f"PRAGMA user_version = {STORE}")
-        forget_each(self._connection, self._runs, self._store, missing_in(recorded, takedowns))
+        forget_each(self._connection, self._runs, self._answers, missing_in(recorded, takedowns))
         renew_state(self._connection)  # tables and slices have the old keys
         progress.clear()
         return takedowns
