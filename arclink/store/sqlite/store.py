@@ -499,7 +499,7 @@ class SqliteStore(BlockAnswers):
                 f"{self.path} was moved or removed while it was being built. Put it back, or "
                 "build a new one."
             )
-        identity = identity_of(graph, find_parts(graph), files)
+        identity = identity_of(graph, find_parts(graph), files, manifest)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
