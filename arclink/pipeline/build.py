@@ -171,6 +171,7 @@ def build(
             with room_in(folder, "build"), uncollected(), run.for_archives(size):
                 counts, damaged = _run_batch(
                     batch,
+                    store.last_batch() if any(file.name in stored for file in batch) else 0,
                     rows,
                     index,
                     number,
@@ -258,6 +259,7 @@ def _share_rows(
 
 def _run_batch(
     batch: Sequence[KnownFile],
+    after: int,
     rows: SharedRows,
     index: Index,
     number: int,
@@ -303,11 +305,11 @@ def _run_batch(
     damaged = damage_in(folder, batch, rows.names)
     read = how_read(batch, rows.names, missing_in(folder, batch), index)
     manifest = format_manifest(
-        batch, settings.for_store(), counts, row_count, run.seconds, damaged, read, index
+        batch, settings.for_store(), counts, row_count, run.seconds, damaged, read, index, after
     )
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
-    run.keep(folder / "graph", batch_name((file.name, file.fingerprint) for file in batch))
+    run.keep(folder / "graph", batch_name(((file.name, file.fingerprint) for file in batch), after))
     run.remove(folder)
     return counts, damaged
 

@@ -9,6 +9,7 @@ from arclink.archives.warc_fields import now_as_warc_date
 from arclink.counts import Counts, by_group
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
 from arclink.pipeline.records_read import INDEXES_FIELD, NO_INDEX, READ_FIELD, Index
+from arclink.store.graph_files import AFTER_FIELD
 from arclink.store.protocols import KnownFile
 from arclink.version import versions_of
 
@@ -26,6 +27,7 @@ def format_manifest(
     damaged: Sequence[Damage] = (),
     read: Mapping[str, str] | None = None,
     index: Index = NO_INDEX,
+    after: int = 0,
 ) -> str:
     """Return the manifest of a batch that is loaded now, as JSON.
 
@@ -39,6 +41,7 @@ def format_manifest(
         read: From `arclink.pipeline.records_read.how_read`; if not given, the next build reads the
             files again.
         index: The index of the build.
+        after: The last batch before this one, if one of the files was read before; else 0.
     """
     groups = by_group(counts)
     manifest = {
@@ -46,6 +49,7 @@ def format_manifest(
         "loaded": now_as_warc_date(),
         "files": [asdict(file) for file in files],
         MANIFEST_FIELD: to_manifest(damaged),
+        **({AFTER_FIELD: after} if after else {}),
         READ_FIELD: dict(read or {}),
         INDEXES_FIELD: [str(path) for path in index.paths],
         "settings": dict(settings),

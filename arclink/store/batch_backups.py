@@ -25,6 +25,7 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
+from arclink.store.graph_files import after_of
 from arclink.store.graph_upgrade import write_with_present_keys
 from arclink.store.layouts import (
     KEYS,
@@ -80,20 +81,23 @@ class RestoredBatches:
     applied: Sequence[Takedown]
 
 
-def batch_name(files: Iterable[tuple[str, str]]) -> str:
+def batch_name(files: Iterable[tuple[str, str]], after: int = 0) -> str:
     """Return the name of a batch's folder, which is the same in every build of the same files.
 
     Args:
         files: Name and fingerprint of each archive file, in the order of the batch.
+        after: From `arclink.store.graph_files.after_of`: files may be read again for more records.
     """
-    digest = sha256("\n".join(" ".join(file) for file in files).encode())
+    texts = [" ".join(file) for file in files] + ([f"after {after}"] if after else [])
+    digest = sha256("\n".join(texts).encode())
     return f"batch-{digest.hexdigest()[:16]}"
 
 
 def name_of(batch: Batch) -> str:
     """Return the name of the folder of a stored batch."""
     files = orjson.loads(batch.manifest)["files"]
-    return batch_name((file["name"], file["fingerprint"]) for file in files)
+    named = ((file["name"], file["fingerprint"]) for file in files)
+    return batch_name(named, after_of(batch.manifest))
 
 
 def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatches:

@@ -507,6 +507,9 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
+        A store in a file leaves out mementos that an earlier batch has, from the same place in the
+        same file. Other stores keep each, and answers show one of them.
+
         ``docs/reference/graph-files.md`` describes the files.
 
         Args:

@@ -14,6 +14,7 @@ from arclink.model import Surt
 from arclink.pipeline import stages
 from arclink.pipeline.records_read import Index, stored_files
 from arclink.rows.cdx import parse_row
+from arclink.store.batch_backups import back_up_batches, restore_batches
 from arclink.store.location import open_store
 from tests.demos import Demos
 from tests.pipeline.store_contents import graph_of
@@ -154,6 +155,27 @@ def test_a_file_is_skipped_for_the_same_index_only(archive: Archive) -> None:
     again = archive.build(sorted(named), second, store).output
     assert skipped_in(again) + len(named) >= len(named)
     assert {place(row) for row in (*first, *second)} <= set(records_in(store))
+
+
+def test_each_reading_of_a_file_is_a_batch_of_its_own(archive: Archive) -> None:
+    """A backup of graph files has all of them, although they are of the same archive files."""
+    store, graph = archive.home / "links.db", archive.home / "kept"
+    some, more, nothing_new = archive.rows[:30], archive.rows[:60], archive.rows[10:50]
+    for rows in (some, more, nothing_new, None):
+        files = [archive.folder / name for name in sorted({place(row)[0] for row in some})]
+        index: list[str | Path] = [] if rows is None else ["--cdx", archive.cdx(rows)]
+        words = ["--store", store, "--keep-graph", graph, "--runner", "inline", "--quiet"]
+        assert run("build", *files, *index, *words).exit_code == 0
+    assert len([path for path in graph.iterdir() if path.name.startswith("batch-")]) == 4
+    assert skipped_in(run("build", *files, *words).output) == len(files), "known as complete"
+    with (
+        open_store(str(store)) as opened,
+        open_store(str(archive.home / "again.db"), create=True) as other,
+    ):
+        back_up_batches(opened, str(graph), archive.home / "backup")
+        restore_batches(archive.home / "backup", other)
+        assert graph_of(other) == graph_of(opened)
+        assert [*stored_files(other).items()] == [*stored_files(opened).items()]
 
 
 def test_a_store_of_an_older_version_is_read_again_where_an_index_was_used(

@@ -586,13 +586,6 @@ class MemoryStore(WholeStore):
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         return iter(self._takedowns)
 
-    @property
-    def layout(self) -> int:
-        return STORE
-
-    def upgrade(self) -> None:
-        """Do nothing: its layout is always the present one."""
-
     def trim(self) -> None:
         pass
 

@@ -67,7 +67,7 @@ class CassandraStore(CassandraReader):
     ) -> Batch:
         self._needs_loader("add a batch")
         parts = find_parts(graph, cluster)
-        identity = identity_of(graph, parts, files, cluster)
+        identity = identity_of(graph, parts, files, manifest, cluster)
         run_tasks = None
         if cluster is not None:
             tasks = cores or os.cpu_count() or 1

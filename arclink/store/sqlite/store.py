@@ -527,7 +527,7 @@ class SqliteStore(BlockAnswers):
         from arclink.store.graph_files import find_parts, identity_of
 
         check_present(self, str(self.path), reads_pages=False)
-        identity = identity_of(graph, find_parts(graph), files)
+        identity = identity_of(graph, find_parts(graph), files, manifest)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
