@@ -116,9 +116,10 @@ def command(given: Given) -> None:
             )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
-            subjects = [] if is_trial else [takedown.what for takedown in takedowns]
-            with forgetting_at_addresses(opened) if subjects else nullcontext():
-                with forgetting(store, opened, subjects):
+            is_real = bool(takedowns) and not is_trial
+            present = [one.what for one in takedowns if is_real and _is_present(opened, one.what)]
+            with forgetting_at_addresses(opened) if is_real else nullcontext():
+                with forgetting(store, opened, present) if is_real else nullcontext():
                     about_pages = [_records_about_pages(opened, one.what) for one in takedowns]
                     removed = opened.forget_each(takedowns, is_trial=is_trial)
                     _show_removed(opened, takedowns, removed, about_pages, is_trial=is_trial)
@@ -208,21 +209,26 @@ def _records_about_pages(store: Answers, what: Forgotten) -> int:
     return sum(OF_PAGE in memento.surt for memento in _captures(store, what))
 
 
+def _is_present(store: Answers, what: Forgotten) -> bool:
+    """Return whether a store has captures that a takedown has, or links if it is about links."""
+    from arclink.store.layouts import keys_of
+
+    surts = store.surts(what.prefix) if what.has_targets else iter(())
+    # Old keys do not show whether a link leads there.
+    may_be_target = what.has_targets and not keys_of(store).are_present
+    is_target = may_be_target or any(map(what.has, surts))
+    return is_target or next(_captures(store, what), None) is not None
+
+
 def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
     """Check that each takedown has a capture, or a link if it is about links, or is recorded.
 
     Raises:
         OperatorError: One of them has none.
     """
-    from arclink.store.layouts import keys_of
-
     recorded = {takedown.what for takedown, _ in store.forgotten()}
     for what in subjects:
-        surts = store.surts(what.prefix) if what.has_targets else iter(())
-        # Old keys do not show whether a link leads there.
-        may_be_target = what.has_targets and not keys_of(store).are_present
-        is_target = may_be_target or any(map(what.has, surts))
-        if what in recorded or is_target or next(_captures(store, what), None):
+        if what in recorded or _is_present(store, what):
             continue
         raise OperatorError(
             f"{_name(what)}: no capture matches, so nothing was forgotten. `arclink timemap URI` "

@@ -60,14 +60,11 @@ def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> I
     Args:
         where: The path or URL of the store.
         store: The store, from which the block removes the captures.
-        subjects: What it forgets; nothing for a trial.
+        subjects: What it forgets and the store has; the cost of a row grows with their number.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
-    if not subjects:
-        yield
-        return
     folder = tables_folder(where)
     # The lock also where there are no relations: a reader that makes them waits for the takedown.
     with only_writer(folder), _without(folder, store, subjects):

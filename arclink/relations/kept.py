@@ -354,7 +354,7 @@ def _forget(
     """Write the parts again that have what the store has forgotten, and the state."""
     captures = _files(folder, state.captures, CAPTURES)
     links = _files(folder, state.links, LINKS)
-    of_subjects = " OR ".join(_has("surt", one) for one in subjects)
+    of_subjects = " OR ".join(_has("surt", one) for one in subjects) or "false"
     if finds(captures, f"{IS_REFERENCE} AND ({of_subjects})"):
         # What a revisit shows may have changed.
 
@@ -363,7 +363,7 @@ def _forget(
 
         new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
     else:
-        gone = " OR ".join(map(_covers, subjects))
+        gone = " OR ".join(map(_covers, subjects)) or "false"
         new_captures = _without(folder, captures, gone, partial(_write_captures_without, gone))
     before, after = (
         f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"
