@@ -24,7 +24,6 @@ charset makes fewer plausible words than windows-1252, windows-1252 is used. Amo
 script, the detector's answer is used.
 """
 
-import codecs
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +31,7 @@ from functools import lru_cache
 import webencodings  # type: ignore[import-untyped]  # it has no types
 
 from arclink.reasons import Reason
+from arclink.uris.encodings import decode
 
 DEFAULT = "windows-1252"
 
@@ -86,21 +86,6 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "u
 _XML_UTF16 = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _UTF16 = frozenset({"utf-16le", "utf-16be"})
 _UNKNOWN = frozenset({"replacement", "x-user-defined"})
-
-_CODECS = {
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "windows-874": "cp874",
-    "iso-8859-8-i": "iso8859-8",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "macintosh": "mac-roman",
-    "iso-2022-jp": "iso2022_jp_ext",
-    "utf-16le": "utf-16-le",
-    "utf-16be": "utf-16-be",
-}
-"""Python's decoder for an encoding of the standard, where the names differ."""
 
 _SPACE = rb"\t\n\f\r "
 _ATTRIBUTE = re.compile(
@@ -224,11 +209,8 @@ def _is_refuted(body: bytes, declared: str, *, is_ascii: bool) -> bool:
 
 
 def _fits(body: bytes, charset: str) -> bool:
-    try:
-        body.decode(_CODECS.get(charset, charset))
-    except UnicodeDecodeError as error:
-        return error.end >= len(body)
-    return True
+    """Return whether bytes are characters of a charset; the last one may be cut off."""
+    return "\ufffd" not in decode(body, charset)[:-1]
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -259,19 +241,7 @@ def _decode_as(body: bytes, charset: str, *notes: Reason) -> DecodedHtml:
         return DecodedHtml(
             body.decode("utf-8", "replace"), charset, (*notes, Reason.NOTE_CHARSET_WRONG)
         )
-    return DecodedHtml(body.decode(_CODECS.get(charset, charset), "arclink-c1"), charset, notes)
-
-
-def _replace_c1(error: UnicodeError) -> tuple[str, int]:
-    """Decode by the standard's tables: unassigned C1 bytes are unchanged, others become U+FFFD."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    byte = error.object[error.start]
-    is_single = error.encoding.startswith(("cp125", "cp874", "charmap", "iso8859"))
-    return (chr(byte) if is_single and byte < 0xA0 else "\ufffd"), max(error.end, error.start + 1)
-
-
-codecs.register_error("arclink-c1", _replace_c1)
+    return DecodedHtml(decode(body, charset), charset, notes)
 
 
 @lru_cache(maxsize=4096)
@@ -403,7 +373,7 @@ def _best_of(sample: bytes) -> str:
         first = DEFAULT
     if _BINARY.search(sample):
         return first
-    if not _OTHERS.search(_decoded(sample, DEFAULT)):
+    if not _OTHERS.search(decode(sample, DEFAULT)):
         return DEFAULT  # only punctuation
     likely = [charset for charset in confidences if charset in _LOCALES]
     candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
@@ -420,7 +390,7 @@ def _plausible_share(sample: bytes, charset: str) -> float:
     controls, which a wrong charset shows in place of letters, reduce the share; punctuation does
     not.
     """
-    text = _decoded(sample, charset)
+    text = decode(sample, charset)
     others = len(_OTHERS.findall(text))
     if not others:
         return 0.0
@@ -434,10 +404,6 @@ def _plausible_share(sample: bytes, charset: str) -> float:
         sound += _common_characters(text, charset)
     is_evidence = charset not in _LOCALES or sound >= _LEAST_LETTERS
     return sound / others if is_evidence else 0.0
-
-
-def _decoded(sample: bytes, charset: str) -> str:
-    return sample.decode(_CODECS.get(charset, charset), "arclink-c1")
 
 
 def _common_characters(text: str, charset: str) -> int:

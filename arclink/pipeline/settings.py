@@ -17,7 +17,7 @@ from arclink.shares import BYTES_OF_CORE
 from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
 from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
 
-_EXTRACTOR_VERSION = "3"
+_EXTRACTOR_VERSION = "4"
 """Increased whenever the same payload would give other links than before."""
 
 WAYBACK_SETTING = "unwrapped wayback"
