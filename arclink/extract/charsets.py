@@ -39,7 +39,14 @@ _SHORT_PRESCAN = 1 << 10
 _PRESCAN = 8 << 10
 _DETECTED = 8 << 10
 _LEAST_CONFIDENCE = 0.11
-_DETECTOR_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874"}
+_DETECTOR_NAMES = {
+    "cp932": "shift_jis",
+    "cp949": "euc-kr",
+    "cp874": "windows-874",
+    "big5hkscs": "big5",
+    "euc_jis_2004": "euc-jp",
+    "shift_jis_2004": "shift_jis",
+}
 """Names that the detector returns and that are not labels of the standard."""
 
 _MULTI_BYTE = frozenset({"gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"})
@@ -56,6 +63,13 @@ _MARGIN = 0.1
 
 _LEAST_LETTERS = 2
 """Fewer plausible letters are not evidence for a charset of `_LOCALES`."""
+
+_C1 = re.compile(rb"[\x80-\x9f]")
+"""In encodings of ISO these are controls, so no page is written in one that contains such bytes."""
+
+_SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-\xac®-³¶¸¹»-¿×÷\x80-\x9f](?=[^\W\d_])")
+_LEAST_SIGNS = 2
+"""More signs in the middle of words show that a page is not in windows-1252."""
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -360,13 +374,19 @@ def _best_of(sample: bytes) -> str:
     """
     import chardet  # imported late: most pages declare their charset
 
+    excludes_iso = _C1.search(sample) is not None
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     answers = chardet.detect_all(sample, ignore_threshold=True, encoding_era=eras)
     confidences: dict[str, float] = {}
     for answer in answers:
         name = (answer["encoding"] or "").lower()
         charset = encoding_of(_DETECTOR_NAMES.get(name, name))
-        if charset is not None and charset != "utf-8" and charset not in _UTF16:
+        if (
+            charset is not None
+            and charset != "utf-8"
+            and charset not in _UTF16
+            and not (excludes_iso and charset.startswith("iso-8859"))
+        ):
             confidences.setdefault(charset, answer["confidence"] or 0)
     first = next(iter(confidences), DEFAULT)
     if confidences.get(first, 0) < _LEAST_CONFIDENCE:
@@ -379,7 +399,43 @@ def _best_of(sample: bytes) -> str:
     candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
     shares = {charset: _plausible_share(sample, charset) for charset in candidates}
     best = max(candidates, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
-    return best if shares[best] > shares[first] + _MARGIN else first
+    if shares[best] <= shares[first] + _MARGIN:
+        best = first
+    if best not in _MULTI_BYTE and not _own_words(sample, best):
+        best = DEFAULT
+    signs = _signs_in_words(sample, DEFAULT)
+    if best == DEFAULT and signs > _LEAST_SIGNS:
+        best = next(
+            (
+                charset
+                for charset in confidences
+                if charset not in _LOCALES
+                and _own_words(sample, charset)
+                and _signs_in_words(sample, charset) * 2 < signs
+            ),
+            DEFAULT,
+        )
+    return best
+
+
+def _own_words(sample: bytes, charset: str) -> bool:
+    """Return whether a sample has a word with a letter that windows-1252 shows as something else.
+
+    Otherwise both charsets show the same words, and browsers use windows-1252.
+    """
+    if charset == DEFAULT:
+        return False
+    every = bytes(range(0x80, 0x100))
+    pairs = zip(decode(every, charset), decode(every, DEFAULT), strict=True)
+    own = {letter for letter, other in pairs if letter != other}
+    return any(
+        len(word) > 1 and _WRITTEN.fullmatch(word) and not own.isdisjoint(word)
+        for word in _WORD.findall(decode(sample, charset))
+    )
+
+
+def _signs_in_words(sample: bytes, charset: str) -> int:
+    return len(_SIGN_IN_WORD.findall(decode(sample, charset)))
 
 
 def _plausible_share(sample: bytes, charset: str) -> float:
