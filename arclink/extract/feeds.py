@@ -174,8 +174,6 @@ _MOST_CHARACTERS: Final = 80_000
 """Maximum length of one element's content, longer than a URI may be."""
 
 _NO_XML: Final = bytes({*range(0x20)} - {*b"\t\n\r"})
-_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 _ANY_PAGE: Final = UriR("http://page.invalid/")
 """An address at which a base is usable or not as at any other."""
 
@@ -563,9 +561,5 @@ class _Reading:
             element.container.links.append(number)
 
     def _folded(self, text: str) -> str:
-        """Return a text as stored: white space folded, no characters that XML forbids, cut."""
-        text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text.replace(LEFT_OUT, ""))).strip(" ")
-        if len(text) > self._limits.text:
-            self.found.counts[Reason.NOTE_TEXT_CUT] += 1
-            text = text[: self._limits.text].rstrip(" ")
-        return text
+        """Return a text as stored, without the places of references that were left out."""
+        return self.found.folded(text.replace(LEFT_OUT, ""), self._limits)

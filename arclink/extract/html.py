@@ -19,9 +19,7 @@ These rules decide:
 - *Namespaces.* An element in SVG or MathML is not the element of HTML with that name: a ``base`` in
   ``<svg>`` changes no link. In SVG, ``a``, ``image``, ``use``, ``feImage`` and ``script`` count,
   with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
-- *Not read*: ``ping`` (``a``, ``area``), to which browsers only report a click; addresses in style
-  sheets, scripts and ``style`` attributes; ``usemap``, ``profile``, ``longdesc``, ``manifest`` and
-  ``archive``, which browsers ignore or which lead to a place in the page.
+- *Not read*: see docs/explanation/data-model.md, *Kinds of links*.
 - *References that are not addresses.* `PageLinks.counts` counts those that are recognised without
   the page's URI. The others are counted when links are resolved.
 - *Text.* An ``a`` has the text that a reader sees; images, image maps and image buttons have their
@@ -68,6 +66,13 @@ class Limits:
     repeated: int = 16 << 20
 
 
+# These fold to one space: white space of HTML, the no-break space, the two line ends of Unicode,
+# and all controls: they have no form, XML 1.0 does not allow most, and a terminal obeys C1 controls.
+_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
+# Characters that XML 1.0 does not allow.
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
+
+
 @dataclass(slots=True)
 class PageLinks:
     """The links of one page. Every link is either in ``links`` or counted, once.
@@ -93,6 +98,21 @@ class PageLinks:
     def links(self) -> list[RawLink]:
         """The links, each as (kind, reference as written, text, rel)."""
         return list(map(parse_link, self.written))
+
+    def folded(self, text: str, limits: Limits) -> str:
+        """Return a text as stored: white space and controls folded, no noncharacters, cut.
+
+        Unicode is not normalised: combining and right-to-left characters and their marks are
+        unchanged.
+        """
+        # Printable: no control character, no white space except the space, no surrogate.
+        if "  " in text or not text.isprintable():
+            text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
+        text = text.strip(" ")
+        if len(text) > limits.text:
+            self.counts[Reason.NOTE_TEXT_CUT] += 1
+            text = text[: limits.text].rstrip(" ")
+        return text
 
 
 # How an attribute is read, and what it means when it is empty.
@@ -359,11 +379,6 @@ _NO_ADDRESS: Final = (
     ("data:", Reason.LINK_DATA),
     ("about:", Reason.LINK_ABOUT),
 )
-
-# These fold to one space: HTML white space, no-break space, controls and the two Unicode line ends.
-_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-# Characters that XML 1.0 does not allow.
-_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 
 
 def extract_links(
@@ -721,19 +736,8 @@ class _Page:
         return self.folded(attributes.get("alt") or "") if element.has_alt else ""
 
     def folded(self, text: str) -> str:
-        """Return a text as stored: white space folded, no characters that XML forbids, cut.
-
-        Unicode is not normalised: combining and right-to-left characters and their marks are
-        unchanged.
-        """
-        # Printable: no control character, no white space except the space, no surrogate.
-        if "  " in text or not text.isprintable():
-            text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
-        text = text.strip(" ")
-        if len(text) > self.limits.text:
-            self.found.counts[Reason.NOTE_TEXT_CUT] += 1
-            text = text[: self.limits.text].rstrip(" ")
-        return text
+        """Return a text as stored; see `PageLinks.folded`."""
+        return self.found.folded(text, self.limits)
 
     def text_below(self, first: LexborNode) -> str:
         """Return the text of ``first``, its following siblings and all descendants.
