@@ -450,8 +450,10 @@ class _Extraction:
         body = payload.body if self._unwrapper is None else without_insertions(payload.body)
         html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
-        is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
-        return self._extract(as_html(html.text) if is_xhtml else html.text), html.charset
+        text = html.text
+        if record.mime in XML_MIMES and not is_feed(text):
+            text = as_html(text, self._counts)
+        return self._extract(text), html.charset
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.

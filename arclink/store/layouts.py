@@ -53,7 +53,7 @@ OLDEST_STORE = 3
 KEYS = "2"
 """The present rules of keys: increased whenever a URI would get another SURT than before."""
 
-EXTRACTOR = "3"
+EXTRACTOR = "4"
 """The present extractor: increased whenever a payload would give other links than before."""
 
 TABLES = 2

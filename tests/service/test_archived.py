@@ -8,7 +8,7 @@ import re
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import ada_url
 import pytest
@@ -21,6 +21,7 @@ from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.uris.in_paths import parse_in_path
+from arclink.uris.resolution import serialised
 from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos
 from tests.service.conftest import client_of, served
@@ -677,3 +678,36 @@ def test_words_that_cannot_be_answered_are_named(
 ) -> None:
     response = demo_client.get(f"/cdx?{DOMAIN}&{words}")
     assert (response.status_code, response.get_json()["parameter"]) == (400, name)
+
+
+PLUS = "http://b.example/African+women?q=a+b"
+BLANK = "http://b.example/African%20women?q=a%20b"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        pytest.param(PLUS, PLUS, id="written out"),
+        pytest.param("b.example/African+women?q=a+b", PLUS, id="without scheme"),
+        pytest.param(urlencode({"": PLUS})[1:], PLUS, id="as a form sends it"),
+        pytest.param(urlencode({"": BLANK.replace("%20", " ")})[1:], BLANK, id="blanks of a form"),
+        pytest.param(BLANK.replace("%", "%25"), BLANK, id="escaped blanks"),
+        pytest.param(BLANK, BLANK, id="blanks"),
+    ],
+)
+def test_a_plus_in_an_address_is_a_plus(written: str, expected: str, tmp_path: Path) -> None:
+    store = store_of(tmp_path, [Record(PLUS, T1, b"<p>plus"), Record(BLANK, T2, b"<p>blank")])
+    client = client_of(str(store))
+    for query in (f"url={written}", f"limit=5&url={written}&sort=default"):
+        assert client.get(f"/cdx?output=text&fl=url&{query}").text.split() == [expected]
+    shown = client.get(f"/linkQuery?url={written}&format=json").json
+    assert shown is not None
+    assert serialised(shown["uri"]) == expected
+
+
+def test_a_blank_stays_in_other_parameters_and_after_a_method(client: FlaskClient) -> None:
+    shown = client.get("/linkQuery?uri=POST+http://b.example/a+b&format=json").json
+    assert shown is not None
+    assert shown["uri"] == "POST http://b.example/a+b"
+    refused = client.get(f"/cdx?url={A}&filter=a:b+c")
+    assert "a:b c" in refused.text
