@@ -31,6 +31,7 @@ from arclink.store.protocols import (
     StoreStats,
     Takedown,
     Violation,
+    sum_of,
 )
 
 
@@ -104,8 +105,7 @@ class CassandraStore(CassandraReader):
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         self._needs_loader("make it forget")
         takedowns = [takedown] if is_trial else present_takedowns(self, [takedown])
-        removed, *_ = [forget(self, one, is_trial=is_trial) for one in takedowns]
-        return removed
+        return sum_of(forget(self, one, is_trial=is_trial) for one in takedowns)
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

@@ -90,6 +90,7 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    sum_of,
 )
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
@@ -687,7 +688,9 @@ class SqliteStore(BlockAnswers):
         takedowns = present_takedowns(self, [takedown])
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed, *_ = [forget(self._connection, self._runs, self, one) for one in takedowns]
+                removed = sum_of(
+                    forget(self._connection, self._runs, self, one) for one in takedowns
+                )
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, takedowns)
                     is_listed = True
