@@ -100,11 +100,11 @@ def _verify_store(store: str) -> None:
         for violation in opened.verify():
             is_harmless = violation.invariant == COLLISION
             breaches += not is_harmless
-            found = "note" if is_harmless else "violated"
+            kind = "note" if is_harmless else "violated"
             detail = " ".join(
                 cut_in_the_middle(word, _LONGEST_WORD) for word in violation.detail.split(" ")
             )
-            click.echo(f"{found}: {violation.invariant}: {detail}")
+            click.echo(f"{kind}: {violation.invariant}: {detail}")
     if problems:
         click.echo(
             f"{store}: damaged files next to it: {len(problems)}. Slices and rank tables are made "

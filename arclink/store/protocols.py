@@ -14,7 +14,7 @@ wraps one for reading and shows some of its captures: it has `Scans` only.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
@@ -133,6 +133,15 @@ class Removed:
     contents: int = 0
     links: int = 0
     inlinks: int = 0
+
+
+def sum_of(removed: Iterable[Removed]) -> Removed:
+    """Return the sums of the numbers of several takedowns.
+
+    >>> sum_of([Removed(1, 2), Removed(3)])
+    Removed(mementos=4, payloads=2, contents=0, links=0, inlinks=0)
+    """
+    return Removed(*map(sum, zip(*map(astuple, removed), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

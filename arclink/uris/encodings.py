@@ -73,7 +73,7 @@ _TRANSLATED: Final[dict[str, Mapping[int, int | str]]] = {
     "euc_jp": str.maketrans(_JAPANESE),
     "iso2022_jp_ext": str.maketrans(_JAPANESE),
     "big5hkscs": str.maketrans("•､‾\u223c♁☉¥¢£", "‧﹑¯\uff5e⊕⊙￥￠￡"),
-    "cp932": str.maketrans(dict.fromkeys("\uf8f0\uf8f1\uf8f2\uf8f3", "\ufffd")),
+    "cp932": {ord(one): "\ufffd" for one in "\uf8f0\uf8f1\uf8f2\uf8f3"},
 }
 """Characters of Python's decoders, and those of the standard for the same bytes."""
 

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::arclink.store.layouts.OldStoreW
 
 ALONE = BuildSettings(runner="inline", cores=1)
 each_store = pytest.mark.parametrize("kept", STORES, ids=lambda kept: kept.name)
-OLD = tuple(kept for kept in STORES if not kept.name.startswith(f"layout-{layouts.STORE}-"))
+OLD = STORES  # the newest of them has present keys, but links of extractor 3
 each_old_store = pytest.mark.parametrize("kept", OLD, ids=lambda kept: kept.name)
 
 
@@ -336,7 +336,7 @@ def test_a_damaged_old_file_is_not_taken_for_an_old_one(draw: st.DataObject) -> 
     damaged = {
         "cut": whole[:index],
         "zeros": whole[:index] + bytes(len(whole) - index),
-        "start": whole[1 + index :],
+        "start": whole[index:],
     }[how]
     with TemporaryDirectory() as folder:
         copy = STORES[0].copy(Path(folder))

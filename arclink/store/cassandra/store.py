@@ -31,6 +31,7 @@ from arclink.store.protocols import (
     StoreStats,
     Takedown,
     Violation,
+    sum_of,
 )
 
 
@@ -112,12 +113,9 @@ class CassandraStore(CassandraReader):
             [takedown] if is_trial else present_takedowns(self, [takedown])
             for takedown in takedowns
         ]
-        removed = []
-        for takedown, *further in of_each:
-            removed.append(forget(self, takedown, is_trial=is_trial))
-            for one in further:
-                forget(self, one, is_trial=is_trial)
-        return removed
+        return [
+            sum_of([forget(self, one, is_trial=is_trial) for one in group]) for group in of_each
+        ]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

@@ -18,7 +18,7 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import accumulate, chain, groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
@@ -89,6 +89,7 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    sum_of,
 )
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
@@ -700,7 +701,7 @@ class SqliteStore(BlockAnswers):
         takedowns = [*chain.from_iterable(of_each)]
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget_each(self._connection, self._runs, self, takedowns)
+                removed = iter(forget_each(self._connection, self._runs, self, takedowns))
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, takedowns)
                     is_listed = True
@@ -714,8 +715,7 @@ class SqliteStore(BlockAnswers):
                 "its captures are still answered: repeat the command. The next build applies "
                 "it, too."
             ) from error
-        given = accumulate(map(len, of_each[:-1]), initial=0)
-        return [removed[index] for index in given]
+        return [sum_of(islice(removed, len(group))) for group in of_each]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
