@@ -35,6 +35,7 @@ from arclink.store.sqlite.schema import (
 )
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.sqlite.takedowns import RESTORED, records
+from arclink.store.sqlite.times import CaptureTimes
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
 
@@ -237,9 +238,12 @@ def _finish(copy: Path, target: Path, *, is_restored: bool = False) -> list[Take
     """Set the journal mode that all stores have, and return the takedowns that the copy records."""
     with translated(target), closing(connect(copy)) as connection:
         if is_restored:
+            times = CaptureTimes(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RESTORED, secrets.token_hex(8))
             )
+            if times.are_kept:
+                times.finish()
         connection.execute("PRAGMA journal_mode = WAL")
         return [takedown for takedown, _ in records(connection)]
 

@@ -22,15 +22,20 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.removal import Change, Removal
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.protocols import Removed, Takedown
-from arclink.store.sqlite.months import change_months
+from arclink.store.sqlite.counted_times import forgetting
 from arclink.store.sqlite.outlinks import write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
+from arclink.store.sqlite.times import CaptureTimes
 
 
 def forget(
-    connection: Connection, runs: Runs, answers: BlockAnswers, takedown: Takedown
+    connection: Connection,
+    runs: Runs,
+    answers: BlockAnswers,
+    takedown: Takedown,
+    times: CaptureTimes,
 ) -> Removed:
     """Remove the captures of a takedown, record it, and return the numbers of removed items.
 
@@ -39,15 +44,15 @@ def forget(
         runs: Of the store.
         answers: The store.
         takedown: The captures to remove; recorded if it is new.
+        times: Of the captures.
     """
     what = takedown.what
     numbers = last_number(connection, "payloads"), last_number(connection, "contents")
     key = (what.prefix, *astuple(what.span), what.has_targets)
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
-    times = {number: (first, last) for number, first, last in batches}
-    removal = Removal(_SqliteRows(connection, runs, answers), what, times)
-    removal.run()
-    change_months(connection, {month: -count for month, count in removal.months.items()})
+    spans = {number: (first, last) for number, first, last in batches}
+    removal = Removal(_SqliteRows(connection, runs, answers), what, spans)
+    forgetting(answers, times, what, removal.run)
     connection.executemany(
         "UPDATE batches SET first = ?, last = ? WHERE number = ?",
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],

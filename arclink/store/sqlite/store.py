@@ -18,6 +18,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -26,6 +27,7 @@ from zlib import crc32
 import apsw
 
 from arclink.errors import SealError, StoreError
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -87,6 +89,7 @@ from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
+from arclink.store.sqlite.times import CaptureTimes
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -126,10 +129,10 @@ class ReadPayload(NamedTuple):
     scope: Scope
 
 
-Known = TypeVar("Known", bound=dict[Any, Any])
+Cache = TypeVar("Cache", bound=dict[Any, Any])
 
 
-def _with_room(known: Known) -> Known:
+def _with_room(known: Cache) -> Cache:
     """Return a cache; if it was full, it is now empty."""
     if len(known) > CACHED_CONTENTS:
         known.clear()
@@ -419,11 +422,10 @@ class SqliteStore(BlockAnswers):
     def tables_at(self) -> Sequence[str]:
         return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
-    def months(self) -> Mapping[str, int] | None:
-        from arclink.store.sqlite.months import stored_months
-
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
         with translated(self.path):
-            return stored_months(self._connection)
+            times = CaptureTimes(self._connection)
+            return times.days(span) if times.are_kept else None
 
     def sums(self) -> StoreSums:
         with translated(self.path):
@@ -525,8 +527,11 @@ class SqliteStore(BlockAnswers):
             number = self._connection.execute(
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
-            from arclink.store.sqlite.load import BatchLoader  # readers do without it
+            # Readers do without these.
+            from arclink.store.sqlite.counted_times import TimesOfLoad
+            from arclink.store.sqlite.load import BatchLoader
 
+            times = CaptureTimes(self._connection)
             loader = BatchLoader(
                 self._connection,
                 self._runs,
@@ -534,6 +539,7 @@ class SqliteStore(BlockAnswers):
                 graph,
                 number,
                 cores or os.cpu_count() or 1,
+                partial(TimesOfLoad, self, times, graph) if times.are_kept else None,
             )
             added = loader.load()
             names = tuple(file.name for file in files)
@@ -544,7 +550,9 @@ class SqliteStore(BlockAnswers):
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
             for takedown in takedowns:
-                forget(self._connection, self._runs, self, takedown)
+                forget(self._connection, self._runs, self, takedown, times)
+            if times.are_kept:
+                times.finish()
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -576,7 +584,10 @@ class SqliteStore(BlockAnswers):
         is_listed = False
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self, takedown)
+                times = CaptureTimes(self._connection)
+                removed = forget(self._connection, self._runs, self, takedown, times)
+                if times.are_kept:
+                    times.finish()
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, [takedown])
                     is_listed = True
@@ -593,6 +604,19 @@ class SqliteStore(BlockAnswers):
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
             yield from records(self._connection)
+
+    def count_times(self) -> None:
+        """Count all captures by their times again, for a store that does not know them.
+
+        Reads all mementos.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
+        """
+        from arclink.store.sqlite.counted_times import recount
+
+        with translated(self.path), self._writing():
+            recount(self, CaptureTimes(self._connection))
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
