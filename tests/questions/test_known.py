@@ -164,7 +164,9 @@ def test_periods_are_known_in_which_a_capture_was_read(period: Period, known: in
     times = ("20091103011307", "20091104000000", "20101231235959")
     pages = [Page("http://a.example/", time, []) for time in times]
     store = MemoryStore([*pages, Page("http://a.example/", "20110101000000", None)])
-    assert len(period.known(store.days())) == known
+    days = store.days()
+    assert days is not None
+    assert len(period.known(days)) == known
 
 
 def of_large_host() -> Iterator[Page]:
