@@ -471,7 +471,9 @@ def _in_windows(
 ) -> Any:
     """Return rows whose names link, with rows of windows without links, each with what is known."""
     windows = [name for name, _ in query.windows.listed]
-    if query.windows.period and known.first and known.last:
+    if query.windows.period is Period.DAY:  # years of days without a capture would bury the others
+        windows = list(known.by_day)
+    elif query.windows.period and known.first and known.last:
         windows = list(
             islice(units_between(known.first, known.last, query.windows.period), _MOST_ADDED)
         )
