@@ -540,7 +540,7 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
             assert len(row.css("rect.gap")) == 1
     ends = [
-        sum(float(gap.attributes["width"].rstrip("%")) for gap in row.css("rect.gap"))  # type: ignore[union-attr]
+        sum(float(str(gap.attributes["width"]).rstrip("%")) for gap in row.css("rect.gap"))
         for row in html.css("section[aria-labelledby=who] tbody tr")
     ]
     assert all(width > 90 for width in ends), "each host was captured in one of sixteen months"
