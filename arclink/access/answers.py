@@ -33,6 +33,7 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.snapshots import of_one_state
 from arclink.errors import UsageError
+from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState
 
@@ -76,7 +77,8 @@ class LinkAnswer:
         archives: The report of each archive if answers were merged, in the order of the requests.
         replay: Replay prefix for the URI-Ms of mementos; empty without one.
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
-        has_captures_then: What `Reading.has_captures_then` returns.
+        known_inlinks: Returns what is known of the captures that may show inlinks
+            (`Reading.known_inlinks`).
     """
 
     query: LinkQuery
@@ -90,7 +92,7 @@ class LinkAnswer:
     archives: "tuple[ArchiveReport, ...]" = ()
     replay: ReplayPrefix = NO_REPLAY
     followed: "tuple[Hop, ...]" = ()
-    has_captures_then: Callable[[], bool | None] = field(default=lambda: None, compare=False)
+    known_inlinks: Callable[[], KnownLinks] = field(default=lambda: NOT_COUNTED, compare=False)
 
     @property
     def uri_id(self) -> UriId:
@@ -110,7 +112,7 @@ class LinkAnswer:
         """
         if not self.query.direction.is_in:
             return None
-        return are_found or self.has_captures_then()
+        return are_found or self.known_inlinks().is_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def answer_link_query(
         is_grouped_in=inlinks.is_grouped,
         next=next_cursor,
         replay=replay,
-        has_captures_then=reading.has_captures_then,
+        known_inlinks=reading.known_inlinks,
     )
 
 

@@ -2,6 +2,7 @@
 
 from enum import Enum
 
+from arclink.known import is_read
 from arclink.model import Memento
 
 
@@ -14,13 +15,8 @@ class State(Enum):
     NOT_CAPTURED = "not captured"
 
 
-NOT_MODIFIED = "304"
-"""Status of a revisit after the server answered "not modified": the page existed."""
-
-
 def state_of(memento: Memento, *, is_known: bool) -> State:
     """Return the state that ``memento`` shows; ``is_known`` says whether its links are known."""
     if is_known:
         return State.READ
-    is_gone = memento.status[:1] in ("3", "4", "5") and memento.status != NOT_MODIFIED
-    return State.NO_PAGE if is_gone else State.NOT_READ
+    return State.NO_PAGE if is_read(memento, has_content=False) else State.NOT_READ

@@ -10,9 +10,9 @@ from collections import deque
 from dataclasses import replace
 from typing import NamedTuple
 
-from arclink.access.link_states import NOT_MODIFIED
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
+from arclink.known import NOT_MODIFIED
 from arclink.model import Kind, Memento, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of

@@ -173,7 +173,7 @@ def command(given: Given) -> None:
                 check_present(opened, target)
                 take_back(opened, takedowns_path(target))
                 check_settings(opened, settings, target)
-                before = opened.months()
+                before = opened.known().captures
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
@@ -184,7 +184,7 @@ def command(given: Given) -> None:
                     report = build(by_index, cdx_paths, opened, settings, folder, progress, run)
                 if read := [file for file in files if file.path in complete]:
                     report.add(build(read, (), opened, settings, folder, progress, run))
-                after = opened.months()
+                after = opened.known().captures
         except ArclinkError:
             # No store is better than one that answers "not captured" to every query. The log of a
             # failed task is kept.
@@ -200,7 +200,7 @@ def command(given: Given) -> None:
     if replaced:
         show_captures(*replaced)
     elif before is not None and after is not None:
-        show_captures(sum(before.values()), sum(after.values()), "each counts once per batch")
+        show_captures(before, after)
     if report.needs_a_person:
         raise click.exceptions.Exit(1)
 

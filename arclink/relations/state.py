@@ -133,9 +133,8 @@ def rows_in_store(store: Additions) -> Mapping[str, int]:
 
     A store that has no counts of captures has at least as many as contents.
     """
-    months, sums = store.months(), store.sums()
-    captures = sums.contents if months is None else sum(months.values())
-    return {"captures": captures, "links": sums.links}
+    captures, sums = store.known().captures, store.sums()
+    return {"captures": sums.contents if captures is None else captures, "links": sums.links}
 
 
 def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:

@@ -33,7 +33,8 @@ from arclink.store.sqlite.schema import (
     translated,
 )
 from arclink.store.sqlite.store import SqliteStore
-from arclink.store.sqlite.takedowns import records, renew_state
+from arclink.store.sqlite.takedowns import records
+from arclink.store.sqlite.times import renew_state
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
 

@@ -9,7 +9,8 @@ keys of a store         setting ``keys``      1: those of the package surt, and 
                                               2: the present ones (`arclink.uris.surts`)
 links of a store        setting ``extractor`` the number of the extractor that read them
                         ``version``
-captures by month       setting ``months``    a store of layout 4 may not have them
+times of captures       setting ``times``     the state of the store that they show; a store of
+                                              layout 4 may lack them, until they are counted
 subsets                 first line            NAME.json and NAME.captures; NAME.subset, sealed
 takedowns, slices,      first line            without checksums; sealed (`arclink.files.sealed`)
 tables, answers

@@ -12,6 +12,7 @@ wraps one for reading and shows some of its captures: it has `Scans` only.
 """
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from arclink.closing import Closing
+from arclink.known import NOT_COUNTED, KnownLinks, known_in
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -279,13 +281,16 @@ class OpenStore(Protocol):
     def sums(self) -> StoreSums:
         """Return the totals that need no scan of the stored data."""
 
-    def months(self) -> Mapping[str, int] | None:
-        """Return the number of captures by month (``2010-02``), without a scan of the mementos.
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        """Return what is known of all captures on each day (``2010-02-17``), oldest first.
 
-        A month without an entry has no capture at all, so links at that time are unknown. A capture
-        counts once per batch that has it. None: an earlier version of ArcLink made the store, and
-        the numbers are not known.
+        No scan of the mementos: a row per day with captures is read. The first and the last day
+        have only the captures within ``span``. None: the store does not know its captures by time,
+        because another version of ArcLink has loaded it.
         """
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        """Return what is known of all captures together, within an exact span."""
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         """Yield the takedowns in the order recorded, each with the numbers it removed.
@@ -649,6 +654,14 @@ class WholeStore(Closing):
         return self
 
     unselected = whole
+
+    @abstractmethod
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        """Return what is known of all captures on each day (`OpenStore`)."""
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        days = self.days(span)
+        return NOT_COUNTED if days is None else known_in(days.values())
 
     def shows_payload(self, memento: Memento) -> bool:
         return True

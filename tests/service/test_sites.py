@@ -243,7 +243,7 @@ def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None
     lost = Page("http://lost.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED")
     error = Page("http://error.example/", "20100101000000", None, status="404")
     client = client_of(lambda: MemoryStore([lost, error]))
-    says = "the links of none of these captures are known"
+    says = "the links of the only capture from then are not known"
     answer = client.get("/ask/led-to?uri=*.lost.example")
     assert (answer.get_json()["total"], answer.get_json()["unknown"]) == (0, says)
     assert answer.headers["ArcLink-Unknown"] == says

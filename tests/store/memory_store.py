@@ -20,6 +20,7 @@ import numpy as np
 
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
+from arclink.known import NOTHING, KnownLinks, is_read
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -61,7 +62,7 @@ from arclink.store.protocols import (
     WholeStore,
 )
 from arclink.store.shown_inlinks import shown_inlinks
-from arclink.timestamps import month_of
+from arclink.timestamps import day_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -445,8 +446,15 @@ class MemoryStore(WholeStore):
     def note_tables(self, address: str, *, are_there: bool) -> None:
         (self._addresses.add if are_there else self._addresses.discard)(address)
 
-    def months(self) -> Mapping[str, int] | None:
-        return Counter(month_of(memento.timestamp) for memento in self._mementos.values())
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        days: dict[str, KnownLinks] = {}
+        for one in sorted(self._mementos.values(), key=attrgetter("timestamp")):
+            if one.timestamp in span:
+                read = is_read(one, has_content=self.content_of(one) is not None)
+                when = one.timestamp if read else None
+                day = day_of(one.timestamp)
+                days[day] = days.get(day, NOTHING) + KnownLinks(1, int(read), when, when)
+        return days
 
     def sums(self) -> StoreSums:
         counts = self.stats()

@@ -116,6 +116,12 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     if answer.mementos.first is not None and answer.mementos.last is not None:
         yield "firstMemento", answer.mementos.first
         yield "lastMemento", answer.mementos.last
+    if answer.query.direction.is_in and answer.inlinks == () and answer.next is None:
+        known = answer.known_inlinks()
+        if known.is_known is not None:
+            yield "inlinksKnown", "true" if known.is_known else "false"
+        if known.captures is not None and known.read is not None:
+            yield "inlinksReadFrom", str(known.read)
     for hop in answer.followed:
         yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:

@@ -272,21 +272,20 @@ def _members(
 
 
 def _why_none(answer: LinkAnswer, *, is_out: bool) -> str:
-    """Return "none", or why it is not known whether there are links."""
+    """Return "none" and what it was read from, or why it is not known whether there are links."""
     if answer.next is not None:
         return "none so far"
-    if is_out and not answer.query.is_range and not answer.mementos.links_known:
-        return "unknown"
-    if not is_out and answer.inlinks_known(are_found=False) is False:
-        return unknown_inlinks(answer.query)
-    return "none"
+    if is_out and answer.query.is_range:
+        return "none"
+    known = answer.mementos.known if is_out else answer.known_inlinks()
+    return known.none(when_asked(answer.query))
 
 
-def unknown_inlinks(query: LinkQuery) -> str:
-    """Return that inlinks are unknown because there is no capture at the time of the query."""
-    when = "yet" if query.span == ALL_TIME else "at that time"
-    when = when if query.at is None else "by then"
-    return f"unknown: there are no captures to show {when}"
+def when_asked(query: LinkQuery) -> str:
+    """Return the time of a query, in words."""
+    if query.at is not None:
+        return "by then"
+    return "yet" if query.span == ALL_TIME else "at that time"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ name it in the rows of its sightings, and a content has a load and a number.
 
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -122,8 +122,8 @@ class BlockAnswers(WholeStore):
         """Return a setting of the store (`OpenStore`)."""
 
     @abstractmethod
-    def months(self) -> Mapping[str, int] | None:
-        """Return the number of captures by month (`OpenStore`)."""
+    def last_batch(self) -> int:
+        """Return the number of the batch that was loaded last (`OpenStore`)."""
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[None]:
@@ -248,7 +248,7 @@ class BlockAnswers(WholeStore):
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         mementos = self._scan_mementos(span, prefix)
-        return watched(mementos, "reading captures", lambda: sum((self.months() or {}).values()))
+        return watched(mementos, "reading captures", lambda: self.known().captures or 0)
 
     def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         with self._reading():

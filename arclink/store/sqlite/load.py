@@ -6,8 +6,7 @@ Memory holds the payloads of the batch and the names of its blocks. Contents are
 store, captures are sorted on disk, and a hub takes 16 bytes per inlink.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
@@ -44,7 +43,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Relation, shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
-from arclink.store.sqlite.months import change_months
+from arclink.store.sqlite.counted_times import TimesOfLoad
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
@@ -52,7 +51,6 @@ from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of
-from arclink.timestamps import month_of
 
 WORTH_A_PROCESS = 4 << 20
 """Least size in bytes of inlinks for which a second process packs them, if one is allowed.
@@ -93,6 +91,8 @@ class BatchLoader:
         batch: Number of the batch.
         cores: Greatest number of processes at a time.
         replaces: Checksums of payloads whose links are replaced, whatever their source is.
+        times_of: Returns what keeps the times of captures, given the numbers of payloads whose
+            contents will be replaced. None: the store does not know its times.
     """
 
     def __init__(
@@ -104,6 +104,7 @@ class BatchLoader:
         batch: int,
         cores: int = 1,
         replaces: Collection[Checksum] = (),
+        times_of: Callable[[Collection[int]], TimesOfLoad] | None = None,
     ) -> None:
         self._connection = connection
         self._runs = runs
@@ -112,6 +113,7 @@ class BatchLoader:
         self._batch = batch
         self._cores = cores
         self._replaces = replaces
+        self._times_of = times_of
         self._payloads = _PayloadNumbers(connection)
         self._blocks: dict[str, Numbered] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block occurs twice
@@ -127,6 +129,7 @@ class BatchLoader:
             last_name = self._names.last_number()
             replaced = payloads_to_replace(self._connection, self._names, self._graph)
             replaced.update(map(self._payloads.number_of, self._replaces))
+            times = self._times_of(replaced) if self._times_of else None
             if replaced:
                 remove_contents_of(self._connection, self._runs, replaced)
             self._number_contents(first_content)
@@ -143,6 +146,8 @@ class BatchLoader:
             ) from error
         for relation in Relation:
             self._runs.merge(relation)
+        if times:
+            times.finish()
         return Added(payloads, links, first, last)
 
     def _number_contents(self, first: int) -> None:
@@ -193,7 +198,6 @@ class BatchLoader:
 
     def _load_mementos(self, last_name: int) -> tuple[str, str]:
         captures = Sorted[tuple[int, str, str]]()  # payload, original, timestamp
-        months: Counter[str] = Counter()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoColumns]:
@@ -202,7 +206,6 @@ class BatchLoader:
             for row in self._new_mementos(without_copies(rows), last_name):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
-                months[month_of(timestamp)] += 1
                 if shows_payload(checksum, reason):
                     payload = self._payloads.number_of(checksum)
                     captures.add((payload, original, timestamp))
@@ -214,7 +217,6 @@ class BatchLoader:
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
         write_sightings(writer, captures, self._batch)
         writer.close()
-        change_months(self._connection, months)
         return (first, last) if last else ("", "")
 
     def _new_mementos(

@@ -24,16 +24,21 @@ from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
-from arclink.store.sqlite.months import change_months
+from arclink.store.sqlite.counted_times import forgetting
 from arclink.store.sqlite.outlinks import write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
+from arclink.store.sqlite.times import CaptureTimes
 from arclink.uris.surts import surt_of
 
 
 def forget_each(
-    connection: Connection, runs: Runs, answers: BlockAnswers, takedowns: Sequence[Takedown]
+    connection: Connection,
+    runs: Runs,
+    answers: BlockAnswers,
+    takedowns: Sequence[Takedown],
+    times: CaptureTimes,
 ) -> list[Removed]:
     """Remove the captures of takedowns, record them, and return the numbers of items of each.
 
@@ -45,6 +50,7 @@ def forget_each(
         runs: Of the store.
         answers: The store.
         takedowns: The captures to remove; each is recorded if it is new.
+        times: Of the captures.
     """
     named = _named(answers, takedowns)
     are_present = keys_of(answers).are_present  # else a key does not say whether it is meant
@@ -54,7 +60,7 @@ def forget_each(
         _record(connection, takedown)
         surts = answers.surts if what.has_targets else answers.captured_surts
         if not are_present or what in named or any(map(what.has, surts(what.prefix))):
-            removed.append(_forget(connection, runs, answers, what))
+            removed.append(_forget(connection, runs, answers, what, times))
         else:
             removed.append(Removed())
     return removed
@@ -85,14 +91,19 @@ def _key(what: Forgotten) -> tuple[str, str, str, bool]:
     return what.prefix, what.span.first, what.span.last, what.has_targets
 
 
-def _forget(connection: Connection, runs: Runs, answers: BlockAnswers, what: Forgotten) -> Removed:
+def _forget(
+    connection: Connection,
+    runs: Runs,
+    answers: BlockAnswers,
+    what: Forgotten,
+    times: CaptureTimes,
+) -> Removed:
     """Remove what a recorded takedown has, and return the numbers of removed items."""
     numbers = last_number(connection, "payloads"), last_number(connection, "contents")
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
-    times = {number: (first, last) for number, first, last in batches}
-    removal = Removal(_SqliteRows(connection, runs, answers), what, times)
-    removal.run()
-    change_months(connection, {month: -count for month, count in removal.months.items()})
+    spans = {number: (first, last) for number, first, last in batches}
+    removal = Removal(_SqliteRows(connection, runs, answers), what, spans)
+    forgetting(answers, times, what, removal.run)
     connection.executemany(
         "UPDATE batches SET first = ?, last = ? WHERE number = ?",
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],

@@ -38,10 +38,18 @@ A block fills whole pages and most of one more, so small pages waste little
 (docs/decisions/20261122-smaller-pages.md).
 """
 
-SCHEMA = """
+TABLE_OF_TIMES = """
+-- How many captures were made on this day, of how many are the links known, and when were the first
+-- and the last of these? seconds: the same for each second with captures, packed
+-- (arclink/store/sqlite/times.py).
+CREATE TABLE IF NOT EXISTS times (
+    day TEXT PRIMARY KEY, captures INTEGER NOT NULL, read INTEGER NOT NULL, first TEXT, last TEXT, seconds BLOB NOT NULL
+)"""
+
+SCHEMA = f"""
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
--- counts the contents and links that were replaced by others, the row `months` the captures. The
--- row `tables` has the addresses where tasks may have written relations.
+-- counts the contents and links that were replaced by others. The row `tables` has the addresses
+-- where tasks may have written relations, the row `times` the state that the table `times` shows.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which word has this number? Rows name archive files, charsets and reasons by number.
@@ -87,6 +95,7 @@ CREATE TABLE forgotten (
     mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
     checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
 );
+{TABLE_OF_TIMES};
 """
 """The statements for all tables."""
 

@@ -18,6 +18,7 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -26,6 +27,7 @@ from zlib import crc32
 import apsw
 
 from arclink.errors import SealError, StoreError
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -101,13 +103,8 @@ from arclink.store.sqlite.schema import (
     open_for_reading,
     translated,
 )
-from arclink.store.sqlite.takedowns import (
-    last_number,
-    records,
-    removed_sums,
-    renew_state,
-    store_state,
-)
+from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
+from arclink.store.sqlite.times import CaptureTimes, renew_state
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -147,10 +144,10 @@ class ReadPayload(NamedTuple):
     scope: Scope
 
 
-Known = TypeVar("Known", bound=dict[Any, Any])
+Cache = TypeVar("Cache", bound=dict[Any, Any])
 
 
-def _with_room(known: Known) -> Known:
+def _with_room(known: Cache) -> Cache:
     """Return a cache; if it was full, it is now empty."""
     if len(known) > CACHED_CONTENTS:
         known.clear()
@@ -445,11 +442,10 @@ class SqliteStore(BlockAnswers):
     def tables_at(self) -> Sequence[str]:
         return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
-    def months(self) -> Mapping[str, int] | None:
-        from arclink.store.sqlite.months import stored_months
-
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
         with translated(self.path):
-            return stored_months(self._connection)
+            times = CaptureTimes(self._connection)
+            return times.days(span) if times.are_kept else None
 
     def sums(self) -> StoreSums:
         with translated(self.path):
@@ -554,8 +550,11 @@ class SqliteStore(BlockAnswers):
             number = self._connection.execute(
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
-            from arclink.store.sqlite.load import BatchLoader  # readers do without it
+            # Readers do without these.
+            from arclink.store.sqlite.counted_times import TimesOfLoad
+            from arclink.store.sqlite.load import BatchLoader
 
+            times = CaptureTimes(self._connection)
             loader = BatchLoader(
                 self._connection,
                 self._runs,
@@ -563,6 +562,7 @@ class SqliteStore(BlockAnswers):
                 graph,
                 number,
                 cores or os.cpu_count() or 1,
+                times_of=partial(TimesOfLoad, self, times, graph) if times.are_kept else None,
             )
             added = loader.load()
             names = tuple(file.name for file in files)
@@ -574,7 +574,9 @@ class SqliteStore(BlockAnswers):
             # takedown.
             from arclink.store.sqlite.removal import forget_each
 
-            forget_each(self._connection, self._runs, self, takedowns)
+            forget_each(self._connection, self._runs, self, takedowns, times)
+            if times.are_kept:
+                times.finish()
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -641,14 +643,23 @@ class SqliteStore(BlockAnswers):
             done: Numbers of payloads that need not be read again.
             last: The greatest number of a payload that was to be read.
         """
+        from arclink.store.sqlite.counted_times import TimesOfLoad
         from arclink.store.sqlite.load import BatchLoader
 
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
+            times = CaptureTimes(self._connection)
             if replaced:
                 number = self.last_batch()
                 loader = BatchLoader(
-                    self._connection, self._runs, self.names, graph, number, 1, replaced
+                    self._connection,
+                    self._runs,
+                    self.names,
+                    graph,
+                    number,
+                    1,
+                    replaced,
+                    partial(TimesOfLoad, self, times, graph) if times.are_kept else None,
                 )
                 added = loader.load()
                 self._connection.execute(
@@ -657,7 +668,9 @@ class SqliteStore(BlockAnswers):
                 from arclink.store.sqlite.removal import forget_each
 
                 # The links to forgotten pages.
-                forget_each(self._connection, self._runs, self, takedowns)
+                forget_each(self._connection, self._runs, self, takedowns, times)
+                if times.are_kept:
+                    times.finish()
             self._connection.executemany(
                 "UPDATE payloads SET fate = ? WHERE checksum = ? AND fate IS NOT NULL",
                 [
@@ -701,7 +714,11 @@ class SqliteStore(BlockAnswers):
         takedowns = [*chain.from_iterable(of_each)]
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = iter(forget_each(self._connection, self._runs, self, takedowns))
+                times = CaptureTimes(self._connection)
+                counted = forget_each(self._connection, self._runs, self, takedowns, times)
+                removed = iter(counted)
+                if times.are_kept:
+                    times.finish()
                 if not is_trial:  # before the commit, so the list has every takedown of the store
                     add_to_list(self.path, takedowns)
                     is_listed = True
@@ -720,6 +737,19 @@ class SqliteStore(BlockAnswers):
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
             yield from records(self._connection)
+
+    def count_times(self) -> None:
+        """Count all captures by their times again, for a store that does not know them.
+
+        Reads all mementos.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
+        """
+        from arclink.store.sqlite.counted_times import recount
+
+        with translated(self.path), self._writing():
+            recount(self, CaptureTimes(self._connection))
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""

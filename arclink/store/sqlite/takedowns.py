@@ -4,8 +4,6 @@ The module also derives from them the totals of removed items, the greatest numb
 given, and the state of the store.
 """
 
-import secrets
-
 import orjson
 
 from arclink.model import Forgotten, Span, Surt, Timestamp
@@ -58,7 +56,7 @@ def store_state(connection: Connection) -> StoreState:
     """Return the identifiers of the present state of a store."""
     loaded = connection.execute(_LOADED).fetchone()
     forgotten = connection.execute(_FORGOTTEN).fetchone()
-    restored = connection.execute(_RESTORED, (_RENEWED,)).fetchone() or ()
+    restored = connection.execute(_RESTORED, (RENEWED,)).fetchone() or ()
     _, contents, links, _ = removed_sums(connection)
     return StoreState.of((*loaded, *forgotten, *restored), (loaded[0], contents, links, *restored))
 
@@ -73,19 +71,8 @@ def last_number(connection: Connection, table: str) -> int:
     return int(found)
 
 
-def renew_state(connection: Connection) -> None:
-    """Make the state of a store another one, inside a transaction, whatever its batches are.
-
-    After a restore, other batches may follow than those that followed the backup; after an upgrade,
-    answers have other keys.
-    """
-    connection.execute(
-        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (_RENEWED, secrets.token_hex(8))
-    )
-
-
-_RENEWED = "restored"
-"""Name of the setting that `renew_state` sets to new random digits."""
+RENEWED = "restored"
+"""Name of the setting that `arclink.store.sqlite.times.renew_state` sets to new random digits."""
 
 _RESTORED = "SELECT value FROM settings WHERE name = ?"
 _LOADED = """

@@ -35,10 +35,12 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.layouts import STORE, keys_of, present_settings, present_takedowns
 from arclink.store.protocols import GraphStore, Takedown
+from arclink.store.sqlite.counted_times import recount
 from arclink.store.sqlite.removal import forget_each
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
-from arclink.store.sqlite.takedowns import last_number, records, renew_state
+from arclink.store.sqlite.takedowns import last_number, records
+from arclink.store.sqlite.times import CaptureTimes, renew_state
 from arclink.store.takedown_lists import missing_in
 from arclink.uris.methods import key_of_answer, method_of_key
 from arclink.uris.surts import surt_of
@@ -111,7 +113,12 @@ class Upgrade:
         )
         self._answers.drop_caches()
         self._connection.execute(f"PRAGMA user_version = {STORE}")
-        forget_each(self._connection, self._runs, self._answers, missing_in(recorded, takedowns))
+        times = CaptureTimes(self._connection)
+        further = missing_in(recorded, takedowns)
+        forget_each(self._connection, self._runs, self._answers, further, times)
+        if not times.are_kept:
+            recount(self._answers, times)
+        times.finish()
         renew_state(self._connection)  # tables and slices have the old keys
         progress.clear()
         return takedowns
