@@ -5,6 +5,7 @@ line or record that says whether the stream is complete, why not, what came with
 token to continue with. Output without this end was cut off.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -56,7 +57,7 @@ class FormatWriter(NamedTuple):
 
 
 def write_stream(
-    stream: CaptureStream, form: CaptureFormat, limit: int = DEFAULT_LIMIT
+    stream: CaptureStream, form: CaptureFormat, limit: int | None = None
 ) -> Iterator[bytes]:
     """Yield a stream as bytes, with its end.
 
@@ -66,12 +67,15 @@ def write_stream(
     Args:
         stream: The stream.
         form: The form of the bytes.
-        limit: Number of bytes that any capture may become; see `most_bytes`.
+        limit: Number of bytes that any capture may become (`most_bytes`). If not given, 16 MiB;
+            no limit for WARC, which keeps bodies in their codings: few bytes become few.
 
     Raises:
         OperatorError: The store cannot be read.
     """
     output = form_of_stream(form)
+    if limit is None:
+        limit = sys.maxsize if form is CaptureFormat.WARC else DEFAULT_LIMIT
     error: OperatorError | OSError | None = None
     try:
         for capture in stream:

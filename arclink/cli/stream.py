@@ -39,7 +39,7 @@ _PAYLOAD_LIMIT = Parameter(
     "for it, if that is more: a few may decode to gigabytes. A longer body is cut, and counted as "
     "PAYLOAD_TOO_LONG; WARC leaves the record out.",
     size("payload-limit"),
-    default="16M",
+    otherwise="16M; no limit for WARC",
     metavar="SIZE",
 )
 POINTERS = Parameter(
@@ -85,4 +85,4 @@ def command(given: Given) -> None:
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return
         hide_from_output()
-        write_answer(write_stream(stream, query.form, _PAYLOAD_LIMIT.required(given)))
+        write_answer(write_stream(stream, query.form, _PAYLOAD_LIMIT.optional(given)))

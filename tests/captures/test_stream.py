@@ -231,7 +231,7 @@ def test_a_limited_stream_cuts_what_grows(tmp_path: Path, form: str) -> None:
     with opened(store) as (graph, reader):
         whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form, 1 << 30))
         stream = CaptureStream(graph, reader, query)
-        cut = b"".join(write_stream(stream, query.form))
+        cut = b"".join(write_stream(stream, query.form, 16 << 20))
     assert b'"lost":{}' in whole
     assert stream.lost == {"PAYLOAD_TOO_LONG": 2 if form == "jsonl" else 1}
     if form == "jsonl":
