@@ -406,10 +406,10 @@ def _best_of(sample: bytes) -> str:
     likely = [charset for charset in confidences if charset in _LOCALES]
     candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
     shares = {charset: _plausible_share(sample, charset) for charset in candidates}
-    best = max(candidates, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
+    best: str = max(candidates, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
     if shares[best] <= shares[first] + _MARGIN:
         best = first
-    if best not in _MULTI_BYTE and not _own_words(sample, best):
+    if best not in (*_MULTI_BYTE, "iso-2022-jp") and not _own_words(sample, best):
         best = DEFAULT
     signs = _signs_in_words(sample, DEFAULT)
     if best == DEFAULT and signs > _LEAST_SIGNS:
@@ -433,12 +433,12 @@ def _own_words(sample: bytes, charset: str) -> bool:
     """
     if charset == DEFAULT:
         return False
-    every = bytes(range(0x80, 0x100))
-    pairs = zip(decode(every, charset), decode(every, DEFAULT), strict=True)
-    own = {letter for letter, other in pairs if letter != other}
+    every = [bytes((byte,)) for byte in range(0x80, 0x100)]
+    own = {decode(byte, charset) for byte in every} - {"\ufffd"}
+    own -= {sign for byte in every if (sign := decode(byte, DEFAULT)) == decode(byte, charset)}
     return any(
         len(word) > 1
-        and _WRITTEN.fullmatch(word)
+        and _WRITTEN.fullmatch(word) is not None
         and word in (word[:1] + word[1:].lower(), word.upper())
         and not own.isdisjoint(word)
         for word in _WORD.findall(decode(sample, charset))

@@ -45,7 +45,7 @@ from arclink.reasons import Reason
 from arclink.rows.pages import format_link
 from arclink.uris.resolution import C0_OR_SPACE, Base, joined
 
-_SNIFFED: Final = 64 << 10
+_SNIFFED: Final = 256 << 10
 """Bytes in which the root element begins. A document type may declare all characters of HTML."""
 
 _ROOT: Final = re.compile(

@@ -67,7 +67,7 @@ class Limits:
 
 
 # These fold to one space: white space of HTML, the no-break space, the two line ends of Unicode,
-# and all controls: they have no form, XML 1.0 does not allow most, and terminals obey those of C1.
+# and all controls, which have no form: XML 1.0 does not allow C0, and terminals obey C1.
 _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 # Characters that XML 1.0 does not allow.
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")

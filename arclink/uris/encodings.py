@@ -11,7 +11,6 @@ decoder may continue at another byte; ``x-user-defined`` is left out.
 
 import codecs
 import re
-from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from typing import Final
@@ -68,12 +67,15 @@ _BIG5: Final = (
 )
 """HKSCS-2008 and others: two bytes, and the characters from these on."""
 
-_TRANSLATED: Final[dict[str, Mapping[int, int | str]]] = {
-    "gb18030": str.maketrans({**_GB_2005, "\ue5e5": "\u3000"}),
-    "euc_jp": str.maketrans(_JAPANESE),
-    "iso2022_jp_ext": str.maketrans(_JAPANESE),
-    "big5hkscs": str.maketrans("•､‾\u223c♁☉¥¢£", "‧﹑¯\uff5e⊕⊙￥￠￡"),
-    "cp932": {ord(one): "\ufffd" for one in "\uf8f0\uf8f1\uf8f2\uf8f3"},
+_TRANSLATED: Final[dict[str, dict[int, str]]] = {
+    codec: {ord(of_python): of_standard for of_python, of_standard in pairs.items()}
+    for codec, pairs in {
+        "gb18030": {**_GB_2005, "\ue5e5": "\u3000"},
+        "euc_jp": _JAPANESE,
+        "iso2022_jp_ext": _JAPANESE,
+        "big5hkscs": dict(zip("•､‾\u223c♁☉¥¢£", "‧﹑¯\uff5e⊕⊙￥￠￡", strict=True)),
+        "cp932": dict.fromkeys("\uf8f0\uf8f1\uf8f2\uf8f3", "\ufffd"),
+    }.items()
 }
 """Characters of Python's decoders, and those of the standard for the same bytes."""
 

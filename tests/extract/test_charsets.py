@@ -579,3 +579,14 @@ def test_a_guess_without_own_letters_in_words_is_windows_1252(
     assert decode_html(body, None).charset == "windows-1252"
     controls = "<p>ąęłśżźć wypływa świat \x84tak\x94".encode("iso-8859-2")
     assert not decode_html(controls, None).charset.startswith("iso-8859")
+
+
+def test_any_answer_of_the_detector_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["iso-2022-jp", "hz", "utf-16", "johab", "gbk", "ibm866", "macintosh", None]
+    answers = [{"encoding": name, "confidence": 0.05, "language": None} for name in names]
+    body = b"<p>wyp\xb3ywa El\xbfbieta m\xb3g\xb3by \x1b$B wyp\xb3ywa"
+    for first in range(len(names)):
+        turned = answers[first:] + answers[:first]
+        monkeypatch.setattr("chardet.detect_all", lambda *_, found=turned, **__: found)
+        decoded = decode_html(body, None)
+        assert isinstance(decoded.text, str)
