@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from arclink.archives.byte_sources import special_kind
-from arclink.archives.locations import Location, split_entry
+from arclink.archives.locations import Location, location_of, split_entry
 from arclink.archives.marks import of_each, read_mark
 from arclink.archives.names import known_as
 from arclink.errors import InputError, unreadable
@@ -66,7 +66,10 @@ class Index:
 
 def _mark_of(path: Location) -> str:
     """Return a text that distinguishes a CDX file; a row may change inside of a local one."""
-    if isinstance(path, Path) and not split_entry(str(path)):
+    entry = split_entry(str(path))
+    if entry:  # an index may be compressed in its WACZ
+        return f"{read_mark(location_of(entry[0])).fingerprint} {entry[1]}"
+    if isinstance(path, Path):
         try:
             with path.open("rb") as file:
                 return file_digest(file, "sha256").hexdigest()

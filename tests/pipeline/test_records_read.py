@@ -164,7 +164,8 @@ def test_each_reading_of_a_file_is_a_batch_of_its_own(archive: Archive) -> None:
     for rows in (some, more, nothing_new, None):
         files = [archive.folder / name for name in sorted({place(row)[0] for row in some})]
         index: list[str | Path] = [] if rows is None else ["--cdx", archive.cdx(rows)]
-        words = ["--store", store, "--keep-graph", graph, "--runner", "inline", "--quiet"]
+        words: list[str | Path] = ["--store", store, "--keep-graph", graph]
+        words += ["--runner", "inline", "--quiet"]
         assert run("build", *files, *index, *words).exit_code == 0
     assert len([path for path in graph.iterdir() if path.name.startswith("batch-")]) == 4
     assert skipped_in(run("build", *files, *words).output) == len(files), "known as complete"
