@@ -108,8 +108,10 @@ class ReadingTasks:
         self._tasks = tasks
         self._files = {file.name: (number, file) for number, file in enumerate(files)}
         own = {name: file.path for name, (_, file) in self._files.items()}
-        # A look-up does not change a ChainMap, whose type asks for mappings that can change.
-        self._paths = ChainMap(own, cast("dict[str, str]", others or {}))
+        # The length of the others is not asked for: a folder has none, a list is read for it. A
+        # look-up does not change a ChainMap, whose type asks for mappings that can change.
+        no_others: Mapping[str, str] = {}
+        self._paths = ChainMap(own, cast("dict[str, str]", no_others if others is None else others))
 
     def assign(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
         """Return task, order and line of a pointer.

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from arclink.extract.reading_tasks import (
     LARGE,
+    FilesInFolder,
     ReadingTasks,
     assign_files,
     format_files,
@@ -107,6 +108,13 @@ def test_a_file_of_an_earlier_batch_and_an_unknown_one_have_a_task() -> None:
     assert old[2].startswith(b'"/old"\t')
     assert unknown[2].startswith(f'"{NO_FILE}"\t'.encode())
     assert {old[0], unknown[0]} <= {0, 1, 2}
+
+
+def test_files_that_are_not_listed_are_in_their_folder() -> None:
+    tasks = ReadingTasks([], 3, FilesInFolder("hdfs:///archive"))
+    task, _, line = tasks.assign(pointer("crawl/a.warc.gz", 5))
+    assert line.startswith(b'"hdfs:///archive/crawl/a.warc.gz"\t')
+    assert task in range(3)
 
 
 def test_a_last_resort_has_the_paths_of_all_its_captures() -> None:
