@@ -1,7 +1,8 @@
 """``arclink build``: turns archive files into a store."""
 
 import shutil
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import click
@@ -89,7 +90,7 @@ def command(given: Given) -> None:
     """
     from arclink.cli.summary import show_summary
     from arclink.mapreduce.runs import FAILED_TASK
-    from arclink.pipeline.build import build, only_build
+    from arclink.pipeline.build import build
     from arclink.pipeline.damage import known_damage
     from arclink.pipeline.inputs import (
         FileMarks,
@@ -113,6 +114,7 @@ def command(given: Given) -> None:
         takedowns_path,
         work_folder,
     )
+    from arclink.store.locks import only_build, only_change
     from arclink.store.takedown_files import set_aside, take_back
 
     settings, store = _settings(given), STORE.required(given)
@@ -128,12 +130,15 @@ def command(given: Given) -> None:
         ended_like_interrupts(run.is_on_engine),
         run.building(identity_of(store), local_path_of(store)),
         closing(run),
+        ExitStack() as beginning,
     ):
         looks = looked_at_by_tasks(found, run, folder / "look")
         paths, complaints = leave_out_foreign(found, marks, looks)
         for complaint in complaints:
             click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         record = takedowns_path(store)
+        change = partial(only_change, local_path_of(store))
+        beginning.enter_context(change())
         if _REBUILD.required(given):
             # A wrong path must not cost the store that is there.
             check_names(cdx_paths, describe(paths, {}, marks=marks))
@@ -148,12 +153,13 @@ def command(given: Given) -> None:
         try:
             with open_store(store, create=True) as opened:
                 take_back(opened, record)
+                beginning.close()
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
                     click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
                 files = describe(paths, known, known_damage(opened), marks)
-                report = build(files, cdx_paths, opened, settings, folder, progress, run)
+                report = build(files, cdx_paths, opened, settings, folder, progress, run, change)
         except ArclinkError:
             # No store is better than one that answers "not captured" to every query. The log of a
             # failed task is kept.

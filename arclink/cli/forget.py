@@ -15,7 +15,7 @@ from arclink.cli.options import STORE
 from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
-from arclink.store.protocols import Answers, GraphStore, Removed, Takedown
+from arclink.store.protocols import Answers, Removed, Takedown
 from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
@@ -79,10 +79,11 @@ def command(given: Given) -> None:
     leave out these captures, even if they read the same files again or use --rebuild.
     """
     from arclink.files.atomic import write_whole
-    from arclink.pipeline.build import only_build
     from arclink.relations.forgetting import forgetting, forgetting_at_addresses
-    from arclink.store.location import exists, local_path_of, open_store
+    from arclink.store.location import exists, is_remote, local_path_of, open_store
+    from arclink.store.locks import only_change
     from arclink.store.takedown_files import format_takedowns, import_takedowns
+    from arclink.store.takedown_lists import add_to_list
 
     store, prefixes, is_trial = (
         STORE.required(given),
@@ -103,7 +104,21 @@ def command(given: Given) -> None:
             raise StoreError(
                 f"no store at {store}. Build one: arclink build INPUT... --store {store}"
             )
-        with only_build(local_path_of(store)), open_store(store, create=True) as opened:
+        path = local_path_of(store)
+
+        has_waited = False
+
+        def wait() -> None:
+            """Note what to forget: a build that is loading a batch forgets it with the batch."""
+            nonlocal has_waited
+            has_waited = True
+            if takedowns and not is_remote(store) and not is_trial:
+                with open_store(store) as shown:
+                    _check_matches(shown, [takedown.what for takedown in named])
+                add_to_list(path, takedowns)
+            click.echo(f"{store}: waiting until another process has changed it.", err=True)
+
+        with only_change(path, wait), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
             subjects = [] if is_trial else [takedown.what for takedown in takedowns]
             with forgetting_at_addresses(opened) if subjects else nullcontext():
@@ -112,6 +127,8 @@ def command(given: Given) -> None:
                         what = takedown.what
                         about_pages = _records_about_pages(opened, what)
                         removed = opened.forget(takedown, is_trial=is_trial)
+                        if has_waited and not is_trial:
+                            removed = _removed_by(opened, what)
                         click.echo(_sentence(opened, what, removed, about_pages, is_trial=is_trial))
                 if not is_trial:
                     from arclink.analysis.slice_cache import remove_slices
@@ -192,7 +209,7 @@ def _records_about_pages(store: Answers, what: Forgotten) -> int:
     return sum(OF_PAGE in memento.surt for memento in _captures(store, what))
 
 
-def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
+def _check_matches(store: Answers, subjects: list[Forgotten]) -> None:
     """Check that each takedown has a capture, or a link if it is about links, or is recorded.
 
     Raises:
@@ -270,6 +287,11 @@ def _is_a_url(
             f"{text!r}: a URL, of which there is no capture (its SURT is {surt!r})"
         )
     return UsageError(f"{text!r}: a URL, not a SURT prefix; write {', or '.join(choices)}")
+
+
+def _removed_by(store: Answers, what: Forgotten) -> Removed:
+    """Return what a takedown has removed from a store so far, whoever did it."""
+    return next(removed for takedown, removed in store.forgotten() if takedown.what == what)
 
 
 def _sentence(
