@@ -15,6 +15,7 @@ from wsgiref.types import WSGIApplication
 from arclink.access.examples import any_example
 from arclink.errors import OperatorError, StoreError
 from arclink.model import UriR
+from arclink.service.addresses import public_path, without_path
 from arclink.service.clients import Connections, affordable
 from arclink.service.hosts import hosts_at
 from arclink.service.loop import Server
@@ -197,7 +198,13 @@ def _server_on(
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
     cost_of = cost_by_path(where if isinstance(where, Mapping) else ())
-    return Server(zip(apps, listening, strict=True), threads, limits, cost_of)
+    path = public_path(chosen.public)
+    return Server(
+        zip(apps, listening, strict=True),
+        threads,
+        limits,
+        lambda target: cost_of(without_path(target, path)),
+    )
 
 
 def is_loopback(host: str) -> bool:
