@@ -290,7 +290,7 @@ def _is_a_url(
 
 
 def _removed_by(store: Answers, what: Forgotten) -> Removed:
-    """Return what a takedown has removed from a store so far, whoever did it."""
+    """Return the numbers that a takedown has removed from a store, in whichever process."""
     return next(removed for takedown, removed in store.forgotten() if takedown.what == what)
 
 

@@ -102,8 +102,8 @@ def build(
         progress: Receives the progress of the build.
         run: Runs the jobs, with the files between the stages below ``work``. By default, a runner
             made from the settings.
-        only_change: Returns what a batch is loaded in: it keeps other processes from changing the
-            store.
+        only_change: Returns a context that keeps other processes from changing the store, for the
+            load of a batch.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.

@@ -74,7 +74,8 @@ def without(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_forgotten_within_any_stage_is_gone_at_once_and_stays_away(
     archive: Path, without: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
-    store, left = tmp_path / "links.db", []
+    store = tmp_path / "links.db"
+    left: list[Surt] = []
 
     def forget_site() -> None:
         with open_store(str(store)) as opened:
@@ -119,7 +120,8 @@ def test_a_payload_that_was_known_when_a_batch_was_read_is_read_again(
 def test_a_takedown_that_comes_while_a_batch_is_loaded_is_listed_and_goes_with_the_batch(
     archive: Path, without: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, said = tmp_path / "links.db", []
+    store = tmp_path / "links.db"
+    said: list[str] = []
     waiting = threading.Thread(
         target=lambda: said.append(run(forget, SITE, "--reason", "r", "--store", store))
     )
