@@ -76,7 +76,7 @@ ATTACKS = {
         try { w.Function.prototype.call = () => page('mp_') } catch { } } later(1, () => { set(); loop() })""",
     "messages of a worker": """for (const w of [window, shell]) for (const data of [page('mp_'), {what: 'shown', served: page('mp_'), address: page('mp_')}])
         { w.postMessage(data, '*'); try { w.navigator.serviceWorker.dispatchEvent(new w.MessageEvent('message', {data})) } catch { } } set(); loop()""",
-    "document of nobody": "location = URL.createObjectURL(new Blob(['<h1>FAKE BANK</h1>'], {type: 'text/html'})); loop()",
+    "document without an address": "location = URL.createObjectURL(new Blob(['<h1>FAKE BANK</h1>'], {type: 'text/html'})); loop()",
     "written document": "set(); document.open(); document.write('<h1>FAKE BANK</h1>'); document.close(); loop()",
     "silence": """window.addEventListener('message', event => event.stopImmediatePropagation(), true);
         hidden(page('mp_')); shell.addEventListener('message', event => event.stopImmediatePropagation(), true);
@@ -113,7 +113,7 @@ def archived_frame(page: "Page") -> "Frame | None":
 
 
 def heading(page: "Page") -> str | None:
-    """Return the heading of the archived page; None while there is none."""
+    """Return the heading of the archived page; None while the page has no heading."""
     frame = archived_frame(page)
     try:
         text = (

@@ -70,7 +70,7 @@ def addresses_in(got: Got, base: str) -> Iterator[str]:
 
 
 def shape(address: str) -> tuple[object, ...]:
-    """Return what addresses of one kind share: few of each kind are asked."""
+    """Return the parts that addresses of one kind share: one of each kind is asked."""
     parts = urlsplit(address)
     query = tuple(
         sorted((k, v if k in ("view", "format") else "") for k, v in parse_qsl(parts.query))
