@@ -10,6 +10,7 @@
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its path
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
+    │   │   ├── OvertakenError       captures were forgotten since a batch was read
     │   │   └── SealError            a file that ArcLink keeps next to a store is damaged or missing
     │   ├── CaptureError         a capture cannot be read: missing, or without payload
     │   ├── PipelineError        a step of a build failed
@@ -99,6 +100,10 @@ def unreadable(text: str, error: OSError) -> InputError:
 
 class StoreError(OperatorError):
     """A store is missing, not ArcLink's, newer than this version, locked, or out of space."""
+
+
+class OvertakenError(StoreError):
+    """Captures were forgotten since a batch was read, so the batch must be read again."""
 
 
 class SealError(StoreError):

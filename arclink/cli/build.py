@@ -1,8 +1,9 @@
 """``arclink build``: turns archive files into a store."""
 
 import shutil
-from contextlib import closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,7 @@ def command(given: Given) -> None:
     """
     from arclink.cli.summary import show_captures, show_summary
     from arclink.mapreduce.runs import FAILED_TASK
-    from arclink.pipeline.build import BuildReport, build, check_settings, only_build
+    from arclink.pipeline.build import BuildReport, build, check_settings
     from arclink.pipeline.inputs import (
         FileMarks,
         describe,
@@ -128,6 +129,7 @@ def command(given: Given) -> None:
         takedowns_path,
         work_folder,
     )
+    from arclink.store.locks import only_build, only_change
     from arclink.store.takedown_files import take_back
 
     store, inputs, cdx = STORE.required(given), _INPUTS.many(given), CDX.many(given)
@@ -143,6 +145,7 @@ def command(given: Given) -> None:
         ended_like_interrupts(run.is_on_engine),
         run.building(identity_of(store), local_path_of(store)),
         closing(run),
+        ExitStack() as beginning,
     ):
         present = _present(given) if _REBUILD.required(given) else None
         settings = _settings(given, present.settings) if present else runner
@@ -160,6 +163,8 @@ def command(given: Given) -> None:
         for complaint in complaints:
             click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
         target = store
+        change = partial(only_change, local_path_of(store))
+        beginning.enter_context(change())
         if present:
             free = present.begin(describe(paths, {}, marks=marks), settings)
             target = str(present.new)
@@ -168,10 +173,13 @@ def command(given: Given) -> None:
         is_new = not exists(target)
         progress = ShownProgress(display_for(is_quiet=is_quiet))
         report = BuildReport()
+        # Nobody else changes a store that is to replace another one.
+        loading = nullcontext if present else change
         try:
             with open_store(target, create=True) as opened:
                 check_present(opened, target)
                 take_back(opened, takedowns_path(target))
+                beginning.close()
                 check_settings(opened, settings, target)
                 before = opened.known().captures
                 known = {file.name: file for file in opened.files()}
@@ -179,11 +187,14 @@ def command(given: Given) -> None:
                 for complaint in described:
                     click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
                 files = describe(paths, known, known_damage(opened), marks)
-                by_index = [file for file in files if file.path not in complete]
-                if by_index:
-                    report = build(by_index, cdx_paths, opened, settings, folder, progress, run)
-                if read := [file for file in files if file.path in complete]:
-                    report.add(build(read, (), opened, settings, folder, progress, run))
+                for some, index in (
+                    ([file for file in files if file.path not in complete], cdx_paths),
+                    ([file for file in files if file.path in complete], ()),
+                ):
+                    if some:
+                        report.add(
+                            build(some, index, opened, settings, folder, progress, run, loading)
+                        )
                 after = opened.known().captures
         except ArclinkError:
             # No store is better than one that answers "not captured" to every query. The log of a
@@ -194,7 +205,8 @@ def command(given: Given) -> None:
                 if present:
                     shutil.rmtree(present.new.parent, ignore_errors=True)
             raise
-        replaced = present.finish(report) if present else None
+        with change():
+            replaced = present.finish(report) if present else None
     with open_store(store) as built:  # reopened: its size is that of the closed file
         show_summary(report, built, store)
     if replaced:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from arclink.cli.options import STORE
 from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
-from arclink.store.protocols import Answers, GraphStore, Removed, Takedown
+from arclink.store.protocols import Answers, Removed, Takedown
 from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
@@ -84,7 +84,6 @@ def command(given: Given) -> None:
     leave out these captures, even if they read the same files again or use --rebuild.
     """
     from arclink.files.atomic import write_whole
-    from arclink.pipeline.build import only_build
     from arclink.relations.forgetting import forgetting, forgetting_at_addresses
     from arclink.store.location import (
         exists,
@@ -93,7 +92,9 @@ def command(given: Given) -> None:
         open_store,
         rebuilt_path,
     )
+    from arclink.store.locks import only_build, only_change
     from arclink.store.takedown_files import format_takedowns, import_takedowns
+    from arclink.store.takedown_lists import add_to_list
 
     store, prefixes, is_trial = (
         STORE.required(given),
@@ -114,7 +115,21 @@ def command(given: Given) -> None:
             raise StoreError(
                 f"no store at {store}. Build one: arclink build INPUT... --store {store}"
             )
-        with only_build(local_path_of(store)), open_store(store, create=True) as opened:
+        path = local_path_of(store)
+
+        has_waited = False
+
+        def wait() -> None:
+            """Note what to forget: a build that is loading a batch forgets it with the batch."""
+            nonlocal has_waited
+            has_waited = True
+            if takedowns and not is_remote(store) and not is_trial:
+                with open_store(store) as shown:
+                    _check_matches(shown, [takedown.what for takedown in named])
+                add_to_list(path, takedowns)
+            click.echo(f"{store}: waiting until another process has changed it.", err=True)
+
+        with only_change(path, wait), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
             is_real = bool(takedowns) and not is_trial
             present = [one.what for one in takedowns if is_real and _is_present(opened, one.what)]
@@ -122,14 +137,18 @@ def command(given: Given) -> None:
                 with forgetting(store, opened, present) if is_real else nullcontext():
                     about_pages = [_records_about_pages(opened, one.what) for one in takedowns]
                     removed = opened.forget_each(takedowns, is_trial=is_trial)
+                    if has_waited and not is_trial:
+                        removed = [_removed_by(opened, one.what) for one in takedowns]
                     _show_removed(opened, takedowns, removed, about_pages, is_trial=is_trial)
                 if not is_trial:
                     from arclink.analysis.slice_cache import remove_slices
                     from arclink.subsets.catalog import SubsetCatalog
 
                     remove_slices(store)
-                    if not is_remote(store):  # a killed rebuild's store has what is forgotten
-                        shutil.rmtree(rebuilt_path(store).parent, ignore_errors=True)
+                    if not is_remote(store):
+                        # A killed rebuild's store has what is forgotten; one that runs forgets it.
+                        with suppress(StoreError), only_build(path):
+                            shutil.rmtree(rebuilt_path(store).parent, ignore_errors=True)
                     SubsetCatalog(store).reduce_lists(opened)
                 if cleans is not False and not is_trial:
                     opened.clean()
@@ -220,7 +239,7 @@ def _is_present(store: Answers, what: Forgotten) -> bool:
     return is_target or next(_captures(store, what), None) is not None
 
 
-def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
+def _check_matches(store: Answers, subjects: list[Forgotten]) -> None:
     """Check that each takedown has a capture, or a link if it is about links, or is recorded.
 
     Raises:
@@ -319,6 +338,11 @@ def _show_removed(
             f"{counted(without, 'takedown')} of which the store has nothing now {verb} recorded; "
             "later builds leave out their captures."
         )
+
+
+def _removed_by(store: Answers, what: Forgotten) -> Removed:
+    """Return the numbers that a takedown has removed from a store, in whichever process."""
+    return next(removed for takedown, removed in store.forgotten() if takedown.what == what)
 
 
 def _sentence(

@@ -20,7 +20,8 @@ _HINTS: Final = {
     "fetch": "Fetched captures are kept: run the same command again to continue.",
     "load": "Nothing of the batch was stored: run the same command again.",
     "forget": (
-        "A takedown is complete or has no effect; `arclink forget --list` shows the complete ones."
+        "A takedown is complete or has no effect; `arclink forget --list` shows the complete ones. "
+        "One that waited is applied by the next batch of the build: run the same command again."
     ),
     "backup": "No backup was written, and an earlier one is unchanged: run the same command again.",
     "restore": "Nothing was restored or replaced: run the same command again.",

@@ -65,7 +65,8 @@ def command(given: Given) -> None:
     from arclink.pipeline.records_read import check_read
     from arclink.pipeline.settings import BuildSettings
     from arclink.store.graph_files import RELATIONS
-    from arclink.store.location import open_store
+    from arclink.store.location import local_path_of, open_store
+    from arclink.store.locks import only_change
 
     where, store, graph = Path(FOLDER.required(given)), STORE.required(given), GRAPH.optional(given)
     archives = ARCHIVES.many(given)
@@ -88,6 +89,7 @@ def command(given: Given) -> None:
     with (
         ended_like_interrupts(run.is_on_engine),
         closing(run),
+        only_change(local_path_of(store)),
         open_store(store, create=True) as opened,
     ):
         manifest = format_manifest(files, settings, Counts(), 0, {})

@@ -51,7 +51,6 @@ def command(given: Given) -> None:
     """
     from arclink.analysis.slice_cache import remove_slices
     from arclink.cli.summary import copied_line
-    from arclink.pipeline.build import only_build
     from arclink.relations.folder import remove_relations
     from arclink.relations.forgetting import remove_at_addresses
     from arclink.store.backups import restore
@@ -62,6 +61,7 @@ def command(given: Given) -> None:
         takedowns_path,
         work_folder,
     )
+    from arclink.store.locks import only_build, only_change
 
     store, backup, verifies = (
         STORE.required(given),
@@ -74,7 +74,7 @@ def command(given: Given) -> None:
     path = path_of(store)
     aside = takedowns_path(store)  # left by a rebuild that was killed
     replaces = _REPLACE.required(given)
-    with only_build(path):
+    with only_build(path), only_change(path):
         if replaces and path.exists():
             with suppress(StoreError), open_store(store) as lost:  # it may be damaged
                 remove_at_addresses(lost)
@@ -102,7 +102,6 @@ def command(given: Given) -> None:
 
 def _restore_batches(given: Given, store: str, backup: Path) -> None:
     """Restore a store in Cassandra."""
-    from arclink.pipeline.build import only_build
     from arclink.relations.forgetting import remove_at_addresses
     from arclink.store.batch_backups import check_lists, restore_batches
     from arclink.store.location import (
@@ -112,12 +111,14 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
         remove_store,
         takedowns_path,
     )
+    from arclink.store.locks import only_build, only_change
     from arclink.store.takedown_files import set_aside
 
     lists = [*map(Path, TAKEDOWNS.many(given))]
     check_lists(lists, is_list_needed=not _NO_LATER_TAKEDOWNS.required(given))
     aside = takedowns_path(store)
-    with only_build(local_path_of(store)):
+    path = local_path_of(store)
+    with only_build(path), only_change(path):
         if _REPLACE.required(given) and exists(store):
             with open_store(store) as old:
                 remove_at_addresses(old)

@@ -278,8 +278,10 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         UsageError: A value is not allowed, or an instance has the name of an own store.
     """
     from arclink.cli.forget import surt_prefix
+    from arclink.service.addresses import public_path
     from arclink.service.headers import parse_origin
 
+    public_path(PUBLIC.optional(given) or "")  # a wrong one is an error before anything is opened
     archive = parse_name("--name", NAME.required(given))
     others = parse_instances(_INSTANCES.many(given))
     for taken in [

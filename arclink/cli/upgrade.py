@@ -4,6 +4,7 @@ import os
 import shutil
 import warnings
 from contextlib import closing
+from functools import partial
 
 import click
 
@@ -48,9 +49,9 @@ def command(given: Given) -> None:
     replaced. Pages whose archive file is not at its path keep their links; --archives says where
     it is now. If this is interrupted or killed, the same command goes on.
     """
-    from arclink.pipeline.build import only_build
     from arclink.store.layouts import OldStoreWarning, age_of, is_old_file
     from arclink.store.location import kept_next_to, local_path_of, open_store
+    from arclink.store.locks import only_build, only_change
 
     store = _STORE.required(given)
     warnings.simplefilter("ignore", OldStoreWarning)  # this command says more about it
@@ -83,7 +84,8 @@ def command(given: Given) -> None:
         return
     with only_build(local_path_of(store)), open_store(store, create=True) as opened:
         if any(found):
-            _make_present(store, opened)
+            with only_change(local_path_of(store)):
+                _make_present(store, opened)
         _read_again(store, opened, given)
 
 
@@ -133,6 +135,7 @@ def _read_again(where: str, store: GraphStore, given: Given) -> None:
     from arclink.pipeline.rereading import read_again
     from arclink.pipeline.settings import BuildSettings
     from arclink.store.location import local_path_of
+    from arclink.store.locks import only_change
     from arclink.store.sqlite.store import SqliteStore
 
     total = _pages_read_before(store)
@@ -146,7 +149,9 @@ def _read_again(where: str, store: GraphStore, given: Given) -> None:
         archives = ArchivePaths(ARCHIVES.many(given))
         run = JobRunner(settings.runner, settings.cores, work / "tasks")
         with closing(run):
-            for more_read, more_changed in read_again(store, archives, settings, work, run):
+            change = partial(only_change, path)
+            portions = read_again(store, archives, settings, work, run, change)
+            for more_read, more_changed in portions:
                 read, changed = read + more_read, changed + more_changed
                 progress.note("reading pages again", read, total)
         progress.clear()

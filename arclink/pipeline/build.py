@@ -5,12 +5,10 @@ started again, it skips the files that the store already has and continues with 
 graph does not depend on which files share a batch.
 """
 
-import fcntl
 import gc
-import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +18,7 @@ import orjson
 from arclink.archives.locations import Location
 from arclink.collecting import uncollected
 from arclink.counts import Counts
-from arclink.errors import PipelineError, StoreError
+from arclink.errors import OvertakenError, PipelineError, StoreError
 from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
@@ -35,7 +33,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
 from arclink.store.layouts import setting_of
-from arclink.store.protocols import Builds, KnownFile, OpenStore
+from arclink.store.protocols import Builds, KnownFile, OpenStore, removed_in_all
 
 
 @dataclass(slots=True)
@@ -109,6 +107,7 @@ def build(
     work: Path,
     progress: Progress,
     run: JobRunner | None = None,
+    only_change: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> BuildReport:
     """Add archive files to a store.
 
@@ -123,6 +122,8 @@ def build(
         progress: Receives the progress of the build.
         run: Runs the jobs, with the files between the stages below ``work``. By default, a runner
             made from the settings.
+        only_change: Returns a context that keeps other processes from changing the store, for the
+            load of a batch.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
@@ -130,9 +131,6 @@ def build(
         PipelineError: A step failed.
     """
     check_settings(store, settings)
-    settings = replace(
-        settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten())
-    )
     index, stored = Index.of(cdx), stored_files(store)
     skipped = {
         file.name: file
@@ -169,20 +167,24 @@ def build(
             size = sum(file.size for file in batch)
             step = partial(progress.stage, number + 1, size)
             with room_in(folder, "build"), uncollected(), run.for_archives(size):
-                counts, damaged = _run_batch(
-                    batch,
-                    store.last_batch() if any(file.name in stored for file in batch) else 0,
-                    rows,
-                    index,
-                    number,
-                    listed,
-                    store,
-                    settings,
-                    run,
-                    folder,
-                    step,
-                    progress.counts,
-                )
+                done = None
+                while done is None:
+                    done = _run_batch(
+                        batch,
+                        store.last_batch() if any(file.name in stored for file in batch) else 0,
+                        rows,
+                        index,
+                        number,
+                        listed,
+                        store,
+                        settings,
+                        run,
+                        folder,
+                        step,
+                        progress.counts,
+                        only_change,
+                    )
+                counts, damaged = done
             gc.collect()
             progress.stored()
             report.batches += 1
@@ -270,10 +272,19 @@ def _run_batch(
     folder: Path,
     step: Callable[[str], None],
     counted: Callable[[Counts], None],
-) -> tuple[Counts, list[Damage]]:
-    """Run one batch through all stages; return its counts and its damaged files."""
+    only_change: Callable[[], AbstractContextManager[None]],
+) -> tuple[Counts, list[Damage]] | None:
+    """Run one batch through all stages.
+
+    Returns:
+        Its counts and its damaged files; None if something was forgotten meanwhile, and nothing of
+        the batch is stored.
+    """
     run.remove(folder)
     folder.mkdir()
+    forgotten = list(store.forgotten())
+    settings = replace(settings, forgotten=tuple(takedown.what for takedown, _ in forgotten))
+    removed = removed_in_all(forgotten)
     counts: Counts = Counts()
 
     def add(task_counts: Counts) -> None:
@@ -308,38 +319,12 @@ def _run_batch(
         batch, settings.for_store(), counts, row_count, run.seconds, damaged, read, index, after
     )
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
-    stages.load(folder, batch, settings.for_store(), manifest, store, run)
+    try:
+        with only_change():
+            stages.load(folder, batch, settings.for_store(), manifest, store, run, removed=removed)
+    except OvertakenError:
+        counted(Counts({reason: -count for reason, count in counts.items()}))
+        return None
     run.keep(folder / "graph", batch_name(((file.name, file.fingerprint) for file in batch), after))
     run.remove(folder)
     return counts, damaged
-
-
-@contextmanager
-def only_build(store: Path) -> Iterator[None]:
-    """Lock a store for one build, before the build reads it; a second build fails at once.
-
-    Raises:
-        StoreError: Another build of the store is running.
-    """
-    if not store.parent.is_dir():
-        raise StoreError(
-            f"no folder {store.parent} for the store {store.name}. Create the folder, or "
-            "name another path."
-        )
-    path = store.with_name(store.name + ".lock")
-    while True:
-        with path.open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise StoreError(
-                    f"another build of {store} is running (it locks {path}); wait until it "
-                    "ends, or stop it"
-                ) from error
-            if os.fstat(lock.fileno()).st_nlink == 0:
-                continue  # the build that held this lock has just removed it: lock the next one
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
-            return

@@ -12,7 +12,8 @@ after the last one. A payload that cannot be read keeps its links, and stays lis
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def read_again(
     settings: BuildSettings,
     work: Path,
     run: JobRunner,
+    only_change: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[tuple[int, int]]:
     """Read payloads again, a portion at a time, and replace the links that differ.
 
@@ -57,6 +59,8 @@ def read_again(
         settings: Number of cores, and the runner.
         work: Folder for the files between the stages.
         run: Runs the jobs.
+        only_change: Returns a context that keeps other processes from changing the store, for one
+            portion: a takedown waits for it.
 
     Yields:
         After each portion, the numbers of payloads in it that were read, and whose links differ.
@@ -66,33 +70,38 @@ def read_again(
     names = {file.name for file in files}
     portion_of = portions(store.earlier_payloads(), AT_ONCE)
     for portion in portion_of:
-        wanted = [payload for _, payload in portion if _is_to_read(payload, names)]
-        folder = work / "reread"
-        run.remove(folder)
-        with room_in(folder, "upgrade"):
-            (folder / "mementos").mkdir(parents=True)
-            _write_pointers(store, wanted, folder / "pointers/part-00000")
-            stages.extract(folder, files, EmptyStore(), settings, run)
-            stages.join(folder, run)
-            done = {payload.checksum: payload for payload in _read_payloads(folder / "graph")}
-            changed = _changed(store, folder / "graph", done)
-            further = folder / "changed"
-            if changed:
-                _copy_pages(run.parts(folder / "pages"), changed, further / "pages/part-00000")
-                stages.join(further, run)
-                stages.invert(further, run)
-            numbers = [
-                number
-                for number, payload in portion
-                if payload.checksum in done or not _has_page_links(payload)
-            ]
-            outcomes = [
-                done[payload.checksum]
+        with only_change():
+            wanted = [
+                payload
                 for _, payload in portion
-                if payload.checksum in done and payload.checksum not in changed
-            ]
-            store.replace_links(further / "graph", outcomes, changed, numbers, portion[-1][0])
-        run.remove(folder)
+                if _is_to_read(payload, names) and store.payload(payload.checksum) is not None
+            ]  # one may have been forgotten meanwhile
+            folder = work / "reread"
+            run.remove(folder)
+            with room_in(folder, "upgrade"):
+                (folder / "mementos").mkdir(parents=True)
+                _write_pointers(store, wanted, folder / "pointers/part-00000")
+                stages.extract(folder, files, EmptyStore(), settings, run)
+                stages.join(folder, run)
+                done = {payload.checksum: payload for payload in _read_payloads(folder / "graph")}
+                changed = _changed(store, folder / "graph", done)
+                further = folder / "changed"
+                if changed:
+                    _copy_pages(run.parts(folder / "pages"), changed, further / "pages/part-00000")
+                    stages.join(further, run)
+                    stages.invert(further, run)
+                numbers = [
+                    number
+                    for number, payload in portion
+                    if payload.checksum in done or not _has_page_links(payload)
+                ]
+                outcomes = [
+                    done[payload.checksum]
+                    for _, payload in portion
+                    if payload.checksum in done and payload.checksum not in changed
+                ]
+                store.replace_links(further / "graph", outcomes, changed, numbers, portion[-1][0])
+            run.remove(folder)
         yield len(done), len(changed)
 
 

@@ -38,7 +38,7 @@ from arclink.store.awaited_contents import (
     from_earlier_batches,
 )
 from arclink.store.graph_files import RELATIONS, write_graph_sums
-from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, Removed
 
 PAGES = b"pages"
 
@@ -452,6 +452,7 @@ def load(
     store: Builds,
     run: JobRunner,
     name: str = "graph",
+    removed: Removed | None = None,
 ) -> Batch:
     """Load the graph files in a folder of ``folder`` into a store.
 
@@ -469,7 +470,7 @@ def load(
     cluster = (
         Cluster(run.task_address, by_job, run.sizes, run.checksum) if run.is_on_engine else None
     )
-    return store.load(graph, files, settings, manifest, run.cores, cluster)
+    return store.load(graph, files, settings, manifest, run.cores, cluster, removed)
 
 
 def check(counts: Counts, rows: int) -> list[str]:

@@ -1,11 +1,12 @@
 """The Flask application of one store: resources, errors, and the parts common to all responses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from flask import Flask, request
 from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.federation.requests import Asking
+from arclink.service.addresses import BelowPath, public_path
 from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
@@ -80,4 +81,19 @@ def create_app(
     register_validators(app)
 
     watch(app, chosen.collection)
+    if not chosen.collection:  # else the application of all collections does it
+        answer_below(app, chosen.public)
     return app
+
+
+def answer_below(app: Flask, public: str, collections: Iterable[str] = ()) -> None:
+    """Make an application answer below the path of its public address.
+
+    Args:
+        app: An application.
+        public: Its public address; empty if it has none.
+        collections: Names of its collections.
+    """
+    if path := public_path(public):
+        own = {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()}
+        app.wsgi_app = BelowPath(app.wsgi_app, path, own | {*collections})  # type: ignore[method-assign]  # as Flask documents it

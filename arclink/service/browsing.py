@@ -30,6 +30,9 @@ from arclink.service.stores import current_store, stores_of_app
 
 browsing = Blueprint("browsing", __name__)
 
+LONGEST_LOCATION = 8_000
+"""Maximum characters of an address that a redirect leads to: many clients refuse longer headers."""
+
 
 @browsing.get("/browse/")
 def find() -> Response:
@@ -40,11 +43,11 @@ def find() -> Response:
     at = request.args.get("at", "").strip()
     if at:
         query = _query(at, uri)
-        return _moved(browse_address(query.at or at, query.uri))
+        return _lead_to(query.at or at, query.uri)
     newest = capture_near(current_store(), uri, LAST_MOMENT)
     if newest is not None:
-        return _moved(browse_address(newest.timestamp[:8], newest.original))
-    return _moved(browse_address(f"{datetime.now(UTC):%Y%m%d%H%M%S}", absolute_uri(uri)))
+        return _lead_to(newest.timestamp[:8], newest.original)
+    return _lead_to(f"{datetime.now(UTC):%Y%m%d%H%M%S}", absolute_uri(uri))
 
 
 @browsing.get("/browse/<time>/<rest:rest>")
@@ -56,7 +59,7 @@ def page_then(time: str, rest: str) -> Response:
     query = _query(time, uri_in_path(request, f"/browse/{time}/", rest))
     assert query.at is not None
     if query.at != time:
-        return _moved(browse_address(query.at, query.uri))
+        return _lead_to(query.at, query.uri)
     return _shown(query)
 
 
@@ -104,6 +107,12 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
             return {"text": text_then(page, at, root), "why_no_text": None}
     except CaptureError as error:
         return {"text": None, "why_no_text": why_no_text(error)}
+
+
+def _lead_to(time: str, uri: str) -> Response:
+    """Return a redirect to a page at a time; if clients would refuse its address, the page."""
+    address = browse_address(time, uri)
+    return _moved(address) if len(address) <= LONGEST_LOCATION else _shown(_query(time, uri))
 
 
 def _moved(address: str) -> Response:

@@ -14,7 +14,7 @@ from arclink.access.texts import printable
 from arclink.errors import StoreError
 from arclink.federation.requests import Asking
 from arclink.questions.queries import EVERYTHING
-from arclink.service.application import create_app
+from arclink.service.application import answer_below, create_app
 from arclink.service.headers import register_headers, robots
 from arclink.service.pages.cards import Search, card_of
 from arclink.service.pages.html_output import rendered, site
@@ -75,7 +75,9 @@ def create_collections(
 
     @app.get("/robots.txt")
     def robots_txt() -> Response:
-        return Response(robots(by_name), content_type="text/plain; charset=utf-8")
+        return Response(
+            robots(request.script_root, by_name), content_type="text/plain; charset=utf-8"
+        )
 
     @app.get("/health")
     def check() -> Response:
@@ -98,13 +100,14 @@ def create_collections(
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate, ask):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
-        resources = ", ".join(f"/{name}/{resource}" for name in by_name)
+        resources = ", ".join(f"{request.script_root}/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {resources}.")
 
     mounted: dict[str, WSGIApplication] = {
         f"/{name}": of_collection.wsgi_app for name, of_collection in below.items()
     }
     app.wsgi_app = DispatcherMiddleware(app.wsgi_app, mounted)  # type: ignore[method-assign]  # as Flask documents it
+    answer_below(app, chosen.public, by_name)
     return app
 
 

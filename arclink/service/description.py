@@ -33,7 +33,7 @@ def openapi() -> Response:
 @describing.get("/robots.txt")
 def robots_txt() -> Response:
     """Answer with ``robots.txt``; crawlers of a collection use the one at the root of the host."""
-    return Response(robots(), content_type="text/plain; charset=utf-8")
+    return Response(robots(request.script_root), content_type="text/plain; charset=utf-8")
 
 
 @describing.get("/docs")

@@ -140,7 +140,7 @@ def _add_sharing(response: Response, allowed: frozenset[str]) -> None:
         response.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
 
 
-def robots(collections: Iterable[str] = ()) -> str:
+def robots(root: str = "", collections: Iterable[str] = ()) -> str:
     """Return ``robots.txt``: it allows only the front page and the description of each collection.
 
     >>> print(robots(), end="")
@@ -150,6 +150,6 @@ def robots(collections: Iterable[str] = ()) -> str:
     Allow: /docs$
     Allow: /static/
     """
-    paths = ["/", *(f"/{name}/" for name in collections)]
+    paths = [f"{root}/", *(f"{root}/{name}/" for name in collections)]
     lines = [f"Allow: {path}{rest}" for path in paths for rest in ("$", "docs$", "static/")]
     return "\n".join(["User-agent: *", "Disallow: /", *lines, ""])

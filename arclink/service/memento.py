@@ -5,6 +5,7 @@ does not show whether a ``/`` or ``?`` was written as ``%2F`` or ``%3F``.
 """
 
 import re
+from urllib.parse import urljoin
 
 from flask import Blueprint, Request, Response, request
 from flask.blueprints import BlueprintSetupState
@@ -124,7 +125,7 @@ def path_of_capture(memento: Memento, base_url: str = "") -> str:
 def service_url() -> str:
     """Return the URL of this service or collection, ending in ``/``."""
     public = stores_of_app().settings.public
-    return f"{public.rstrip('/')}{request.script_root}/" if public else request.root_url
+    return urljoin(public, f"{request.script_root}/") if public else request.root_url
 
 
 def uri_in_path(request: Request, before: str, decoded: str) -> str:

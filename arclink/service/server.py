@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import logging
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -12,18 +13,21 @@ from urllib.parse import quote
 from wsgiref.types import WSGIApplication
 
 from arclink.access.examples import any_example
-from arclink.errors import OperatorError
+from arclink.errors import OperatorError, StoreError
 from arclink.model import UriR
+from arclink.service.addresses import public_path, without_path
 from arclink.service.clients import Connections, affordable
 from arclink.service.hosts import hosts_at
 from arclink.service.loop import Server
 from arclink.service.settings import Settings
 from arclink.service.shares import cost_by_request
+from arclink.service.stores import open_to_serve
 from arclink.service.workers import run_until_stopped, supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.location import is_remote, let_go, open_store, path_of
+from arclink.store.location import let_go
 from arclink.store.protocols import Scans
-from arclink.store.takedown_lists import listed
+
+_log = logging.getLogger("arclink.service")
 
 
 def serve(
@@ -45,7 +49,8 @@ def serve(
 
     Args:
         where: Path or URL of the store, or of each of several stores by name of the collection.
-            Each store is opened once first, so that a wrong one is found at once.
+            Each store is opened once first, so that a wrong one is found at once. Those of several
+            that cannot be read answer 503 until they can be.
         host: Address to listen on.
         port: Port to listen on; 0 for any free port.
         threads: Number of requests that each worker answers at a time.
@@ -60,18 +65,23 @@ def serve(
         ready: Called with the URL of the service when it accepts connections.
 
     Raises:
-        StoreError: The store does not exist or is not an ArcLink store, or its list of takedowns is
-            damaged.
+        StoreError: No store can be read: it does not exist or is not an ArcLink store, or its list
+            of takedowns is damaged.
         OperatorError: The address cannot be used, or one of several workers could not start or did
             not end normally.
     """
-    examples = {}
+    examples, away = {}, {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
-        if not is_remote(path):
-            listed(path_of(path))  # a service over a damaged list would hide the damage
-        with open_store(path) as store:
-            examples[name] = example_uri(store, settings.embargo if settings else Embargo())
+        try:
+            with open_to_serve(path) as store:
+                examples[name] = example_uri(store, settings.embargo if settings else Embargo())
+        except StoreError as error:
+            away[name] = error
         let_go(path)  # workers are forked, and open their own connections
+    for name, reason in away.items():
+        if not examples:
+            raise reason
+        _log.error("the store of %s cannot be read: %s", name, reason)
     chosen = settings or Settings()
     listening = [_listening(host, port, or_free=may_move)]
     service_port = listening[0].getsockname()[1]
@@ -89,6 +99,8 @@ def serve(
         f"Serving {where if isinstance(where, str) else ', '.join(where)} at {base_url}/  (stop "
         "with Ctrl-C)"
     )
+    for name in away:
+        announce(f"{base_url}/{name}/ is not available until its store can be read: see the log.")
     for name, example in examples.items():
         start_page = f"{base_url}/{name and name + '/'}"
         announce(
@@ -186,7 +198,13 @@ def _server_on(
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
     cost_of = cost_by_request(where if isinstance(where, Mapping) else ())
-    return Server(zip(apps, listening, strict=True), threads, limits, cost_of)
+    path = public_path(chosen.public)
+    return Server(
+        zip(apps, listening, strict=True),
+        threads,
+        limits,
+        lambda target, query: cost_of(without_path(target, path), query),
+    )
 
 
 def is_loopback(host: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, NamedTuple, TypeVar, cast
 
 from flask import Flask, current_app
@@ -24,6 +25,7 @@ from arclink.service.tables import ServiceTables
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import OpenStore, Scans, StoreSums
+from arclink.store.takedown_lists import listed
 from arclink.subsets.catalog import Definition, StoredSubset, SubsetCatalog, subset_of
 from arclink.subsets.language import SelectionError
 from arclink.subsets.opener import subset_in
@@ -59,6 +61,18 @@ class _Opened(NamedTuple):
     subsets: "OrderedDict[str, SubsetStore]"
 
 
+def open_to_serve(where: str) -> Scans:
+    """Return the store at a path or URL, for a service.
+
+    Raises:
+        StoreError: It cannot be read, or its list of takedowns is damaged, which a service would
+            hide.
+    """
+    if not is_remote(where):
+        listed(path_of(where))
+    return open_store(where, patience=_PATIENCE)
+
+
 class Stores:
     """Opens the store when a thread first needs it, and again after it was lost or replaced.
 
@@ -73,7 +87,7 @@ class Stores:
 
     def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
         self.settings = settings
-        self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
+        self._open = where if callable(where) else partial(open_to_serve, where)
         self.where = "" if callable(where) else where
         self.catalog = SubsetCatalog(self.where)
         self.tables = ServiceTables(self.where, end_if_client_left)

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from arclink.closing import Closing
+from arclink.errors import OvertakenError
 from arclink.known import NOT_COUNTED, KnownLinks, known_in
 from arclink.model import (
     ALL_SURTS,
@@ -144,6 +145,29 @@ def sum_of(removed: Iterable[Removed]) -> Removed:
     Removed(mementos=4, payloads=2, contents=0, links=0, inlinks=0)
     """
     return Removed(*map(sum, zip(*map(astuple, removed), strict=True)))
+
+
+def removed_in_all(takedowns: Iterable[tuple[Takedown, Removed]]) -> Removed:
+    """Return the numbers of items that all takedowns of a store removed."""
+    return sum_of(removed for _, removed in takedowns)
+
+
+def check_not_overtaken(
+    takedowns: Iterable[tuple[Takedown, Removed]], removed: Removed | None
+) -> None:
+    """Check that takedowns have removed nothing since a batch was read.
+
+    Args:
+        takedowns: Those of the store now.
+        removed: As for `Builds.load`.
+
+    Raises:
+        OvertakenError: They have.
+    """
+    if removed is not None and removed_in_all(takedowns) != removed:
+        raise OvertakenError(
+            "captures were forgotten since this batch was read; read it again with the same command"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -518,6 +542,7 @@ class Builds(KnownPayloads, OpenStore, Protocol):
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
@@ -533,8 +558,12 @@ class Builds(KnownPayloads, OpenStore, Protocol):
             manifest: JSON text.
             cores: Greatest number of processes or tasks at a time; one per processor if not given.
             cluster: Runs the tasks of the load elsewhere, if the store can be loaded that way.
+            removed: What all takedowns had removed (`removed_in_all`) when the batch was read; None
+                if it was read without the store.
 
         Raises:
+            OvertakenError: Takedowns have removed more since. The batch may lack payloads that the
+                store had when it was read, and have contents that no capture shows any more.
             StoreError: The store is locked by another build, full, or old
                 (`arclink.store.layouts`).
         """

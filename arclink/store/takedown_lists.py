@@ -15,10 +15,11 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from arclink.errors import OperatorError, SealError, StoreError
+from arclink.errors import SealError, StoreError, WriteError
 from arclink.files.atomic import write_whole
 from arclink.model import Forgotten
 from arclink.store.layouts import have_present_keys
+from arclink.store.locks import only_list
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 
@@ -86,16 +87,16 @@ def add_to_list(store: Path, takedowns: Iterable[Takedown]) -> None:
         SealError: The existing list is damaged.
     """
     path = list_path(store)
-    before = listed(store)
-    after = united(before, takedowns)
-    if len(after) == len(before) and path.exists():
-        return
     try:
-        write_whole(path, format_takedowns(after))
-    except OperatorError as error:
-        raise StoreError(f"{error} A takedown needs its list; nothing was forgotten.") from error
+        with only_list(store):
+            before = listed(store)
+            after = united(before, takedowns)
+            if len(after) > len(before) or not path.exists():
+                write_whole(path, format_takedowns(after))
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written: {error.strerror}. A takedown needs its list; nothing "
             "was forgotten."
         ) from error
+    except WriteError as error:
+        raise StoreError(f"{error} A takedown needs its list; nothing was forgotten.") from error

@@ -73,3 +73,24 @@ def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
                 rows.add((content, payload.title, tuple(store.outlinks(content))))
         rows.update((surt, link) for link in store.inlinks(surt))
     return rows
+
+
+def check_same_but_for_revisits(
+    forgot: set[tuple[object, ...]], built: set[tuple[object, ...]]
+) -> None:
+    """Check that a store that forgot captures has the graph of one that was built without them.
+
+    What only a revisit shows was read from a capture that is gone: the first one may have it, the
+    other one never had.
+
+    Args:
+        forgot: Its `graph_of`.
+        built: That of the other store.
+    """
+    mementos = [row for row in forgot - built if len(row) == 9]
+    assert {row[6] for row in mementos} <= {"revisit"}
+    shown = {row[8] for row in mementos}
+    assert {row[:8] for row in mementos} == {row[:8] for row in built - forgot if row[8] is None}
+    assert {
+        row for row in forgot - built if not {row[0], getattr(row[1], "content", None)} & shown
+    } == {*mementos}

@@ -8,7 +8,7 @@ import pytest
 
 from arclink.errors import StoreError
 from arclink.filter.rules import Rules
-from arclink.pipeline.build import build, only_build
+from arclink.pipeline.build import build
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.progress import ShownProgress
 from arclink.pipeline.settings import BuildSettings
@@ -16,6 +16,7 @@ from arclink.progress import Silent
 from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI
 from arclink.store.location import open_store
+from arclink.store.locks import only_build
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.pipeline.cdx_of_files import cdx_of

@@ -19,7 +19,7 @@ from arclink.reasons import Reason
 from arclink.store.empty import EmptyStore
 from arclink.store.graph_files import RELATIONS, find_parts, identity_of
 from arclink.store.location import open_store
-from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, Removed
 from tests.store.memory_store import MemoryStore
 
 FILE = KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1")
@@ -63,6 +63,7 @@ class Loaded(MemoryStore):
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
         self.cluster = cluster
         return Batch(1, (), manifest)

@@ -52,6 +52,18 @@ def test_other_addresses_lead_to_it(local: FlaskClient, asked: str, location: st
         assert (response.status_code, response.headers["Location"]) == (302, location)
 
 
+@pytest.mark.parametrize("asked", ["?uri={}", "?at=2009&uri={}", "2009/{}"])
+@pytest.mark.parametrize("length", [100, 7_900, 9_000, 60_000])
+def test_no_redirect_is_longer_than_clients_take(
+    local: FlaskClient, asked: str, length: int
+) -> None:
+    response = local.get(f"/browse/{asked.format(A + 'x' * length)}", headers=HERE)
+    location = response.headers.get("Location", "")
+    assert (response.status_code, bool(location)) in ((302, True), (200, False))
+    assert len(location) <= 8_000
+    assert response.status_code == (302 if length < 7_950 else 200)
+
+
 def test_links_keep_the_time_of_the_reader(local: FlaskClient) -> None:
     page = local.get(f"/browse/{T2}/{A}", headers=HERE).text
     assert f'href="/browse/{T2}/{B}"' in page

@@ -60,6 +60,7 @@ from arclink.store.protocols import (
     Violation,
     WantsLink,
     WholeStore,
+    check_not_overtaken,
 )
 from arclink.store.shown_inlinks import shown_inlinks
 from arclink.timestamps import day_of
@@ -239,6 +240,7 @@ class MemoryStore(WholeStore):
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
         rows = [
             (path.parent.name, line)
@@ -250,6 +252,7 @@ class MemoryStore(WholeStore):
         batch = (rows, list(files))
         if batch in self._loaded:
             return self._batches[self._loaded.index(batch)]
+        check_not_overtaken(self.forgotten(), removed)
         self._loaded.append(batch)
         blocks = {
             block.name: block
@@ -651,8 +654,9 @@ class LoadedInside:
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
-        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
+        return self._loaded.load(graph, files, settings, manifest, cores, cluster, removed)
 
     def trim(self) -> None:
         self._loaded.trim()

@@ -1,18 +1,17 @@
 // Replays the page in a frame, in place of its text, and keeps address and panel in step with it.
-// The frame has another origin. It holds the shell of the replay, which passes on two things: the
-// pages that the service worker served, and the address of the page that is shown. The shell gets
-// one end of a channel before any archived script runs; other messages are not read.
+// The frame has another origin. It holds the shell of the replay, which says two things: which page
+// the service worker served to the document that is shown, and which address that has now. The shell
+// gets one end of a channel before any archived script runs; other messages are not read.
 import { fetchPage } from "./fetch_page.js";
 
 const START_SECONDS = 20;
-const MOST_SERVED = 1000;
+const LOOK_MILLISECONDS = 500;
 const replayed = document.getElementById("replayed");
 const { origin, collection, time, root } = replayed.dataset;
 let current = replayed.dataset.uri;
 let frame = null;
 let late = 0;
-let served = new Set(); // addresses of the pages that the worker served, newest last
-let shown = ""; // the page that was opened in the frame
+let looking = 0;
 
 function say(text, ...more) {
   replayed.querySelector(".replay-note").replaceChildren(text, ...more);
@@ -25,6 +24,7 @@ const REASONS = {
 
 function fallBack(why) {
   clearTimeout(late);
+  clearInterval(looking);
   frame?.remove();
   frame = null;
   replayed.classList.remove("is-replayed");
@@ -53,11 +53,10 @@ function open() {
   frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms");
   frame.referrerPolicy = "no-referrer";
   frame.src = addressOfShell();
-  served = new Set();
-  shown = current;
   replayed.classList.add("is-replayed");
   say("Loading the page …");
   replayed.append(frame);
+  clearInterval(looking);
   clearTimeout(late);
   late = setTimeout(() => fallBack("blocked"), 1000 * START_SECONDS);
   let channel = null;
@@ -69,37 +68,29 @@ function open() {
     channel = new MessageChannel();
     channel.port1.onmessage = ({ data }) => { if (frame === own) hear(data); };
     own.contentWindow.postMessage("arclink-replay", origin, [channel.port2]);
+    looking = setInterval(() => channel.port1.postMessage("look"), LOOK_MILLISECONDS);
   });
 }
 
-function hear({ what, address, why }) {
-  clearTimeout(late);
+function hear({ what, served, address, why }) {
   if (what === "failed") fallBack(why);
-  if (typeof address !== "string" || address.length > 65536) return;
-  const page = address.replace(/#.*$/s, "");
-  if (what === "served") {
-    served.delete(page);
-    served.add(page);
-    if (served.size > MOST_SERVED) served.delete(served.values().next().value);
-  }
-  if (what === "shown") show(page);
+  if (what !== "shown" || ![served, address].every((one) => typeof one === "string" && one.length <= 65536)) return;
+  if (served) clearTimeout(late);
+  show(uriOf(served), uriOf(address));
 }
 
 // The archived URI in the address of a page of the worker: /w/COLLECTION/TIMEmp_/URI
-function uriOf(page) {
+function uriOf(address) {
   const before = `${origin}/w/${collection}/`;
+  const page = address.replace(/#.*$/s, "");
   if (!page.startsWith(before)) return null;
   return /^\d*(?:[a-z]{2}_)?\/(https?:\/\/.*)$/is.exec(page.slice(before.length))?.[1] ?? null;
 }
 
-// Scripts may change the address of their page: to pages that were opened, and within their own
-// host, as on the Web.
-function show(page) {
-  const uri = uriOf(page);
-  if (!uri) return;
-  if (served.has(page)) shown = uri;
-  else if (hostOf(shown) !== hostOf(uri)) return;
-  follow(uri);
+// Scripts may change the address of their page within its own host, as on the Web.
+function show(served, uri) {
+  if (!served) return;
+  follow(uri && hostOf(served) === hostOf(uri) ? uri : served);
 }
 
 function hostOf(uri) {

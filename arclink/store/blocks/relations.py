@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate, chain, compress, groupby, islice, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, Protocol, TypeVar, cast
 
 from arclink.languages import NO_LANGUAGE
@@ -468,8 +468,25 @@ def distinct_mementos(
         if len(items) < 2 or all(one[0] < other[0] for one, other in pairwise(items)):
             return items
         return _first_copies(items, span)
-    in_all = in_order(chain(first, rest), lambda row: mementos_of(row, names))
-    return _first_copies(in_all, span)
+    late = _rows_from(chain(first, rest), span.first)
+    return _first_copies(in_order(late, lambda row: mementos_of(row, names)), span)
+
+
+def _rows_from(rows: Iterable[Row], first: str) -> Iterator[Row]:
+    """Yield the rows of mementos of one SURT that may have times from ``first`` on, by key.
+
+    The rows of one batch are in the order of time, so of those that begin earlier, only the last
+    one of each batch may have such times.
+    """
+    rest = iter(rows)
+    earlier: dict[int, Row] = {}
+    for row in rest:
+        if row.key.split(NUL)[1].decode() >= first:
+            rest = chain([row], rest)
+            break
+        earlier[batch_of_row(row)] = row
+    yield from sorted(earlier.values(), key=attrgetter("key"))
+    yield from rest
 
 
 def _first_copies(items: Iterable[MementoItem], span: Span) -> Iterator[MementoItem]:

@@ -25,14 +25,14 @@ from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.removal import forget_in, takedown_of
+from arclink.store.cassandra.removal import forget_in, records, takedown_of
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.store.graph_files import GraphPart, GraphParts
 from arclink.store.layouts import check_present, united_settings
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import KnownFile, Removed, check_not_overtaken
 
 SMALL = 16 << 20
 """Bytes of graph files that one process loads alone: starting others takes longer."""
@@ -50,6 +50,7 @@ def load_batch(
     manifest: str,
     run: RunTasks | None = None,
     cores: int | None = None,
+    removed: Removed | None = None,
 ) -> Batch:
     """Load the graph files of a batch, as `GraphStore.load` specifies.
 
@@ -63,8 +64,10 @@ def load_batch(
         run: Runs the tasks of a phase; if not given, they run in this process and others.
         cores: Greatest number of processes at a time, if neither the store's URL says it nor
             ``run`` is given.
+        removed: As for `GraphStore.load`.
 
     Raises:
+        OvertakenError: Takedowns have removed more since.
         StoreError: The graph files are damaged, the settings differ, another process loads, or a
             task was not done.
     """
@@ -80,6 +83,7 @@ def load_batch(
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
         check_present(store, store.address.name, reads_pages=False)
+        check_not_overtaken(records(history), removed)
         all_settings = united_settings(store.settings(), settings, store.address.name)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)

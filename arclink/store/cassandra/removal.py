@@ -73,7 +73,7 @@ def records(history: History) -> Iterator[tuple[Takedown, Removed]]:
 
 def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Removed:
     """Apply a takedown as one step; arguments and errors are those of `GraphStore.forget`."""
-    with store.steps.held() as holder:
+    with store.steps.held(is_takedown=True) as holder:
         history = store.steps.history(fresh=True)
         if is_trial:
             return forget_in(store, history, takedown.what, None).removed
@@ -262,7 +262,7 @@ def clean(store: CassandraReader) -> None:
     Memory holds the keys of rows that were emptied since the last call.
     """
     tables = store.tables
-    with store.steps.held():
+    with store.steps.held(is_takedown=True):
         view = store.steps.history(fresh=True).view
         for step in store.steps.all():
             if step.number not in view.lists:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from time import monotonic
+from time import monotonic, sleep
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.database import Database
@@ -26,6 +26,9 @@ _SILENCE = 120
 
 FRESH = 0.5
 """Seconds for which a reader reuses the history that it has read."""
+
+_OF_TAKEDOWN = ":takedown"
+"""End of the name of a holder that makes the store forget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,13 +235,16 @@ class Steps:
         self._history = None
 
     @contextmanager
-    def held(self) -> Iterator[str]:
+    def held(self, *, is_takedown: bool = False) -> Iterator[str]:
         """Hold the store and renew the hold regularly; yield the name of this holder.
 
+        A takedown waits for a load, and a load for a takedown.
+
         Raises:
-            StoreError: Another process holds it.
+            StoreError: Another load holds it.
         """
         name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
+        name += _OF_TAKEDOWN if is_takedown else ""
         database = self._database
         take = f"UPDATE steps USING TTL {_SILENCE} SET holder = ? WHERE store = 0 IF holder = ?"
         previous: str | None = None
@@ -248,6 +254,9 @@ class Steps:
             if is_ours or holder == name:
                 break
             if holder is not None and not _is_dead(holder):
+                if is_takedown or holder.endswith(_OF_TAKEDOWN):
+                    sleep(FRESH)
+                    continue
                 raise StoreError(
                     f"{database.address.name} is locked: another build is loading into it "
                     f"({holder.rpartition(':')[0]}). Wait until that build has ended, then start "

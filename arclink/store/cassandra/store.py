@@ -65,6 +65,7 @@ class CassandraStore(CassandraReader):
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
         self._needs_loader("add a batch")
         parts = find_parts(graph, cluster)
@@ -73,7 +74,9 @@ class CassandraStore(CassandraReader):
         if cluster is not None:
             tasks = cores or os.cpu_count() or 1
             run_tasks = by_manifests(self.address.url, parts, graph.parent / "load", tasks, cluster)
-        return load_batch(self, identity, parts, files, settings, manifest, run_tasks, cores)
+        return load_batch(
+            self, identity, parts, files, settings, manifest, run_tasks, cores, removed
+        )
 
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""

@@ -91,6 +91,7 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    check_not_overtaken,
     sum_of,
 )
 from arclink.store.seals import damaged
@@ -511,6 +512,7 @@ class SqliteStore(BlockAnswers):
         manifest: str,
         cores: int | None = None,
         cluster: Cluster | None = None,
+        removed: Removed | None = None,
     ) -> Batch:
         if not self._is_loader:
             raise StoreError(
@@ -525,13 +527,17 @@ class SqliteStore(BlockAnswers):
 
         check_present(self, str(self.path), reads_pages=False)
         identity = identity_of(graph, find_parts(graph), files, manifest)
-        takedowns = [takedown for takedown, _ in self.forgotten()]
+        recorded = list(self.forgotten())
+        takedowns = [takedown for takedown, _ in recorded]
+        # Also those of a command that waits for this step, or was killed before its own.
+        takedowns += missing_in(takedowns, listed(self.path))
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
                 "SELECT number, files, manifest FROM batches WHERE identity = ?", (identity,)
             ).fetchone()
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
+            check_not_overtaken(recorded, removed)
             stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
             known = settings_recorded(dict(stored))
             self._connection.executemany(

@@ -28,13 +28,9 @@ function isRefused(request, isPage) {
   return AS_ARCHIVED.includes(way) || (way === FOR_WORKERS && request.destination !== "") || (isPage && !PAGE_WAYS.includes(way));
 }
 
-// Says to the pages that hold a replayed one which page was served.
-async function tell(address) {
-  const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
-  for (const one of windows) if (one.url.startsWith(`${registration.scope}replay/`)) one.postMessage(address);
-}
-
-function guarded(response, isPage) {
+// Args: a response of wabac.js; the address that it answers if it is a page, else nothing.
+function guarded(response, page) {
+  const isPage = page !== "";
   // Redirects and errors have no headers that a script could set; they show no page either.
   if (response.type === "error" || response.type === "opaqueredirect" || response.status === 0) return response;
   const headers = new Headers(response.headers);
@@ -46,7 +42,9 @@ function guarded(response, isPage) {
   headers.set("Referrer-Policy", "same-origin"); // wabac.js resolves addresses by the referrer
   headers.set("X-DNS-Prefetch-Control", "off");
   // Of this server's answer, not of the archived one: they are for a browser that opens a capture as such.
-  for (const name of ["X-Frame-Options", "X-Content-Type-Options", "Link", "Refresh", "Clear-Site-Data", "Speculation-Rules", "Service-Worker-Allowed"]) headers.delete(name);
+  for (const name of ["Server-Timing", "X-Frame-Options", "X-Content-Type-Options", "Link", "Refresh", "Clear-Site-Data", "Speculation-Rules", "Service-Worker-Allowed"]) headers.delete(name);
+  // Stays with the document, whatever its scripts do with their address (`servedTo` in shell.js).
+  if (isPage) headers.set("Server-Timing", `served;desc="${encodeURIComponent(page)}"`);
   const isCapture = headers.has("Memento-Datetime");
   if (isPage && response.status >= 400 && !isCapture) {
     headers.set("Content-Security-Policy", POLICY);
@@ -67,13 +65,13 @@ function answer(event, listener) {
   const isOwn = url.startsWith(`${registration.scope}replay/`);
   if (isOwn) return; // the browser asks the server
   const isPage = ["document", "iframe", "frame", "object", "embed", "fencedframe"].includes(event.request.destination);
+  const page = isPage ? url : "";
   if (isRefused(event.request, isPage)) {
-    event.respondWith(guarded(new Response("", { status: 404 }), isPage));
+    event.respondWith(guarded(new Response("", { status: 404 }), page));
     return;
   }
-  if (isPage) event.waitUntil(tell(url));
   const respond = event.respondWith.bind(event);
-  event.respondWith = (response) => respond(Promise.resolve(response).then((found) => guarded(found, isPage)));
+  event.respondWith = (response) => respond(Promise.resolve(response).then((found) => guarded(found, page)));
   listener.call(self, event);
 }
 
