@@ -5,8 +5,9 @@ imports what its command needs: so a call loads nothing for the other commands.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -374,7 +375,8 @@ def _stats() -> _Query:
 
     The command also counts batches, files, payloads, targets and bytes, and shows the first and
     last time of capture. All counts are exact: mementos, original URIs and targets are counted by
-    reading about 50 % of the store.
+    reading about 50 % of the store. Then come the bytes of the files next to the store; `arclink
+    tables --remove` removes those that can be made again.
     """
     in_json = switch("json", "Write one JSON object instead of lines.")
     manifests = switch(
@@ -396,7 +398,10 @@ def _stats() -> _Query:
             return lambda graph: write_duplicates(given, graph, form)
         if manifests.required(given):
             return write_manifests
-        return write_counts_in_json if in_json.required(given) else write_counts
+        from arclink.store.location import sizes_next_to
+
+        write = write_counts_in_json if in_json.required(given) else write_counts
+        return partial(write, sizes_next_to(STORE.required(given)))
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
@@ -412,17 +417,23 @@ def _stats() -> _Query:
         for batch in graph.batches():
             yield orjson.dumps(orjson.loads(batch.manifest), option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts_in_json(graph: Scans) -> Iterator[bytes]:
+    def write_counts_in_json(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
         import orjson
 
-        yield orjson.dumps(asdict(graph.stats()), option=orjson.OPT_APPEND_NEWLINE)
+        counts = {**asdict(graph.stats()), "files_next_to": sizes}
+        yield orjson.dumps(counts, option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts(graph: Scans) -> Iterator[bytes]:
-        for name, value in asdict(graph.stats()).items():
-            shown = f"{value:>16,}" if isinstance(value, int) else f"{value or '-':>16}"
-            yield _line(f"{name:<10}  {shown}")
+    def write_counts(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
+        next_to = {f"bytes of {name}": size for name, size in sizes.items()}
+        for name, value in {**asdict(graph.stats()), **next_to}.items():
+            shown = f"{value:,}" if isinstance(value, int) else value or "-"
+            yield _line(f"{name}{shown:>{_WIDTH_OF_COUNTS - len(name)}}")
 
     return _Query((*GRAPH, in_json, manifests, duplicates), read)
+
+
+_WIDTH_OF_COUNTS = 28
+"""Characters of a line of `arclink stats`."""
 
 
 def _line(text: str) -> bytes:

@@ -33,7 +33,10 @@ _TABLES_AT = Parameter(
     otherwise="next to the store",
     see="reference/relations.md#tables-at-an-address",
 )
-_REMOVE = switch("remove", "Remove the tables; the next query copies or makes them again.")
+_REMOVE = switch(
+    "remove",
+    "Remove the tables, and the slices of analyses; the next query copies or makes them again.",
+)
 _LOST = switch(
     "lost",
     "With --remove and --tables-at: the place no longer exists, so nothing is removed there.",
@@ -74,7 +77,10 @@ def command(given: Given) -> None:
     with open_store(store) as opened:
         if _REMOVE.required(given):
             if address is None:
+                from arclink.analysis.slice_cache import remove_slices
+
                 remove_relations(store)
+                remove_slices(store)
             else:
                 leave_address(store, address_of(address), is_lost=is_lost)
             return

@@ -118,7 +118,12 @@ def serve(
         server = _server_on(listening, where, threads, chosen, connections, host)
         gc.collect()
         gc.freeze()  # what is loaded now stays: a collection during an answer need not look at it
-        return lambda: run_until_stopped(server, grace)
+
+        def run() -> None:
+            run_until_stopped(server, grace)
+            gc.unfreeze()  # else DuckDB's objects outlive it, and 40 lines say so at the end
+
+        return run
 
     def listen_no_more() -> None:
         for listener in listening:

@@ -180,6 +180,16 @@ def kept_next_to(where: str) -> list[Path]:
     return [path.with_name(f"{path.name}.{name}") for name in names]
 
 
+def sizes_next_to(where: str) -> dict[str, int]:
+    """Return the bytes of what `kept_next_to` names and is there, by what it is."""
+    sizes = {}
+    for path in kept_next_to(where):
+        files = [path, *path.rglob("*")] if path.exists() else []
+        if size := sum(file.stat().st_size for file in files if file.is_file()):
+            sizes[path.suffix[1:]] = size
+    return sizes
+
+
 def remove_store(where: str) -> None:
     """Remove an ArcLink store, if there is one. A Cassandra store keeps its keyspace, empty.
 
