@@ -45,7 +45,6 @@ WITHOUT_RECORDS = {
     "209-invalid-warcheaderversion-14.warc",
     "211-invalid-warcheaderversion-16.warc",
     "213-invalid-warcheaderversion-18.warc",
-    "227-invalid-warcheaderversion-8.warc",
     "229-invalid-warcreader-diagnosis-1.warc",
 }
 """Files that are refused as a whole."""
