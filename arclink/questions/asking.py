@@ -47,7 +47,8 @@ _TERMS = arrow.schema(
 
 _DAYS = """
     SELECT
-        left(timestamp, 8) AS day, count(*), count(*) FILTER (is_known(content, status)),
+        left(timestamp, 8) AS day, count(*),
+        count(*) FILTER (has_known_links(content, shown_status, leads_to_itself)),
         min(timestamp), max(timestamp)
     FROM {}
     GROUP BY ALL ORDER BY ALL
@@ -65,7 +66,7 @@ _COMPARED = """
     SELECT count(*)
     FROM (
         SELECT number
-        FROM of_part
+        FROM said_of_part
         WHERE is_read_time(timestamp) AND is_known(content, status)
         GROUP BY number, surt
         HAVING earlier_time(timestamp) IS DISTINCT FROM max(timestamp)

@@ -24,7 +24,7 @@ from arclink.files.spill import room_for_data
 from arclink.relations.writing import SORTING, PartWriter
 from arclink.store.protocols import Additions
 
-FORMAT = 2
+FORMAT = 3
 """Version of the files and their columns: relations of another version are made again."""
 
 CAPTURES, LINKS = "captures.parquet", "links.parquet"

@@ -43,7 +43,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.references import checksum_shown, memento_shown
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -312,11 +312,11 @@ class MemoryStore(WholeStore):
         return self._payloads.get(checksum)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        checksum = checksum_shown(self, memento)
-        payload = None if checksum is None else self.payload(checksum)
-        if checksum is None or payload is None or payload.scope is None:
+        shown = memento_shown(self, memento)
+        payload = None if shown is None else self.payload(shown.checksum)
+        if shown is None or payload is None or payload.scope is None:
             return None
-        return content_id(checksum, memento.original, payload.scope)
+        return content_id(shown.checksum, shown.original, payload.scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return iter(self._outlinks.get(content, []))
