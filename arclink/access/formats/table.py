@@ -216,7 +216,10 @@ def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
         line += (
             f"; {mementos.asked:,} {'in force' if query.at is not None else 'in the time range'}"
         )
-    return f"{line}; the links of {mementos.links_known:,} are known."
+    known = f"{mementos.links_known:,}"
+    if mementos.perhaps_known:
+        known += f" to {mementos.links_known + mementos.perhaps_known:,}"
+    return f"{line}; the links of {known} are known."
 
 
 def _in_force(answer: LinkAnswer) -> Iterator[str]:
