@@ -217,7 +217,7 @@ class Reading:
                 known += self.content_of(memento) is not None
         for memento in self.in_force():
             asked += 1
-            known += self.content_of(memento) is not None
+            known += self.state_of(memento) is State.READ
         return MementoSummary(count, first, last, asked, known)
 
     def has_captures_then(self) -> bool | None:

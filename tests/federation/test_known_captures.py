@@ -19,6 +19,7 @@ from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
 from arclink.federation.validation import accepted_findings
+from arclink.model import Timestamp, UriR
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, WWW = "http://a.example/", "http://www.a.example/"
@@ -59,7 +60,8 @@ def merged(
             received = parse_json_answer(b"".join(FORMATS["json"].write(answer)))
         one, _ = accepted_findings(received, query.query, name)
         if name in listing:
-            one = replace(one, captures={name: frozenset(held)})
+            listed = frozenset((UriR(uri), Timestamp(time)) for uri, time in held)
+            one = replace(one, captures={name: listed})
         found.append(one)
     reports = [ArchiveReport(name, Outcome.ANSWERED) for name in holdings]
     return answer_of(merge(found), query, reports)

@@ -350,6 +350,6 @@ def test_a_table_says_that_mementos_are_added_up() -> None:
     def table(*reports: ArchiveReport) -> str:
         return b"".join(write_table(answer_of(found, ASKED, reports))).decode()
 
-    line = "Counts of mementos are sums over the archives"
+    line = "Counts of mementos are those of all archives"
     assert line in table(answered, answered)
     assert line not in table(answered, failed)

@@ -120,7 +120,7 @@ def _variants(uri: str) -> list[str]:
         f"{uri}/",
         uri,
     ]
-    return [other for other in own if surt_of(other) == surt_of(uri)]  # type: ignore[arg-type]
+    return [other for other in own if surt_of(other) == surt_of(uri)]
 
 
 def _moved(time: str, seconds: int) -> str:
@@ -172,7 +172,7 @@ def _as_revisits(pages: Sequence[Page]) -> Iterator[Page]:
     """Yield captures, those whose payload their page had before as revisits."""
     seen: set[tuple[str, str, str]] = set()
     for page in sorted(pages, key=lambda one: one.timestamp):
-        key = surt_of(page.original), page.checksum, page.status  # type: ignore[arg-type]
+        key = surt_of(page.original), page.checksum, page.status
         if key in seen and page.reason == "-":
             yield replace(page, record_type="revisit", mime="warc/revisit", status="-")
         else:
@@ -298,7 +298,7 @@ def test_redirects_of_pages_to_themselves_at_any_time_change_no_answer(data: st.
         st.sampled_from(times),
     )
     pages = data.draw(st.lists(page | error, min_size=1, max_size=6))
-    has_page = any(surt_of(one.original) == surt_of(odd.ORG) for one in pages)  # type: ignore[arg-type]
+    has_page = any(surt_of(one.original) == surt_of(odd.ORG) for one in pages)
     redirects = data.draw(st.lists(redirect, min_size=1, max_size=4)) if has_page else []
     with database_of(MemoryStore(pages)) as database:
         expected = answers(database, FORMS[: len(QUESTIONS)])

@@ -143,8 +143,8 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
     if sum(report.outcome is not Outcome.FAILED for report in answer.archives) > 1:
         yield (
-            "Counts of mementos are sums over the archives: a memento in several archives "
-            "counts several times."
+            "Counts of mementos are those of all archives: a memento in several archives counts "
+            "once if these list their mementos."
         )
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
