@@ -30,7 +30,6 @@ from arclink.uris.surts import surt_of
 from tests.captures.archives import Record, store_of
 from tests.questions import archive as odd
 from tests.questions.plain import makes_sense
-from tests.questions.test_answers import ONE
 from tests.relations.rows import database_of
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -70,7 +69,7 @@ def answers(
     for form in forms:
         name, scope, *span = form
         given = [("scope", scope), ("limit", "0"), *zip(("from", "to"), span, strict=False)]
-        given += [("uri", ONE[scope])] if ONE[scope] else []
+        given += [("uri", odd.ONE[scope])] if odd.ONE[scope] else []
         given += [("words", "eXa")] if name == "find" else []
         query = AskQuery.from_parameters(given, name=name)
         left_out = () if is_all else OF_CAPTURES.get(name, ())
