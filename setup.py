@@ -3,6 +3,7 @@
 Compiled modules, if there is a C compiler.
 """
 
+import os
 from copy import copy as shallow_copy
 from hashlib import sha256
 from pathlib import Path
@@ -47,6 +48,10 @@ class BuildStamped(build_ext):
 CHECKED = [str(PACKAGE / "native" / "checked.pxd")]
 SOURCES = [*sorted(PACKAGE.glob("native/*.pyx")), *(PACKAGE / loop for loop in LOOPS)]
 
+# Builds of a graph take as long as with -O3, and compiling 40 % of its time: debugging information
+# and the optimiser's second pass were most of it.
+FLAGS = ["-g0", "-O1"] if os.name == "posix" else []
+
 setup(
     cmdclass={"build_ext": BuildStamped},
     ext_modules=[
@@ -54,6 +59,7 @@ setup(
             f"arclink.native.{source.stem}",
             [str(source)],
             depends=CHECKED if source.suffix == ".pyx" else [],
+            extra_compile_args=FLAGS,
             optional=True,
         )
         for source in SOURCES

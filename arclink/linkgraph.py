@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
+from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
-from arclink.access.formats.statements import Profile
 from arclink.access.groups import UNLIMITED
 from arclink.access.members import Member
 from arclink.access.queries import (
@@ -40,6 +40,7 @@ from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
+from arclink.known import KnownLinks
 from arclink.model import Memento, Span
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
@@ -201,13 +202,21 @@ class Links(Iterable[Member]):
     def is_known(self) -> bool | None:
         """Whether the links are known: without any, True means no links, False means unknown.
 
-        Outlinks are known if a capture of the URI at the time was read, inlinks if any page was
-        captured then. None if that is not known.
+        Outlinks are known if a capture of the URI at the time was read, inlinks if a capture of any
+        page then was. None if that is not known. `known` has the numbers of captures.
+        """
+        return self.known.is_known
+
+    @property
+    def known(self) -> KnownLinks:
+        """The captures from which "no links" is read: of the URI, or for inlinks of any page.
+
+        An error or a redirect counts as read for inlinks: it has no links.
         """
         reading = Reading(self._store, self._query)
         if self._query.direction.is_in:
-            return reading.has_captures_then()
-        return reading.summary().links_known > 0
+            return reading.known_inlinks()
+        return reading.summary().known
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a row per link: its fields and its times.

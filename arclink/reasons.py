@@ -680,8 +680,16 @@ class Reason(Enum):
     NOTE_FEED_BROKEN = (
         "notes",
         "feed is not well-formed XML",
-        "A feed or sitemap is not well-formed XML, or its entities could grow without bound; "
-        "the links before the error were kept.",
+        "A feed or sitemap is not well-formed XML, or nests beyond a limit; the links before the "
+        "error were kept.",
+        Absence.IN_PART,
+    )
+    NOTE_ENTITY_LEFT_OUT = (
+        "notes",
+        "reference to an entity left out",
+        "A feed, sitemap or page served as XML refers to an entity that it declares itself, and "
+        "the entity is external, which is never fetched, or would expand beyond a limit. Links "
+        "whose addresses contain such a reference were left out.",
         Absence.IN_PART,
     )
     NOTE_BASE_INVALID = (

@@ -90,7 +90,16 @@ def month_of(timestamp: str) -> str:
     >>> month_of("20100217101229")
     '2010-02'
     """
-    return f"{timestamp[:4]}-{timestamp[4:6]}"
+    return day_of(timestamp)[:7]
+
+
+def day_of(timestamp: str) -> str:
+    """Return the day of a timestamp.
+
+    >>> day_of("20100217101229")
+    '2010-02-17'
+    """
+    return f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}"
 
 
 class TimestampError(ValueError):

@@ -2,7 +2,7 @@
 
 import platform
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 AGENT = f"arclink/{VERSION}"
 """The User-Agent of every HTTP request (RFC 9110, 10.1.5)."""

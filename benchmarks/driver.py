@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arclink.extract.further_captures import further_pointers, pairs_of
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.filter.sharing import format_table, share_pieces
+from arclink.filter.sharing import format_table, map_pieces
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
@@ -117,12 +117,12 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
 
     def share_in_tasks() -> None:
         (folder / "files").write_bytes(format_table(SHARED_FILES))
-        for _ in share_pieces(pieces_of(cdx), str(folder / "files")):
+        for _ in map_pieces(pieces_of(cdx), str(folder / "files"), 1):
             pass
 
     def choose_in_tasks() -> None:
         known = [(file.name, file.path, file.size) for file in files]
-        (folder / "reading").write_bytes(format_files(assign_files(known, PATHS, TASKS)))
+        (folder / "reading").write_bytes(format_files(assign_files(known, TASKS)))
         settings = {"store": None, "files": str(folder / "reading"), "tasks": TASKS}
         job = ExtractLinks(["--no-conf", "--settings", json.dumps(settings)])
         job.counts = Counter()

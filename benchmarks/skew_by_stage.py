@@ -133,7 +133,7 @@ def loads(folder: Path) -> Iterator[tuple[str, Load]]:
     yield "filter", shuffled("filter", [cdx], settings.for_jobs())
     stages.filter_rows([cdx], work, settings, run)
     tasks = ReadingTasks(
-        assign_files(((one.name, one.path, one.size) for one in files), {}, TASKS), TASKS
+        assign_files(((one.name, one.path, one.size) for one in files), TASKS), TASKS
     )
     read = Load(Counter(), Counter())
     for pointer in read_pointers(run.parts(work / "pointers")):

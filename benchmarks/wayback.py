@@ -128,7 +128,7 @@ def _extract(output: Path, number: int, share: Share) -> Counts:
 def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) -> list[Share]:
     """Return the shares that a build gives to its tasks: whole files, in their order."""
     sizes = ((name, path, Path(path).stat().st_size) for name, path in paths.items())
-    reading = ReadingTasks(assign_files(sizes, {}, tasks), tasks)
+    reading = ReadingTasks(assign_files(sizes, tasks), tasks)
     by_task: list[list[tuple[bytes, Pointer]]] = [[] for _ in range(tasks)]
     for pointer in pointers:
         task, order, _ = reading.assign(pointer)

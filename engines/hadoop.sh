@@ -4,7 +4,8 @@
 #   engines/hadoop.sh install          fetch the jars (once; 93 MB)
 #   engines/hadoop.sh start [FOLDER]   start a cluster that keeps all it has in FOLDER (default: $ENGINES/run/hadoop)
 #   engines/hadoop.sh stop  [FOLDER]   end it; what is in HDFS stays in FOLDER for the next start
-#   engines/hadoop.sh halt  WHAT N [FOLDER]   stop one part: WHAT is datanode or nodemanager, N is 0, 1, …
+#   engines/hadoop.sh halt  WHAT N [FOLDER]   stop one part: WHAT is datanode, nodemanager or namenode, N is 0, 1, …
+#   engines/hadoop.sh resume namenode 0 [FOLDER]   start the halted NameNode again; it is in safe mode for some seconds
 #
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
 # BLOCK=128m engines/hadoop.sh start   blocks of HDFS, and so inputs of map tasks, as large as on a cluster (default 1m,
@@ -134,7 +135,7 @@ local_settings() {
 # try_start: start the cluster on free ports; fail if it ends, or is not ready after five minutes.
 try_start() {
   write_conf
-  rm -f "$run/ready" "$run"/halt*-*
+  rm -f "$run/ready" "$run"/halt*-* "$run"/resume-*
   local classpath="$hadoop/cluster.jar" main=arclink.Cluster
   if [ -n "${SECURED:-}" ]; then classpath+=":$ENGINES/kerberos/cluster.jar:$ENGINES/kerberos/jars/*" main=arclink.SecuredCluster; fi
   HADOOP_CLASSPATH="$classpath" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" "$main" "$run" "${NODES:-1}" ${MASTER:-} \
@@ -172,6 +173,13 @@ case "$action" in
     touch "$run/halt-$2-$3"
     for _ in $(seq 300); do [ -f "$run/halted-$2-$3" ] && exit 0; sleep 0.1; done
     fail "$2 $3 did not stop; see $run/logs/cluster.log"
+    ;;
+  resume)
+    run="${4:-$ENGINES/run/hadoop}"
+    [ -f "$run/halted-$2-$3" ] || fail "$2 $3 was not halted"
+    touch "$run/resume-$2-$3"
+    for _ in $(seq 300); do [ -f "$run/halted-$2-$3" ] || exit 0; sleep 0.1; done
+    fail "$2 $3 did not start; see $run/logs/cluster.log"
     ;;
   *) sed -n '2,/^source/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac

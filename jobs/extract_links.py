@@ -15,7 +15,6 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
-from arclink.mapreduce.task_keys import task_key
 from arclink.mapreduce.task_variables import note_record
 from arclink.rows.pointers import (
     ABSENT,
@@ -26,6 +25,7 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
+from arclink.rows.task_keys import task_key
 
 _KEYS = {WAITING: b"w", NAMED: b"n", ABSENT: b"a"}
 
@@ -48,8 +48,13 @@ class ExtractLinks(ArclinkJob):
         JobSetting("archives", "Address of the folder in which rows name archive files.", None),
         JobSetting(
             "files",
-            "Address of a list of archive files and the ranges that tasks read, which a build "
-            "writes; it replaces `archives`.",
+            "Address of a list of the batch's archive files and the ranges that tasks read, which "
+            "a build writes; it replaces `archives`.",
+            None,
+        ),
+        JobSetting(
+            "earlier",
+            "Address of a sorted list of other archive files, which a build writes.",
             None,
         ),
         JobSetting("tasks", "Number of tasks that read archive files.", 1),
@@ -68,7 +73,8 @@ class ExtractLinks(ArclinkJob):
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the pointers of one part that the store does not make needless."""
-        from arclink.archives.opener import open_stream
+        from arclink.archives.opener import open_bytes, open_stream
+        from arclink.extract.listed_files import ListedFiles
         from arclink.extract.reading_tasks import FilesInFolder, ReadingTasks, parse_files
         from arclink.store.empty import EmptyStore
         from arclink.store.known_payloads import choose_pointers
@@ -76,8 +82,10 @@ class ExtractLinks(ArclinkJob):
 
         settings = self.settings
         if settings["files"]:
+            earlier = settings["earlier"]
+            others = ListedFiles(open_bytes(earlier)) if earlier else None
             with open_stream(settings["files"]) as files:
-                tasks = ReadingTasks(parse_files(files), settings["tasks"])
+                tasks = ReadingTasks(parse_files(files), settings["tasks"], others)
         else:
             tasks = ReadingTasks([], settings["tasks"], FilesInFolder(settings["archives"]))
         url = settings["store"]

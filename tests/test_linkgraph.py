@@ -17,7 +17,9 @@ import arclink
 from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
+from arclink.known import KnownLinks
 from arclink.linkgraph import LinkGraph
+from arclink.model import Timestamp
 from tests.pipeline.conftest import demo, store
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -79,6 +81,14 @@ def test_a_question_imports_no_pandas(store: Path, tmp_path: Path) -> None:
         graph.sql("SELECT 1")  # makes the tables
     arguments = ["arclink", "ask", "linkers", PAGE, "--at", "host", "--store", str(store)]
     assert {"pandas", "pyarrow"} & _imported(arguments, tmp_path) == {"pyarrow"}
+
+
+def test_a_query_for_links_imports_no_numpy_and_few_modules(store: Path, tmp_path: Path) -> None:
+    """Imports are most of the time of a command that is called by hand."""
+    imported = _imported(["arclink", "links", PAGE, "--store", str(store)], tmp_path)
+    assert not {"numpy", "simhash", "sqlite3", "multiprocessing"} & imported
+    ours = {name for name in imported if name.partition(".")[0] == "arclink"}
+    assert len(ours) <= 88, sorted(ours)
 
 
 def _imported(arguments: list[str], folder: Path) -> set[str]:
@@ -158,9 +168,12 @@ def test_no_link_is_lost_where_an_answer_has_several_pages() -> None:
 
 def test_unknown_links_are_not_none() -> None:
     page, other = "http://a.example/", "http://b.example/"
-    graph = LinkGraph(MemoryStore([Page(other, "20100101000000", None)]))
+    pages = [Page(other, "20100101000000", None), Page("http://c.example/", "20100102000000", [])]
+    graph = LinkGraph(MemoryStore(pages))
     assert [graph.outlinks(one).is_known for one in (page, other)] == [False, False]
     assert graph.inlinks(page).is_known
+    assert graph.inlinks(page).known == KnownLinks(2, 1, *2 * [Timestamp("20100102000000")])
+    assert graph.inlinks(page, to="20100101").is_known is False  # captured, but not read
     assert graph.inlinks(page, from_="2011").is_known is False
     assert graph.at("2009").inlinks(page).is_known is False
     assert graph.at("2011").inlinks(page).is_known

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from arclink.store.layouts import STORE
 from arclink.version import VERSION
 from tests.sources import ROOT
 from tests.wheel_contents import compiled_modules, names_in, problems_of
@@ -117,7 +118,7 @@ def test_the_version_says_whether_the_slower_code_runs(switch: str, says: bool) 
         text=True,
         check=True,
     ).stdout
-    assert shown.startswith(f"arclink, version {VERSION}")
+    assert shown.startswith(f"arclink {VERSION} (store layout {STORE})")
     assert ("without compiled modules: slower, with the same answers" in shown) == says
 
 

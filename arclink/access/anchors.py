@@ -26,6 +26,7 @@ from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
+from arclink.known import KnownLinks
 from arclink.model import Kind
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host
@@ -89,8 +90,7 @@ class AnchorsAnswer:
     Attributes:
         mementos: The captures of the URI itself; a page that was never captured may have many
             anchors.
-        inlinks_known: Whether the inlinks are known: False if nothing was captured at the time of
-            the query; None if that is not known.
+        known: What is known of the captures that may show inlinks; not read if there are anchors.
         anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
         over_time: Number of links of each of these anchors by a unit of time.
         start: Number of the first anchor of this page, counted from 0.
@@ -101,13 +101,18 @@ class AnchorsAnswer:
 
     query: AnchorsQuery
     mementos: MementoSummary
-    inlinks_known: bool | None
+    known: KnownLinks | None
     anchors: tuple[Anchor, ...]
     over_time: tuple[Mapping[str, int], ...]
     start: int
     total: int
     extent: Extent
     next: str | None
+
+    @property
+    def inlinks_known(self) -> bool | None:
+        """Whether the inlinks are known; None if that is not known."""
+        return True if self.known is None else self.known.is_known
 
 
 @of_one_state
@@ -149,7 +154,7 @@ def answer_anchors(
     return AnchorsAnswer(
         query,
         reading.summary(),
-        bool(found) or reading.has_captures_then(),
+        None if found else reading.known_inlinks(),
         tuple(
             Anchor(when, *same.name, of_period.counts(same.keys)) for when, of_period, same in shown
         ),

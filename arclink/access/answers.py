@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from arclink.access.archives import ArchiveReport
 from arclink.access.cursors import (
     DONE,
     FIRST_IN_RANGE,
@@ -26,21 +26,21 @@ from arclink.access.cursors import (
     Position,
     encode_cursor,
 )
-from arclink.access.evidence import Gathering
 from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
 from arclink.access.reader import MementoSummary, Reading
-from arclink.access.redirect_targets import Hop, follow
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.snapshots import of_one_state
-from arclink.access.store_order import links_after, links_in_range_after
-from arclink.access.validity import Dating
 from arclink.errors import UsageError
+from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState
-from arclink.uris.uri_ids import uri_id
+
+if TYPE_CHECKING:
+    from arclink.access.archives import ArchiveReport
+    from arclink.access.redirect_targets import Hop
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
 
@@ -78,7 +78,8 @@ class LinkAnswer:
         archives: The report of each archive if answers were merged, in the order of the requests.
         replay: Replay prefix for the URI-Ms of mementos; empty without one.
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
-        has_captures_then: What `Reading.has_captures_then` returns.
+        known_inlinks: Returns what is known of the captures that may show inlinks
+            (`Reading.known_inlinks`).
     """
 
     query: LinkQuery
@@ -89,14 +90,16 @@ class LinkAnswer:
     is_grouped_out: bool
     is_grouped_in: bool
     next: str | None
-    archives: tuple[ArchiveReport, ...] = ()
+    archives: "tuple[ArchiveReport, ...]" = ()
     replay: ReplayPrefix = NO_REPLAY
-    followed: tuple[Hop, ...] = ()
-    has_captures_then: Callable[[], bool | None] = field(default=lambda: None, compare=False)
+    followed: "tuple[Hop, ...]" = ()
+    known_inlinks: Callable[[], KnownLinks] = field(default=lambda: NOT_COUNTED, compare=False)
 
     @property
     def uri_id(self) -> UriId:
         """The 128-bit ID of the queried URI."""
+        from arclink.uris.uri_ids import uri_id
+
         return uri_id(self.query.surt)
 
     def inlinks_known(self, *, are_found: bool) -> bool | None:
@@ -110,7 +113,7 @@ class LinkAnswer:
         """
         if not self.query.direction.is_in:
             return None
-        return are_found or self.has_captures_then()
+        return are_found or self.known_inlinks().is_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,8 @@ def answer_link_query(
         StoreError: The store cannot be reached.
     """
     if query.is_following:
+        from arclink.access.redirect_targets import follow
+
         followed, hops = follow(store, query)
         return replace(answer_link_query(store, followed, budget, replay), followed=hops)
     reading = Reading(store, query)
@@ -154,7 +159,7 @@ def answer_link_query(
         is_grouped_in=inlinks.is_grouped,
         next=next_cursor,
         replay=replay,
-        has_captures_then=reading.has_captures_then,
+        known_inlinks=reading.known_inlinks,
     )
 
 
@@ -257,7 +262,11 @@ def _steps_after(
 ) -> Iterator[Step]:
     """Yield the links of one direction in store order, of one page or of many."""
     if isinstance(position, InRange):
+        from arclink.access.store_order import links_in_range_after
+
         return links_in_range_after(position, direction, reading)
+    from arclink.access.store_order import links_after
+
     return links_after(position, reading)
 
 
@@ -303,9 +312,13 @@ def _detailed(
 ) -> Iterable[Member]:
     """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
     if reading.query.with_evidence:
+        from arclink.access.evidence import Gathering
+
         gathering = Gathering(reading, rows)
         members = (gathering.with_evidence(member, direction) for member in members)
     if reading.query.with_validity:
+        from arclink.access.validity import Dating
+
         dating = Dating(reading, rows)
         members = (dating.with_validity(member, direction) for member in members)
     return members

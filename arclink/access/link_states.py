@@ -9,7 +9,8 @@
 - Of any other capture that was not read, the links are unknown: "not captured" and "not read" do
   not mean "no link".
 
-Questions read the same from `arclink.relations`, whose columns are made here (`what_they_say`).
+What of this stores count is in `arclink.store.known_captures`. Questions read the same from
+`arclink.relations`, whose columns are made here (`what_they_say`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,12 +19,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from arclink.checksums import is_of_page, is_reference
-from arclink.model import NO_CHECKSUM, Checksum, ContentId, Kind, Memento, Surt, Timestamp, UriR
+from arclink.checksums import is_reference
+from arclink.known import is_gone
+from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Surt, Timestamp
 from arclink.rows.cdx import REVISIT
 from arclink.store.blocks.references import capture_named
+from arclink.store.known_captures import has_own_status, leads_to_itself
 from arclink.store.protocols import Answers
-from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 
 _MOST_ORIGINALS = 20
@@ -33,11 +35,6 @@ _KEPT = 10_000
 
 _UNKNOWN = "-"
 
-LOCATION = Kind("http@location")
-"""The kind of the link of a redirect; only redirects have it."""
-
-_REDIRECTS = frozenset({LOCATION, Kind("http@refresh")})
-
 
 class State(Enum):
     """What is known about the links of one page at a time, the most informative state first."""
@@ -46,10 +43,6 @@ class State(Enum):
     NO_PAGE = "no page"
     NOT_READ = "not read"
     NOT_CAPTURED = "not captured"
-
-
-NOT_MODIFIED = "304"
-"""Status of a revisit after the server answered "not modified": the page existed."""
 
 
 class WhatItSays(NamedTuple):
@@ -77,10 +70,9 @@ def state_of(store: Answers, memento: Memento, content: ContentId | None) -> Sta
     if content is not None:
         return State.NOT_READ if leads_to_itself(store, memento) else State.READ
     status = memento.status
-    if not _has_own_status(memento):
+    if not has_own_status(memento):
         status = next(what_they_say(store, [memento])).status
-    is_gone = status[:1] in ("3", "4", "5") and status != NOT_MODIFIED
-    return State.NO_PAGE if is_gone else State.NOT_READ
+    return State.NO_PAGE if is_gone(status) else State.NOT_READ
 
 
 def what_they_say(store: Answers, mementos: Iterable[Memento]) -> Iterator[WhatItSays]:
@@ -95,35 +87,8 @@ def what_they_say(store: Answers, mementos: Iterable[Memento]) -> Iterator[WhatI
         status, mime = memento.status, memento.mime
         if memento.record_type == REVISIT:
             head = heads.repeated_by(memento)
-            status, mime = head if not _has_own_status(memento) else (status, head[1])
+            status, mime = head if not has_own_status(memento) else (status, head[1])
         yield WhatItSays(status, mime, leads_to_itself(store, memento))
-
-
-def leads_to_itself(store: Answers, memento: Memento) -> bool:
-    """Return whether ``memento`` redirects to a variant of its own URI: it says nothing then.
-
-    A redirect that was not read may do so: it is taken for another one.
-    """
-    target = target_of_redirect(store, memento)
-    return target is not None and surt_of(target) == memento.surt
-
-
-def target_of_redirect(store: Answers, memento: Memento) -> UriR | None:
-    """Return where a redirect leads to; None for other mementos and for unknown targets.
-
-    The target is that of ``Location``, or of ``Refresh`` if the redirect has no ``Location``.
-    """
-    has_status = _has_own_status(memento)
-    if not memento.status.startswith("3") if has_status else memento.record_type != REVISIT:
-        return None  # nearly all captures
-    content = store.content_of(memento)
-    if content is None or (not has_status and is_of_page(checksum_of(content))):
-        return None
-    return next((link.target for link in store.outlinks(content) if link.kind in _REDIRECTS), None)
-
-
-def _has_own_status(memento: Memento) -> bool:
-    return memento.status not in (_UNKNOWN, NOT_MODIFIED)
 
 
 _Head = tuple[str, str]

@@ -18,9 +18,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Self
 
-from arclink.access.link_states import LOCATION, State, leads_to_itself, state_of
+from arclink.access.link_states import State, state_of
 from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_TIME,
     ContentId,
@@ -34,9 +35,9 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.store.known_captures import LOCATION, leads_to_itself
 from arclink.store.protocols import Answers
 from arclink.store.shown_inlinks import with_pages
-from arclink.timestamps import month_of
 from arclink.uris.surts import surt_of
 
 CACHED = 10_000
@@ -68,6 +69,11 @@ class MementoSummary:
     asked: int = 0
     links_known: int = 0
     perhaps_known: int = 0
+
+    @property
+    def known(self) -> KnownLinks:
+        """What is known of the captures that count, and so of the outlinks."""
+        return KnownLinks(self.asked, self.links_known)
 
 
 class Reading:
@@ -220,17 +226,12 @@ class Reading:
             known += self.state_of(memento) is State.READ
         return MementoSummary(count, first, last, asked, known)
 
-    def has_captures_then(self) -> bool | None:
-        """Return whether the store has a capture, of whatever page, that may show a link then.
+    def known_inlinks(self) -> KnownLinks:
+        """Return what is known of all captures that may show a link then, of whatever page.
 
-        That is a capture in a month of the query; with ``at``, any earlier month counts. Without
-        one, the inlinks are unknown. None if it is not known.
+        These are the captures in the time of the query; with ``at``, all up to then.
         """
-        months = self.store.months()
-        if months is None:
-            return None
-        first, last = month_of(self._span.first), month_of(self._span.last)
-        return any(first <= month <= last for month in months)
+        return self.store.known(self._span)
 
     def _newest_of(self, original: UriR, known: Timestamp) -> Timestamp:
         """Return the newest timestamp of ``original`` in the span, from ``known`` on.

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import filterfalse
 from typing import NamedTuple
 
-from arclink.access.link_states import target_of_redirect
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.model import Timestamp, UriR
+from arclink.store.known_captures import target_of_redirect
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 

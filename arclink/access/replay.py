@@ -10,7 +10,6 @@ from typing import NewType
 
 from arclink.errors import UsageError
 from arclink.model import Memento, Timestamp, UriM, UriR
-from arclink.network.addresses import parse_server_address
 from arclink.uris.in_paths import format_in_path
 
 ReplayPrefix = NewType("ReplayPrefix", str)
@@ -39,6 +38,8 @@ def parse_replay(name: str, text: str) -> ReplayPrefix:
     if _PREFIX.fullmatch(text) is None or not text.isascii():
         raise UsageError(f"{name} {text[:200]!a}: {expected}")
     try:
+        from arclink.network.addresses import parse_server_address
+
         parse_server_address(text)
     except ValueError as error:
         raise UsageError(f"{name} {text[:200]}: {error}; {expected}") from error

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from arclink.access.groups import Budget, wants_outlink
 from arclink.access.reader import Reading, Vertex
+from arclink.known import KnownLinks, known_by
 from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
 
 
@@ -41,11 +42,27 @@ class Period(Enum):
         >>> Period.YEAR.summed({"2009-12": 1, "2010-01": 2, "2010-02": 3})
         {'2009': 1, '2010': 5}
         """
-        length = self.value + (self.value - len("2010")) // len("01")
         sums: dict[str, int] = {}
         for when, count in counts.items():
-            sums[when[:length]] = sums.get(when[:length], 0) + count
+            sums[when[: self.letters]] = sums.get(when[: self.letters], 0) + count
         return sums
+
+    @property
+    def letters(self) -> int:
+        """Number of letters of the name of a period in ISO 8601 form."""
+        return self.value + (self.value - len("2010")) // len("01")
+
+    def known(
+        self, days: Mapping[str, KnownLinks], *, with_links: bool = True
+    ) -> dict[str, KnownLinks]:
+        """Return the periods of which something is known, oldest first, from all days with some.
+
+        Args:
+            days: What is known on each day.
+            with_links: Only periods in which the links of a capture are known.
+        """
+        periods = known_by(days, self.letters)
+        return {when: one for when, one in periods.items() if one.read or not with_links}
 
 
 class Counts(NamedTuple):

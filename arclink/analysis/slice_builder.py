@@ -148,7 +148,8 @@ def _windows(relations: "ShownRelations", options: SliceOptions) -> Sequence[Win
     [(first, last)] = relations.run("SELECT min(timestamp), max(timestamp) FROM captures")
     if first is None:
         raise UsageError(
-            "the store has no mementos, so there is nothing to slice. Build it first: arclink build"
+            "there are no captures to slice: the subset selects none, or the store is empty. "
+            "`arclink count` counts them, with the same --subset and --store"
         )
     return options.windows.between(Timestamp(first), Timestamp(last))
 

@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from arclink.analysis.slice_builder import build_slices
-from arclink.analysis.slices import FORMAT, SliceOptions, Slices
+from arclink.analysis.slices import SliceOptions, Slices
 from arclink.errors import UsageError
 from arclink.files.sealed import is_whole, make_sealed
 from arclink.store.graph_files import RELATIONS
+from arclink.store.layouts import SLICES
 from arclink.store.location import open_store, path_of
 from arclink.store.protocols import KnownFile, OpenStore
 from arclink.subsets.opener import narrowed
@@ -42,7 +43,7 @@ def open_slices(
     with open_store(path_of_store) as store:
         state = state_of(store)
         shown = narrowed(store, where, subset)
-        named = f"{FORMAT}\n{state_of(shown)}\n{options.as_json()}"
+        named = f"{SLICES}\n{state_of(shown)}\n{options.as_json()}"
         name = hashlib.sha256(named.encode()).hexdigest()[:20]
         path = folder / f"{state[:12]}-{name}"
         if not is_whole(path):  # slices can be created again from the store

@@ -37,13 +37,11 @@ from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
 from arclink.model import Kind, Span, Surt, Timestamp
+from arclink.store.layouts import SLICES
 from arclink.uris.hosts import domain_of, host_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-FORMAT = 2
-"""Version of the folder's format; slices in another version are created again."""
 
 
 class Level(Enum):
@@ -257,7 +255,7 @@ def write_about(
 ) -> None:
     """Write ``slices.json``, which `Slices` reads first."""
     about = {
-        "format": FORMAT,
+        "format": SLICES,
         "options": options.as_json(),
         "level": options.level.value,
         "weight": options.weight.value,

@@ -81,6 +81,7 @@ _FIRST_SEARCH = 32 << 10
 
 _SEARCH_OVERLAP = 8 << 10
 _BLANK = b" \t\r\n\0"
+_STORE = b"SQLite format 3\0"
 _COMPRESSED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 
 
@@ -540,6 +541,11 @@ class ArchiveFile(Closing):
                     f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip, "
                     "Zstandard and LZ4: recompress it, record by record"
                 )
+        if start.startswith(_STORE):
+            raise InputError(
+                f"{self.path} is no archive file but a store, or another SQLite file. To browse "
+                f"it: arclink serve --store {self.path}"
+            )
         raise InputError(
             f"{self.path} is not a WARC or ARC file: no record begins in it; leave it out of "
             "the input"

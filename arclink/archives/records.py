@@ -44,7 +44,10 @@ JOINED = "joined segments"
 _DECODED = 1 << 20
 _BLANKS = " \t\r\n"
 
-_WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
+_WARC_LINE = rb"WARC/\d{1,4}\.\d{1,4}[ \t\r]*\n"
+"""The first line of a record, of any version: jwarc and warcio read what later ones will write."""
+
+_WARC_HEAD = re.compile(_WARC_LINE, re.IGNORECASE)
 # An ARC line takes linear time, because no character is tried as part of two columns. The line must
 # end with a digit, which is tested first: every date in it would otherwise be tried up to the end.
 _ARC_HEAD = re.compile(
@@ -59,16 +62,14 @@ _ARC_ODD_HEAD = re.compile(
 )
 """An ARC line with a bad date or length; accepted where a record must begin, never searched."""
 
-_NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
+_NEXT_WARC = re.compile(rb"\n(?=%b)" % _WARC_LINE, re.IGNORECASE)
 _NEXT_ARC = re.compile(
     rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}+:[^ \n]"
     rb"(?=[^\n]{0,5300}+\n(?:(?<=\d\n)|(?<=\d\r\n)))"
     rb"[^\n]{0,4096} [^ \n]{1,64}+ \d{8,18}+[a-zA-Z]{0,8}+ "
     rb"(?:[^\n]{0,1025}+(?<=\d)\n|[^\n]{0,1026}+(?<=\d\r)\n))"
 )
-_GLUED_WARC = re.compile(
-    rb"WARC/[01]\.\d+[ \t\r]*\n(?=(?:WARC-|Content-)[A-Za-z-]+:)", re.IGNORECASE
-)
+_GLUED_WARC = re.compile(rb"%b(?=(?:WARC-|Content-)[A-Za-z-]+:)" % _WARC_LINE, re.IGNORECASE)
 
 _HEAD_END = re.compile(rb"\n\r*\n")
 _NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")

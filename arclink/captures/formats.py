@@ -5,11 +5,13 @@ line or record that says whether the stream is complete, why not, what came with
 token to continue with. Output without this end was cut off.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from arclink.archives.payloads import DEFAULT_LIMIT
 from arclink.captures import jsonl, warc
 from arclink.captures.export import Export
 from arclink.captures.queries import CaptureFormat
@@ -27,13 +29,13 @@ class StreamForm(NamedTuple):
 
     Attributes:
         write: Yields the bytes of a capture; whole lines and records after the last piece. It
-            raises a `CaptureError` before the first piece if the capture cannot be read. The switch
-            says whether a capture is limited to `most_bytes`.
+            raises a `CaptureError` before the first piece if the capture cannot be read. The number
+            says how many bytes any capture may become (`most_bytes`).
         write_lost: Returns the bytes of a capture that cannot be read.
         write_end: Returns the last line or record.
     """
 
-    write: Callable[[StreamedCapture, bool], Iterator[bytes]]
+    write: Callable[[StreamedCapture, int], Iterator[bytes]]
     write_lost: Callable[[StreamedCapture, Reason], bytes]
     write_end: Callable[[StreamEnd], bytes]
 
@@ -55,7 +57,7 @@ class FormatWriter(NamedTuple):
 
 
 def write_stream(
-    stream: CaptureStream, form: CaptureFormat, *, is_limited: bool = False
+    stream: CaptureStream, form: CaptureFormat, limit: int | None = None
 ) -> Iterator[bytes]:
     """Yield a stream as bytes, with its end.
 
@@ -65,16 +67,19 @@ def write_stream(
     Args:
         stream: The stream.
         form: The form of the bytes.
-        is_limited: Whether each capture may become `most_bytes` at most.
+        limit: Number of bytes that any capture may become (`most_bytes`). If not given, 16 MiB;
+            no limit for WARC, which keeps bodies in their codings: few bytes become few.
 
     Raises:
         OperatorError: The store cannot be read.
     """
     output = form_of_stream(form)
+    if limit is None:
+        limit = sys.maxsize if form is CaptureFormat.WARC else DEFAULT_LIMIT
     error: OperatorError | OSError | None = None
     try:
         for capture in stream:
-            yield from write_capture(output, capture, is_limited=is_limited)
+            yield from write_capture(output, capture, limit)
     except (OperatorError, OSError) as problem:
         error = problem
     finally:
@@ -86,10 +91,10 @@ def write_stream(
 
 
 def write_capture(
-    output: StreamForm, capture: StreamedCapture, *, is_limited: bool = False
+    output: StreamForm, capture: StreamedCapture, limit: int = DEFAULT_LIMIT
 ) -> Iterator[bytes]:
     """Yield the bytes of a capture; if it cannot be read, count it and say so as its form does."""
-    pieces = output.write(capture, is_limited)
+    pieces = output.write(capture, limit)
     try:
         with one_capture(capture.memento):
             first = next(pieces, b"")

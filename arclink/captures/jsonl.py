@@ -12,7 +12,7 @@ from arclink.errors import CaptureError
 from arclink.reasons import Reason
 
 
-def write_line(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+def write_line(capture: StreamedCapture, limit: int) -> Iterator[bytes]:
     """Yield the line of a capture: facts, body, and then what is known only after the body."""
     memento = capture.memento
     with capture.read() as page:
@@ -22,9 +22,7 @@ def write_line(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
         facts["headers"] = page.headers.fields
         if page.status != memento.status:
             facts["status"] = page.status
-        pieces = _encoded(
-            page.decoded(most_bytes(page.body_memento.length) if is_limited else None)
-        )
+        pieces = _encoded(page.decoded(most_bytes(page.body_memento.length, limit)))
         try:
             start = next(pieces, b"")
         except CaptureError as error:

@@ -14,7 +14,6 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from arclink.access.link_states import leads_to_itself
 from arclink.access.nearby import backwards, by_distance
 from arclink.access.queries import surt_asked
 from arclink.access.snapshots import of_one_state
@@ -37,6 +36,7 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.store.blocks.references import capture_named, captures_named
+from arclink.store.known_captures import leads_to_itself
 from arclink.store.protocols import Answers, Captures, Scans
 from arclink.uris.surts import surt_of
 

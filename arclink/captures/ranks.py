@@ -30,11 +30,12 @@ from arclink.access.declarations import BadParameterError
 from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.pagerank import RankOptions, order_by_rank, rank
 from arclink.analysis.slice_builder import build_slices
-from arclink.analysis.slices import FORMAT, SliceOptions
+from arclink.analysis.slices import SliceOptions
 from arclink.captures.queries import ORDER, Order
 from arclink.errors import GoneError
 from arclink.files.sealed import is_whole, make_sealed
 from arclink.model import Surt
+from arclink.store.layouts import SLICES
 from arclink.store.protocols import Scans
 
 KEPT_TABLES = 3
@@ -148,7 +149,7 @@ class RankTables:
 
 
 def _name_of_table(store: Scans) -> str:
-    facts = (FORMAT, store.state().version, SliceOptions().as_json(), RankOptions())
+    facts = (SLICES, store.state().version, SliceOptions().as_json(), RankOptions())
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 
 

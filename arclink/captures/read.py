@@ -87,15 +87,16 @@ def one_capture(memento: Memento) -> Iterator[None]:
         raise _lost(memento, detail, Reason.PAYLOAD_FAILED) from error
 
 
-def most_bytes(stored: int) -> int:
-    """Return the number of bytes that a capture may become where a client pays for nothing.
+def most_bytes(stored: int, limit: int = DEFAULT_LIMIT) -> int:
+    """Return the number of bytes that a capture may become: a few may decode to gigabytes.
 
     Bodies that are stored uncompressed stay whole, and an attack gets little for its bytes.
 
     Args:
         stored: Bytes of its record in the archive file; negative if unknown.
+        limit: Number of bytes that any capture may become.
     """
-    return max(DEFAULT_LIMIT, 2 * stored)
+    return max(limit, 2 * stored)
 
 
 def too_long(memento: Memento) -> CaptureError:

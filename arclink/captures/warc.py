@@ -141,17 +141,18 @@ def _record(kind: str, body: bytes, fields: dict[str, str]) -> Iterator[bytes]:
 # Streams
 
 
-def write_record(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+def write_record(capture: StreamedCapture, limit: int) -> Iterator[bytes]:
     """Yield the record of a capture with its token in the head.
 
     If it answers another method than GET, a request record comes first: a client that continues
     after a token has both or none.
     """
     record = capture.record()
+    if record.parts.block_length > most_bytes(capture.memento.length, limit):
+        record.close()
+        raise too_long(capture.memento)
     if record.parts.block_length >= DEFAULT_LIMIT:
         record.close()
-        if is_limited and record.parts.block_length > most_bytes(capture.memento.length):
-            raise too_long(capture.memento)
         # Half a record would damage those after it.
         record = capture.record(is_checked=True)
     with record:
@@ -176,11 +177,11 @@ def end_record(end: StreamEnd) -> bytes:
     return warc_record(fields, block)
 
 
-def write_text(capture: StreamedCapture, is_limited: bool) -> Iterator[bytes]:
+def write_text(capture: StreamedCapture, limit: int) -> Iterator[bytes]:
     """Yield a ``conversion`` record with the text of a page."""
     memento = capture.memento
     with capture.read() as page:
-        text = read_text(page, MOST_TEXT if is_limited else DEFAULT_LIMIT)
+        text = read_text(page, limit)
     block = "".join(f"{line}\n" for line in text.lines()).encode("utf-8", "replace")
     about = f"conversion {memento.timestamp} {memento.checksum} {memento.original}"
     fields = {

@@ -41,7 +41,7 @@ def ranks(
         title: What the picture shows.
         periods: All periods from the first to the last; those without any place are empty.
         rows: The place of each row by period, 1 for the greatest.
-        known: The periods with captures; the others are hatched.
+        known: The periods in which something is known; the others are hatched.
     """
     most = max((place for places in rows.values() for place in places.values()), default=1)
     step = (_WIDTH - 2 * _LABEL) / max(1, len(periods) - 1)
@@ -141,7 +141,7 @@ def up_and_down(
         up: Counts by period, stacked: the first one below.
         down: Counts by period.
         names: Names of these counts: of those of ``up``, then of ``down``.
-        known: The periods with captures; the others are hatched.
+        known: The periods in which something is known; the others are hatched.
     """
     kinds = ("out", "soft")[: len(up)]
     sums = [sum(counts.get(period, 0) for counts in up) for period in periods]
@@ -266,6 +266,6 @@ def _gaps(
         if not is_known:
             unknown = [*run]
             (begin, first), (end, last) = unknown[0], unknown[-1]
-            label = f"{run_in_words(first, last)}: no captures to show"
+            label = f"{run_in_words(first, last)}: no captures to show, or none was read"
             parts.append(gap(left + begin * step, top, (end + 1 - begin) * step, height, label))
     return parts

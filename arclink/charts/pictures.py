@@ -98,6 +98,10 @@ class Drawing:
         )
 
 
+HATCHED = "Hatched: no capture that could show it was read, so it is unknown."
+"""The meaning of gaps, below every picture that has some."""
+
+
 @dataclass(frozen=True, slots=True)
 class Strip:
     """A row of a picture through time, or of shares: its name, what is drawn, its number.
@@ -151,9 +155,13 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         parts += [_mark(left + wide * mark.x / 100, y + row.height / 2, mark) for mark in row.marks]
         parts.append(text(_WIDTH, y + row.height / 2 + 4, row.amount, "end"))
         y += row.height + 6
-    if scale:
-        parts.append(text(left, bottom + 34, scale))
-    return Drawing(title, _WIDTH, bottom + (40 if scale else 22), "".join(parts))
+    notes = [scale] if scale else []
+    if any(row.gaps for row in rows):
+        notes.append(HATCHED)
+    for number, note in enumerate(notes):
+        parts.append(text(left, bottom + 34 + 16 * number, note))
+    below = 24 + 16 * len(notes) if notes else 22
+    return Drawing(title, _WIDTH, bottom + below, "".join(parts))
 
 
 def share(label: str, count: int, most: int, kind: str = "amount") -> Strip:

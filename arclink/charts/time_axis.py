@@ -15,6 +15,7 @@ from arclink.access.link_states import State
 from arclink.access.replay import moment_of
 from arclink.access.tallies import Period
 from arclink.charts.svg import height_of
+from arclink.known import KnownLinks
 from arclink.model import Timestamp
 
 _MOST_MARKS = 250
@@ -73,7 +74,7 @@ class Axis:
         unit: The unit.
         first: The earliest time; None if the axis is empty.
         last: The latest time.
-        captured: Units, months or years in which any page was captured; None if they are not known.
+        known: The units in which the links of any capture are known; None if that is not known.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Axis:
         unit: Period,
         first: Timestamp | None,
         last: Timestamp | None,
-        captured: Iterable[str] | None,
+        known: Iterable[str] | None,
     ) -> None:
         self.unit = unit
         self.units: Sequence[str] = (
@@ -89,22 +90,22 @@ class Axis:
         )
         if self.units:
             self.start, self.end = beginning(self.units[0]), _ending(self.units[-1])
-        self.has_months = captured is not None
-        self._captured = frozenset(
-            part for when in captured or () for part in (when, when[: len("2010")])
-        )
-        self._seen: frozenset[str] = frozenset()
+        self.has_known = known is not None
+        self._known = frozenset(known or ())
 
     @classmethod
-    def of(cls, chronicle: Chronicle, months: Iterable[str] | None) -> Self:
+    def of(cls, chronicle: Chronicle, days: Mapping[str, KnownLinks] | None) -> Self:
         """Return the axis of a page.
 
         Args:
             chronicle: Of the page.
-            months: Months in which any page was captured; None if they are not known.
+            days: What is known on each day of all captures; None if it is not known.
         """
-        axis = cls(chronicle.unit, chronicle.first, chronicle.last, months)
-        axis._seen = frozenset(chronicle.inlinks.keys() | chronicle.outlinks.keys())
+        unit = chronicle.unit
+        axis = cls(
+            unit, chronicle.first, chronicle.last, None if days is None else unit.known(days)
+        )
+        axis._known |= chronicle.inlinks.keys() | chronicle.outlinks.keys()
         return axis
 
     def x(self, moment: datetime) -> float:
@@ -174,12 +175,11 @@ class Axis:
         ]
 
     def unknown(self) -> list[Bar]:
-        """Return the runs of units without a capture of any page: links to a page are unknown."""
-        return self.gaps(
-            unit
-            for unit in self.units
-            if not self._captured.isdisjoint((unit, unit[: len("2010-02")])) or unit in self._seen
-        )
+        """Return the runs of units in which no capture of any page was read.
+
+        Links to a page are unknown then.
+        """
+        return self.gaps(self._known)
 
     def gaps(self, known: Iterable[str]) -> list[Bar]:
         """Return the runs of units that are not among ``known``."""

@@ -2,12 +2,21 @@
 
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter, field_parameter, switch
-from arclink.cli.declared_options import takes
+from arclink.access.declarations import (
+    PATH,
+    AnyParameter,
+    Given,
+    Parameter,
+    field_parameter,
+    switch,
+)
+from arclink.cli.declared_options import takes, words_of
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES, STORE
@@ -19,6 +28,9 @@ from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
 from arclink.progress import display_for
+
+if TYPE_CHECKING:
+    from arclink.pipeline.rebuild import PresentStore
 
 CDX = Parameter(
     "cdx",
@@ -36,7 +48,7 @@ _BATCH_SIZE = field_parameter(
     size("batch-size"),
     name="batch-size",
     metavar="SIZE",
-    otherwise="4G; on an engine 250 MB per core, if that is more",
+    otherwise="4G; on an engine 25 GB per core, with a store in a file at most 64G",
     see="reference/settings.md#build",
 )
 _WORK = Parameter(
@@ -55,20 +67,23 @@ _KEEP_GRAPH = Parameter(
     otherwise="they are removed",
     see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )
-_REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
+_REBUILD = switch(
+    "rebuild",
+    "Build a new store, and replace the present one when it is complete. Without INPUT, read the "
+    "archive files that the store names. Settings that are not given are those of the store.",
+    "how-to/build.md#rebuild-a-store",
+)
 
 EXAMPLES = (
     "arclink build /data/crawl --store links.db",
     "arclink build crawl.warc.gz --cdx crawl.cdxj --store links.db",
+    "arclink build --store links.db --rebuild",
     "arclink build hdfs:///crawl --runner hadoop --store cassandra://node1/links",
 )
 
 
-@click.command()
-@takes(
-    INPUTS,
-    STORE,
-    CDX,
+_INPUTS = replace(INPUTS, is_required=False, metavar="[INPUT]...")
+_OPTIONS: tuple[AnyParameter, ...] = (
     *SELECTION,
     *SOURCES,
     *WAYBACK,
@@ -77,9 +92,11 @@ EXAMPLES = (
     CORES,
     _WORK,
     _KEEP_GRAPH,
-    _REBUILD,
-    QUIET,
 )
+
+
+@click.command()
+@takes(_INPUTS, STORE, CDX, *_OPTIONS, _REBUILD, QUIET)
 def command(given: Given) -> None:
     """Build the link graph of archive files, or add more files to it.
 
@@ -87,10 +104,9 @@ def command(given: Given) -> None:
     (.txt, .lst, .list) with one of these per line. Files that the store has already are skipped,
     so the same command continues a build that was stopped.
     """
-    from arclink.cli.summary import show_summary
+    from arclink.cli.summary import show_captures, show_summary
     from arclink.mapreduce.runs import FAILED_TASK
-    from arclink.pipeline.build import build, only_build
-    from arclink.pipeline.damage import known_damage
+    from arclink.pipeline.build import BuildReport, build, check_settings, only_build
     from arclink.pipeline.inputs import (
         FileMarks,
         describe,
@@ -99,28 +115,27 @@ def command(given: Given) -> None:
         looked_at_by_tasks,
     )
     from arclink.pipeline.progress import ShownProgress
-    from arclink.pipeline.rows import check_names
+    from arclink.pipeline.records_read import known_damage
     from arclink.pipeline.wat_pairs import leave_out_described
-    from arclink.relations.forgetting import remove_at_addresses
     from arclink.rows.cdx_files import find_cdx
+    from arclink.store.layouts import check_present
     from arclink.store.location import (
         exists,
         identity_of,
         local_path_of,
         open_store,
         remove_if_empty,
-        remove_store,
         takedowns_path,
         work_folder,
     )
-    from arclink.store.takedown_files import set_aside, take_back
+    from arclink.store.takedown_files import take_back
 
-    settings, store = _settings(given), STORE.required(given)
-    found, marks = find_archives(INPUTS.many(given)), FileMarks()
-    cdx_paths = find_cdx(CDX.many(given))
+    store, inputs, cdx = STORE.required(given), _INPUTS.many(given), CDX.many(given)
+    is_quiet = QUIET.required(given)
     work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
-    run = runner_of(given, settings.cores, folder, local_path_of(store).name)
+    runner = _settings(given)
+    run = runner_of(given, runner.cores, folder, local_path_of(store).name)
     if graph_folder := _KEEP_GRAPH.optional(given):
         run.kept = Path(graph_folder)
     with (
@@ -129,53 +144,106 @@ def command(given: Given) -> None:
         run.building(identity_of(store), local_path_of(store)),
         closing(run),
     ):
+        present = _present(given) if _REBUILD.required(given) else None
+        settings = _settings(given, present.settings) if present else runner
+        if not (inputs or present):
+            raise click.UsageError("Missing argument 'INPUT...'.")
+        complete: frozenset[str] = frozenset()  # paths of files that no index shall name
+        if present and not inputs:
+            inputs = present.at_hand()
+            if not cdx:
+                cdx, complete = present.indexes_at_hand(), present.complete
+        found, marks = find_archives(inputs), FileMarks()
+        cdx_paths = find_cdx(cdx)
         looks = looked_at_by_tasks(found, run, folder / "look")
         paths, complaints = leave_out_foreign(found, marks, looks)
         for complaint in complaints:
             click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
-        record = takedowns_path(store)
-        if _REBUILD.required(given):
-            # A wrong path must not cost the store that is there.
-            check_names(cdx_paths, describe(paths, {}, marks=marks))
-            if exists(store):
-                with open_store(store, create=True) as old:
-                    remove_at_addresses(old)
-                    set_aside(old, record)
-            remove_store(store)
-            shutil.rmtree(folder, ignore_errors=True)
-        is_new = not exists(store)
-        progress = ShownProgress(display_for(is_quiet=QUIET.required(given)))
+        target = store
+        if present:
+            free = present.begin(describe(paths, {}, marks=marks), settings)
+            target = str(present.new)
+            if not is_quiet:
+                click.echo(present.announcement(free), err=True)
+        is_new = not exists(target)
+        progress = ShownProgress(display_for(is_quiet=is_quiet))
+        report = BuildReport()
         try:
-            with open_store(store, create=True) as opened:
-                take_back(opened, record)
+            with open_store(target, create=True) as opened:
+                check_present(opened, target)
+                take_back(opened, takedowns_path(target))
+                check_settings(opened, settings, target)
+                before = opened.known().captures
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
                     click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
                 files = describe(paths, known, known_damage(opened), marks)
-                report = build(files, cdx_paths, opened, settings, folder, progress, run)
+                by_index = [file for file in files if file.path not in complete]
+                if by_index:
+                    report = build(by_index, cdx_paths, opened, settings, folder, progress, run)
+                if read := [file for file in files if file.path in complete]:
+                    report.add(build(read, (), opened, settings, folder, progress, run))
+                after = opened.known().captures
         except ArclinkError:
             # No store is better than one that answers "not captured" to every query. The log of a
             # failed task is kept.
-            if is_new and remove_if_empty(store) and not (folder / "tasks" / FAILED_TASK).exists():
-                shutil.rmtree(folder, ignore_errors=True)
+            if is_new and remove_if_empty(target):
+                if not (folder / "tasks" / FAILED_TASK).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+                if present:
+                    shutil.rmtree(present.new.parent, ignore_errors=True)
             raise
+        replaced = present.finish(report) if present else None
     with open_store(store) as built:  # reopened: its size is that of the closed file
         show_summary(report, built, store)
+    if replaced:
+        show_captures(*replaced)
+    elif before is not None and after is not None:
+        show_captures(before, after)
     if report.needs_a_person:
         raise click.exceptions.Exit(1)
 
 
-def _settings(given: Given) -> BuildSettings:
-    runner = RUNNER.required(given)
+def _present(given: Given) -> "PresentStore | None":
+    """Return the store to replace; None if it does not exist yet.
+
+    Raises:
+        InputError: The input lacks archive files of the store.
+        StoreError: It cannot be read, or is in Cassandra, where no store replaces another one.
+    """
+    from arclink.pipeline.rebuild import PresentStore, in_cassandra
+    from arclink.store.location import exists, is_remote
+
+    store = STORE.required(given)
+    if not exists(store):
+        return None
+    if is_remote(store):
+        in_cassandra(store, _INPUTS.many(given))
+        return None
+    options = words_of(given, _OPTIONS)
+    return PresentStore.of(store, _INPUTS.many(given), [*words_of(given, (CDX,)), *options])
+
+
+def _settings(given: Given, stored: BuildSettings | None = None) -> BuildSettings:
+    """Return the settings of a build; those that were not given are those of a store."""
+    from arclink.store.location import is_remote
+
+    default = stored or BuildSettings()
+    runner, wayback = RUNNER.required(given), wayback_of(given)
     cores = 1 if runner == "inline" else CORES.optional(given) or BuildSettings().cores
-    usual = BATCH_BYTES if runner in ON_THIS_MACHINE else usual_batch_bytes(cores)
+    usual = (
+        BATCH_BYTES
+        if runner in ON_THIS_MACHINE
+        else usual_batch_bytes(cores, tasks_load=is_remote(STORE.required(given)))
+    )
     return BuildSettings(
-        rules=rules_from(given),
+        rules=rules_from(given, default.rules),
         extract=ExtractSettings(
-            lazy=LAZY.required(given),
-            heritrix_outlinks=HERITRIX_OUTLINKS.required(given),
-            wayback=wayback_of(given),
+            lazy=LAZY.required(given) or default.extract.lazy,
+            heritrix_outlinks=HERITRIX_OUTLINKS.required(given)
+            or default.extract.heritrix_outlinks,
+            wayback=default.extract.wayback if wayback is None else wayback,
         ),
         batch_bytes=_BATCH_SIZE.optional(given) or usual,
         runner=runner,

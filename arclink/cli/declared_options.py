@@ -27,6 +27,17 @@ class _LinesType(click.types.StringParamType):
     envvar_list_splitter = "\n"
 
 
+class _NameType(click.types.StringParamType):
+    """An argument that is one of some names; a call without it lists them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return the names, for the error."""
+        return f"It is one of these; --help explains them: {', '.join(self._names)}"
+
+
 class DeclaredOption(click.Option):
     """An option made from a parameter.
 
@@ -109,6 +120,25 @@ def _given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) 
     return Given(texts)
 
 
+def words_of(given: Given, parameters: Iterable[AnyParameter]) -> list[str]:
+    """Return the words of a command line that gives these parameters again.
+
+    Args:
+        given: What the caller gave.
+        parameters: Those to repeat, in the order of the words.
+    """
+    words: list[str] = []
+    for parameter in parameters:
+        name, texts = given.found(parameter)
+        if parameter.is_positional:
+            words += texts
+        elif parameter.form.schema.get("type") == "boolean":
+            words += [f"--{name}" for text in texts if text == "true"]
+        else:
+            words += [word for text in texts for word in (f"--{name}", text)]
+    return words
+
+
 def _option_names(parameter: AnyParameter) -> list[str]:
     """Return the names of the option, with dashes; a switch that is not off by default has two.
 
@@ -158,6 +188,8 @@ def _type_of(parameter: AnyParameter) -> click.ParamType[object]:
             return click.FloatRange(least, most, min_open=is_open)
         case {"enum": list(names)} if not parameter.metavar:
             return click.Choice(names)
+        case {"enum": list(names)} if parameter.is_positional:
+            return _NameType(names)
         case {"format": "path"}:
             return click.Path()
         case {"format": "file"}:

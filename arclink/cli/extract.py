@@ -18,7 +18,8 @@ from arclink.cli.stage_options import (
     running,
     write_archives,
 )
-from arclink.cli.summary import show_counts, show_damage
+from arclink.cli.summary import end_stage
+from arclink.reasons import Reason
 
 EXAMPLES = ("arclink extract /data/crawl --folder work",)
 
@@ -34,9 +35,10 @@ def command(given: Given) -> None:
 
     INPUT is as for `arclink build`.
     """
+    from arclink.extract.listed_files import write_list
     from arclink.extract.settings import ExtractSettings
     from arclink.pipeline import stages
-    from arclink.pipeline.damage import damage_in
+    from arclink.pipeline.damage import check_given, damage_in
     from arclink.pipeline.settings import WAYBACK_SETTING, BuildSettings
     from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
@@ -55,9 +57,14 @@ def command(given: Given) -> None:
         stored = {file.name: file for file in known.files()}
         files = archives_of(INPUTS.many(given), stored)
         with running(given, "extract") as run:
-            counts = stages.extract(where, [*stored.values(), *files], known, settings, run, files)
+            run.scratch.mkdir(parents=True, exist_ok=True)
+            earlier = run.scratch / "earlier-archives"
+            write_list({file.name: file.path for file in stored.values()}, earlier)
+            counts = stages.extract(where, files, known, settings, run, earlier)
+    # Without a list of archive files, these links are not loaded: the files were not read.
+    if files_not_given := check_given(where, files):
+        click.echo(f"warning: {files_not_given}", err=True)
     write_archives(where, files)
     add_settings(where, settings)
-    show_counts(counts)
     with_cdx = set() if (where / "rows").exists() else {file.name for file in files}
-    show_damage(damage_in(where, files, with_cdx))
+    end_stage(counts, damage_in(where, files, with_cdx), Reason.PAYLOAD_READ)

@@ -8,8 +8,9 @@ from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.declared_options import takes
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
-from arclink.cli.summary import show_counts
+from arclink.cli.summary import end_stage
 from arclink.model import Forgotten
+from arclink.reasons import Reason
 
 EXAMPLES = (
     "arclink filter --folder work",
@@ -69,7 +70,7 @@ def command(given: Given) -> None:
         )
         counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
-    show_counts(counts)
+    end_stage(counts, gave=Reason.ROW_KEPT)
 
 
 def _forgotten(given: Given) -> tuple[Forgotten, ...]:

@@ -1,7 +1,9 @@
 """``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +22,9 @@ from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
 EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
+
+_LISTED = 10
+"""Number of takedowns up to which one that removed nothing has its own sentence."""
 
 PREFIXES = Parameter(
     "prefixes",
@@ -81,7 +86,13 @@ def command(given: Given) -> None:
     from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
     from arclink.relations.forgetting import forgetting, forgetting_at_addresses
-    from arclink.store.location import exists, local_path_of, open_store
+    from arclink.store.location import (
+        exists,
+        is_remote,
+        local_path_of,
+        open_store,
+        rebuilt_path,
+    )
     from arclink.store.takedown_files import format_takedowns, import_takedowns
 
     store, prefixes, is_trial = (
@@ -105,19 +116,20 @@ def command(given: Given) -> None:
             )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             _check_matches(opened, [takedown.what for takedown in named])
-            subjects = [] if is_trial else [takedown.what for takedown in takedowns]
-            with forgetting_at_addresses(opened) if subjects else nullcontext():
-                with forgetting(store, opened, subjects):
-                    for takedown in takedowns:
-                        what = takedown.what
-                        about_pages = _records_about_pages(opened, what)
-                        removed = opened.forget(takedown, is_trial=is_trial)
-                        click.echo(_sentence(opened, what, removed, about_pages, is_trial=is_trial))
+            is_real = bool(takedowns) and not is_trial
+            present = [one.what for one in takedowns if is_real and _is_present(opened, one.what)]
+            with forgetting_at_addresses(opened) if is_real else nullcontext():
+                with forgetting(store, opened, present) if is_real else nullcontext():
+                    about_pages = [_records_about_pages(opened, one.what) for one in takedowns]
+                    removed = opened.forget_each(takedowns, is_trial=is_trial)
+                    _show_removed(opened, takedowns, removed, about_pages, is_trial=is_trial)
                 if not is_trial:
                     from arclink.analysis.slice_cache import remove_slices
                     from arclink.subsets.catalog import SubsetCatalog
 
                     remove_slices(store)
+                    if not is_remote(store):  # a killed rebuild's store has what is forgotten
+                        shutil.rmtree(rebuilt_path(store).parent, ignore_errors=True)
                     SubsetCatalog(store).reduce_lists(opened)
                 if cleans is not False and not is_trial:
                     opened.clean()
@@ -182,14 +194,30 @@ def _captured_in(where: str) -> Callable[[Surt], bool]:
 
 def _captures(store: Answers, what: Forgotten) -> Iterator[Memento]:
     """Yield the captures of a store that a takedown has."""
-    for surt in store.captured_surts(what.prefix):
-        if what.has(surt):
-            yield from store.mementos(surt, what.span)
+    from arclink.store.layouts import keys_of
+
+    keys = keys_of(store)
+    for prefix in keys.prefixes(what):
+        for surt in store.captured_surts(prefix):
+            for memento in store.mementos(surt, what.span):
+                if keys.has(what, surt, memento.original):
+                    yield memento
 
 
 def _records_about_pages(store: Answers, what: Forgotten) -> int:
     """Return the number of captures to forget that are records about a page."""
     return sum(OF_PAGE in memento.surt for memento in _captures(store, what))
+
+
+def _is_present(store: Answers, what: Forgotten) -> bool:
+    """Return whether a store has captures that a takedown has, or links if it is about links."""
+    from arclink.store.layouts import keys_of
+
+    surts = store.surts(what.prefix) if what.has_targets else iter(())
+    # Old keys do not show whether a link leads there.
+    may_be_target = what.has_targets and not keys_of(store).are_present
+    is_target = may_be_target or any(map(what.has, surts))
+    return is_target or next(_captures(store, what), None) is not None
 
 
 def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
@@ -200,9 +228,7 @@ def _check_matches(store: GraphStore, subjects: list[Forgotten]) -> None:
     """
     recorded = {takedown.what for takedown, _ in store.forgotten()}
     for what in subjects:
-        surts = store.surts(what.prefix) if what.has_targets else iter(())
-        is_target = any(map(what.has, surts))
-        if what in recorded or is_target or next(_captures(store, what), None):
+        if what in recorded or _is_present(store, what):
             continue
         raise OperatorError(
             f"{_name(what)}: no capture matches, so nothing was forgotten. `arclink timemap URI` "
@@ -270,6 +296,29 @@ def _is_a_url(
             f"{text!r}: a URL, of which there is no capture (its SURT is {surt!r})"
         )
     return UsageError(f"{text!r}: a URL, not a SURT prefix; write {', or '.join(choices)}")
+
+
+def _show_removed(
+    store: Answers,
+    takedowns: Sequence[Takedown],
+    removed: Sequence[Removed],
+    about_pages: Sequence[int],
+    *,
+    is_trial: bool,
+) -> None:
+    """Print a sentence per takedown; of an imported list, one for all that removed nothing."""
+    without = 0
+    for takedown, counts, records in zip(takedowns, removed, about_pages, strict=True):
+        if len(takedowns) > _LISTED and not any(astuple(counts)):
+            without += 1
+        else:
+            click.echo(_sentence(store, takedown.what, counts, records, is_trial=is_trial))
+    if without:
+        verb = "would be" if is_trial else "are"
+        click.echo(
+            f"{counted(without, 'takedown')} of which the store has nothing now {verb} recorded; "
+            "later builds leave out their captures."
+        )
 
 
 def _sentence(

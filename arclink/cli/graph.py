@@ -7,7 +7,7 @@ import click
 from arclink.access.declarations import Given
 from arclink.cli.declared_options import takes
 from arclink.cli.stage_options import FOLDER, STAGE, needs, running
-from arclink.cli.summary import show_counts
+from arclink.cli.summary import end_stage
 
 EXAMPLES = ("arclink graph --folder work",)
 
@@ -25,4 +25,4 @@ def command(given: Given) -> None:
     needs(folder, "pages", "extract")
     with running(given, "graph") as run:
         counts = stages.join(folder, run) + stages.invert(folder, run)
-    show_counts(counts)
+    end_stage(counts)

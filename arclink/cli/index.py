@@ -8,7 +8,8 @@ from arclink.access.declarations import Given
 from arclink.cli.declared_options import takes
 from arclink.cli.options import INPUTS
 from arclink.cli.stage_options import FOLDER, STAGE, archives_of, running
-from arclink.cli.summary import show_counts, show_damage
+from arclink.cli.summary import end_stage
+from arclink.reasons import Reason
 
 EXAMPLES = ("arclink index /data/crawl --folder work",)
 
@@ -24,5 +25,4 @@ def command(given: Given) -> None:
     files = archives_of(INPUTS.many(given), {})
     with running(given, "index") as run:
         counts = stages.index(files, folder, run)
-    show_counts(counts)
-    show_damage(damage_in(folder, files))
+    end_stage(counts, damage_in(folder, files), Reason.RECORD_INDEXED)

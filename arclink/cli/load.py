@@ -62,6 +62,7 @@ def command(given: Given) -> None:
     from arclink.mapreduce.hadoop import MRJOB
     from arclink.pipeline import stages
     from arclink.pipeline.manifest import format_manifest
+    from arclink.pipeline.records_read import check_read
     from arclink.pipeline.settings import BuildSettings
     from arclink.store.graph_files import RELATIONS
     from arclink.store.location import open_store
@@ -81,6 +82,9 @@ def command(given: Given) -> None:
             write_settings(where, BuildSettings())
     files = read_archives(where)
     settings = read_settings(where)
+    unread = 0
+    if graph is None:
+        files, unread = check_read(where / "graph", files)
     with (
         ended_like_interrupts(run.is_on_engine),
         closing(run),
@@ -97,6 +101,12 @@ def command(given: Given) -> None:
         opened.trim()
         click.echo(
             f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now."
+        )
+    if unread:
+        click.echo(
+            f"warning: {unread:,} payloads were not read because their archive file was missing; "
+            "`arclink build` with these files reads them",
+            err=True,
         )
 
 

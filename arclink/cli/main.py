@@ -51,6 +51,7 @@ SECTIONS = {
         "tables": "Make the tables that SQL reads, as Parquet files.",
         "verify": "Check that a store is undamaged and consistent.",
         "backup": "Back up a store, even while it is served or built.",
+        "upgrade": "Bring a store of an earlier version up to date.",
         "restore": "Restore a lost store from a backup.",
         "forget": "Remove captures after a takedown request.",
         "schema": "Create the tables of a Cassandra store.",
@@ -71,13 +72,17 @@ SECTIONS = {
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    """Print the version, and whether the slower code runs since there was no C compiler."""
+    """Print the version, the layout of its stores, and whether the slower code runs.
+
+    The slower code runs if there was no C compiler.
+    """
     if not is_asked:
         return
     from arclink.native import is_used
+    from arclink.store.layouts import STORE
 
     without = "" if is_used() else " (without compiled modules: slower, with the same answers)"
-    click.echo(f"arclink, version {VERSION}{without}")
+    click.echo(f"arclink {VERSION} (store layout {STORE}){without}")
     context.exit()
 
 

@@ -15,10 +15,11 @@ from arclink.access.declarations import (
     number,
     whole_number,
 )
+from arclink.access.texts import counted
 from arclink.cli.declared_options import takes
+from arclink.cli.sizes import size
 from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
-    BYTES_A_CAPTURE,
     LINKS_A_PAGE,
     SHARE_READ,
     Collection,
@@ -30,7 +31,7 @@ from arclink.pipeline.cluster_size import (
 from arclink.pipeline.rates import Rates, measured_rates
 
 EXAMPLES = (
-    "arclink plan --captures 1000000000 --nodes 100",
+    "arclink plan --captures 1000000000 --bytes 100T --nodes 100",
     "arclink plan --captures 1000000000 --nodes 100 --runner spark --batch 20000000",
 )
 
@@ -63,7 +64,14 @@ BATCH = field_parameter(
     "batch",
     _FROM_ONE,
     metavar="N",
-    otherwise="as in a build without --batch-size, at 20 kB per capture",
+    otherwise="as in a build without --batch-size",
+)
+BYTES = Parameter(
+    "bytes",
+    "Bytes of the archive files.",
+    size("bytes"),
+    metavar="SIZE",
+    otherwise="20 kB per capture",
 )
 LINKS = Parameter(
     "links",
@@ -96,7 +104,7 @@ _RATES = Parameter(
 
 
 @click.command()
-@takes(CAPTURES, _NODES, CORES, _REPLICATION, RUNNER, BATCH, LINKS, _SHARE, FILES, _RATES)
+@takes(CAPTURES, BYTES, _NODES, CORES, _REPLICATION, RUNNER, BATCH, LINKS, _SHARE, FILES, _RATES)
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
@@ -105,7 +113,11 @@ def command(given: Given) -> None:
     captures, nodes, cores = CAPTURES.required(given), _NODES.required(given), CORES.required(given)
     replication, engine = _REPLICATION.required(given), RUNNER.required(given)
     collection = Collection(
-        captures, _SHARE.required(given), LINKS.required(given), FILES.optional(given)
+        captures,
+        _SHARE.required(given),
+        LINKS.required(given),
+        FILES.optional(given),
+        BYTES.optional(given),
     )
     cluster = PlannedCluster(nodes, cores, replication, engine, BATCH.optional(given))
     rates = _RATES.optional(given)
@@ -116,19 +128,23 @@ def command(given: Given) -> None:
     click.echo(
         f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links"
     )
-    click.echo(f"{nodes:,} nodes with {cores} processors each, {replication} copies\n")
+    click.echo(f"{nodes:,} nodes with {cores} processors each, {replication} copies")
+    click.echo(
+        f"{counted(planned.batches, 'batch', 'batches')} for {_size(collection.all_bytes)} of "
+        "archive files\n"
+    )
     for stage, hours in planned.shared.items():
         click.echo(f"{stage:>16}  {hours:12,.2f} hours")
     for what, hours in planned.serial.items():
         click.echo(f"{what:>16}  {hours:12,.2f} hours (one after the other)")
     click.echo(f"{'in all':>16}  {planned.hours:12,.2f} hours\n")
     _compare_batches(collection, cluster, measured[engine], planned.hours)
-    for what, size in (
+    for what, bytes_of_it in (
         ("graph files", planned.graph_files),
         ("in Cassandra", planned.stored),
         ("disk per node", planned.disk),
     ):
-        click.echo(f"{what:>16}  {_size(size):>12}")
+        click.echo(f"{what:>16}  {_size(bytes_of_it):>12}")
     of_paper = ", ".join(
         f"{stage} {hours:,.1f} hours" for stage, hours in paper_hours(collection, cluster)
     )
@@ -142,15 +158,17 @@ def _compare_batches(
     collection: Collection, cluster: PlannedCluster, rates: Rates, hours: float
 ) -> None:
     """Say what larger batches save, if it is much."""
-    if collection.captures <= cluster.captures_of_batch:
+    captures = cluster.captures_of_batch(collection)
+    if collection.captures <= captures:
         return
-    larger = _LARGER * cluster.captures_of_batch
+    larger = _LARGER * captures
     less = plan(collection, replace(cluster, batch=larger), rates).hours
     if less <= hours * (1 - _WORTH_SAYING):
-        size = f"--batch-size {ceil(larger * BYTES_A_CAPTURE / (1 << 30))}G"
+        batch_bytes = larger * collection.all_bytes / collection.captures
         click.echo(
             f"Batches of {larger:,} captures take {less:,.2f} hours, because jobs and tasks start "
-            f"less often (--batch {larger}; in a build, {size}).\n"
+            f"less often (--batch {larger}; in a build, "
+            f"--batch-size {ceil(batch_bytes / (1 << 30))}G).\n"
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, switch
 from arclink.access.times import FROM, TO
 from arclink.errors import UsageError
-from arclink.filter.rules import Rules
+from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.timestamps import TimestampError, first_of, last_of
 
 _LARGEST = 16 << 20
@@ -78,13 +78,17 @@ def _read(path: str) -> bytes:
     return text
 
 
-def rules_from(given: Given) -> Rules:
+def rules_from(given: Given, default: Rules = DEFAULT_RULES) -> Rules:
     """Return the rules of a file, or the default rules, with the changes of the options.
+
+    Args:
+        given: The options.
+        default: The rules without a file.
 
     Raises:
         UsageError: The file cannot be read, or a value is invalid.
     """
-    rules, path = Rules(), RULES.optional(given)
+    rules, path = default, RULES.optional(given)
     if path:
         try:
             rules = Rules.from_json(_read(path))

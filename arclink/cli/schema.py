@@ -35,7 +35,8 @@ def apply(store: str) -> None:
         )
     needs_driver()
     from arclink.store.cassandra.addresses import parse_address
-    from arclink.store.cassandra.schema import LAYOUT, apply_schema
+    from arclink.store.cassandra.schema import apply_schema
+    from arclink.store.layouts import STORE as LAYOUT
 
     address = parse_address(store)
     is_new = apply_schema(address)

@@ -32,16 +32,17 @@ def similar_note(given: Given, graph: Scans, uri: str) -> str:
 
 
 def _similar_names(where: str, graph: Scans, uri: str) -> list[str]:
-    from arclink.relations.kept import are_current
+    from arclink.relations.kept import opened_relations
 
-    if not are_current(where, graph.whole):
+    if (files := opened_relations(where, graph.whole)) is None:
         return []
     from arclink.questions.asking import ask
     from arclink.questions.similar import MOST_SIMILAR, similar_queries
     from arclink.relations.database import ShownRelations, SqlLimits
 
     names: list[str] = []
-    with ShownRelations(where, graph, SqlLimits(seconds=_SECONDS)) as relations:
+    limits = SqlLimits(seconds=_SECONDS)
+    with ShownRelations(where, graph, limits, files=files) as relations:
         for query in similar_queries(uri):
             with relations.apart() as database:
                 names += [row["name"] for row in ask(database, query).table.to_pylist()]

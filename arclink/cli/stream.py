@@ -11,6 +11,7 @@ from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.declared_options import takes
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
 from arclink.cli.output import write_answer
+from arclink.cli.sizes import size
 from arclink.errors import UsageError
 from arclink.progress import hide_from_output
 
@@ -32,6 +33,15 @@ CACHE = Parameter(
     otherwise="next to the store",
 )
 
+_PAYLOAD_LIMIT = Parameter(
+    "payload-limit",
+    "Maximum bytes that a capture may become, or twice the bytes that its archive file stores "
+    "for it, if that is more: a few may decode to gigabytes. A longer body is cut, and counted as "
+    "PAYLOAD_TOO_LONG; WARC leaves the record out.",
+    size("payload-limit"),
+    otherwise="16M; no limit for WARC",
+    metavar="SIZE",
+)
 POINTERS = Parameter(
     "pointers",
     "Write pointers to the captures, not the captures, to files in this folder: the input of "
@@ -43,7 +53,7 @@ POINTERS = Parameter(
 
 
 @click.command()
-@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
+@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, _PAYLOAD_LIMIT, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of a store or a subset to standard output, with status, headers and body.
 
@@ -75,4 +85,4 @@ def command(given: Given) -> None:
             click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
             return
         hide_from_output()
-        write_answer(write_stream(stream, query.form))
+        write_answer(write_stream(stream, query.form, _PAYLOAD_LIMIT.optional(given)))

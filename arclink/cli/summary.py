@@ -7,7 +7,7 @@ import click
 from arclink.access.texts import counted
 from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
-from arclink.pipeline.build import BuildReport
+from arclink.pipeline.build import BuildReport, needs_a_person
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
 from arclink.store.protocols import OpenStore, StoreSums
@@ -36,7 +36,7 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
             f"{report.skipped:,} archive files were skipped because the store has them already."
         )
     show_counts(report.counts)
-    show_damage(report.damaged)
+    _show_damage(report.damaged)
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
@@ -51,10 +51,35 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
         )
 
 
-def show_damage(damaged: Sequence[Damage]) -> None:
+def show_captures(before: int | None, now: int, note: str = "") -> None:
+    """Print how many captures a store had before a build and has now; before, None if unknown."""
+    had = "an unknown number" if before is None else f"{before:,}"
+    click.echo(f"captures: {had} before, {now:,} now{note and f' ({note})'}")
+
+
+def _show_damage(damaged: Sequence[Damage]) -> None:
     """Print a line for each archive file that is empty, cut short or damaged, to standard error."""
     for damage in damaged:
         click.echo(f"warning: {damage}", err=True)
+
+
+def end_stage(
+    counts: Counts, damaged: Sequence[Damage] = (), gave: Reason = Reason.LINK_KEPT
+) -> None:
+    """Print what a stage counted and what was damaged; end as a build with this result would.
+
+    Args:
+        counts: Of the stage.
+        damaged: From `arclink.pipeline.damage.damage_in`.
+        gave: Counted for each item that the stage is run for.
+
+    Raises:
+        Exit: With code 1: a whole file gave nothing, or the stage had failures only.
+    """
+    show_counts(counts)
+    _show_damage(damaged)
+    if needs_a_person(counts, damaged, gave):
+        raise click.exceptions.Exit(1)
 
 
 MANY = 10

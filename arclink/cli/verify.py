@@ -26,6 +26,9 @@ FILES = switch(
 _INTACT = "files next to the store have their checksums"
 """Name of the invariant of the files next to a store."""
 
+_LONGEST_WORD = 200
+"""Characters of a URI or SURT in a line; a capture may have one of megabytes."""
+
 
 @click.command()
 @takes(STORE, FILES, ARCHIVES)
@@ -53,7 +56,7 @@ def command(given: Given) -> None:
 def _verify_files(store: str, archives: Sequence[str]) -> None:
     from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.file_checks import CheckProgress, FileState, check_files
-    from arclink.pipeline.damage import known_damage
+    from arclink.pipeline.records_read import known_damage
     from arclink.progress import clear
     from arclink.store.location import checked_path, open_store
 
@@ -79,21 +82,29 @@ def _verify_files(store: str, archives: Sequence[str]) -> None:
 
 
 def _verify_store(store: str) -> None:
+    from arclink.access.formats.table import cut_in_the_middle
     from arclink.files.sealed import problems_in
     from arclink.store.blocks.checks import COLLISION
+    from arclink.store.layouts import age_of, command_for, is_old_file
     from arclink.store.location import kept_next_to, open_store
     from arclink.store.seals import REMEDY
 
-    problems = [problem for path in kept_next_to(store) for problem in problems_in(path)]
+    found = [problem for path in kept_next_to(store) for problem in problems_in(path)]
+    problems = [problem for problem in found if not is_old_file(problem.path)]
+    old_files = len(found) - len(problems)
     for problem in problems:
         click.echo(f"violated: {_INTACT}: {problem}")
     breaches = 0
     with open_store(store) as opened:
+        age = age_of(opened)
         for violation in opened.verify():
             is_harmless = violation.invariant == COLLISION
             breaches += not is_harmless
-            found = "note" if is_harmless else "violated"
-            click.echo(f"{found}: {violation.invariant}: {violation.detail}")
+            kind = "note" if is_harmless else "violated"
+            detail = " ".join(
+                cut_in_the_middle(word, _LONGEST_WORD) for word in violation.detail.split(" ")
+            )
+            click.echo(f"{kind}: {violation.invariant}: {detail}")
     if problems:
         click.echo(
             f"{store}: damaged files next to it: {len(problems)}. Slices and rank tables are made "
@@ -102,6 +113,12 @@ def _verify_store(store: str) -> None:
         )
     if breaches:
         click.echo(f"{store}: violations: {breaches}. {REMEDY}", err=True)
+    if age or old_files:
+        old = [age, f"{counted(old_files, 'file')} next to it" if old_files else ""]
+        click.echo(
+            f"note: {store} was written by an earlier ArcLink ({'; '.join(filter(None, old))}). "
+            f"Bring it up to date: {command_for(store)}"
+        )
     if problems or breaches:
         sys.exit(1)
     click.echo(f"{store}: every invariant holds.")

@@ -239,8 +239,13 @@ class _Extraction:
         if self._archive is not None:
             return self._archive
         if isinstance(self._refusal, MissingFileError) or pointer.kind is PointerKind.LAST_RESORT:
+            if pointer.kind is not PointerKind.LAST_RESORT:
+                self._finding_of(pointer).is_missing = True
             raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path) from self._refusal
         raise self._refusal
+
+    def _finding_of(self, pointer: Pointer) -> Finding:
+        return self.findings.setdefault(pointer.file, Finding(pointer.file, "extract"))
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:
         """Return the rows for the record at a pointer.
@@ -258,7 +263,7 @@ class _Extraction:
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         archive = self._open(path, pointer)
-        finding = self.findings.setdefault(pointer.file, Finding(pointer.file, "extract"))
+        finding = self._finding_of(pointer)
         try:
             record, described = self._record(archive, pointer)
         except RecordError as error:
@@ -445,8 +450,10 @@ class _Extraction:
         body = payload.body if self._unwrapper is None else without_insertions(payload.body)
         html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
-        is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
-        return self._extract(as_html(html.text) if is_xhtml else html.text), html.charset
+        text = html.text
+        if record.mime in XML_MIMES and not is_feed(text):
+            text = as_html(text, self._counts)
+        return self._extract(text), html.charset
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.

@@ -14,25 +14,25 @@ These rules decide:
 - *Text.* A link has the title of the entry or channel around it; an ``atom@link`` with its own
   ``title`` has that.
 - *Title.* It is that of the ``channel`` or ``feed``.
-- *Base.* The base is ``xml:base`` of the root. Where an element below has another, its links are
-  resolved against that at once.
+- *Base.* Every ``xml:base`` is relative to that of the elements around it (XML Base, 4; RFC 4287,
+  2). The addresses that the feed was captured from are not known here, so `joined` writes each
+  reference together with its bases. Elements in an entry's XHTML may have a base, too.
 
-A feed may be hostile: nested entities are refused, external ones are never fetched, depth and texts
-are bounded. A feed may be broken: bare ampersands and HTML's named characters are repaired, then it
-is read up to its first error.
+A feed may be hostile: what its entities may add is bounded (`arclink.extract.entities`), and so are
+depth and texts. A feed may be broken: bare ampersands and HTML's named characters are repaired,
+then it is read up to its first error.
 """
 
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from html import escape
-from html.entities import html5
 from typing import Final
 from xml.parsers import expat
 
-import ada_url
-
 from arclink.archives.payloads import DecodedPayload, undo_coding
+from arclink.errors import UriError
+from arclink.extract.entities import LEFT_OUT, included
 from arclink.extract.html import (
     DEFAULT_KINDS,
     NO_TAB_NEWLINE,
@@ -40,14 +40,17 @@ from arclink.extract.html import (
     PageLinks,
     extract_links,
 )
-from arclink.model import Kind, RawLink
+from arclink.model import Kind, RawLink, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link
-from arclink.uris.resolution import C0_OR_SPACE
+from arclink.uris.resolution import C0_OR_SPACE, Base, joined
 
-_SNIFFED: Final = 4096
+_SNIFFED: Final = 256 << 10
+"""Bytes in which the root element begins. A document type may declare all characters of HTML."""
+
 _ROOT: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--(?:[^-]|-(?!->))*+-->\s*+|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?+>\s*+)*+"
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--(?:[^-]|-(?!->))*+-->\s*+|<!DOCTYPE[^>\[]*+"
+    rb"(?:\[(?:<!--(?:[^-]|-(?!->))*+-->|\"[^\"]*+\"|'[^']*+'|[^\]\"'])*+\]\s*+)?+>\s*+)*+"
     rb"<(?:[A-Za-z][\w.-]*:)?(rss|feed|RDF|urlset|sitemapindex)[\s>]",
     re.IGNORECASE,
 )
@@ -170,15 +173,10 @@ _MOST_PREFIXES: Final = 1_000
 _MOST_CHARACTERS: Final = 80_000
 """Maximum length of one element's content, longer than a URI may be."""
 
-_LONGEST_ENTITY: Final = 16
-"""Maximum number of characters in the value of an entity; most have one, such as ``nbsp``."""
-
-_BARE: Final = re.compile(
-    rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?"
-)
 _NO_XML: Final = bytes({*range(0x20)} - {*b"\t\n\r"})
-_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
+_ANY_PAGE: Final = UriR("http://page.invalid/")
+"""An address at which a base is usable or not as at any other."""
+
 _NO_ADDRESS: Final = (
     ("javascript:", Reason.LINK_JAVASCRIPT),
     ("data:", Reason.LINK_DATA),
@@ -272,39 +270,22 @@ def extract_feed_links(
     """
     data = feed.encode("utf-8", "ignore") if isinstance(feed, str) else feed
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    first = _Reading(limits, kinds)
-    if first.read(data):
-        return first.found
-    # Most errors are a bare ampersand, or a character name that HTML defines and XML does not.
-    repaired = _repair(data)
-    if repaired == data:  # a second reading would take as long, and end at the same error
-        first.found.counts[Reason.NOTE_FEED_BROKEN] += 1
-        return first.found
-    second = _Reading(limits, kinds)
-    if not second.read(repaired):
-        second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
-    return second.found
-
-
-def _repair(data: bytes) -> bytes:
-    """Return a document without bare ampersands, HTML's names of characters, and controls.
-
-    `re.sub` would keep the pieces between millions of them in memory.
-    """
-    repaired, done = bytearray(), 0
-    for reference in _BARE.finditer(data):
-        repaired += data[done : reference.start()]
-        repaired += _repaired(reference)
-        done = reference.end()
-    repaired += data[done:]
-    return bytes(repaired).translate(None, _NO_XML)
-
-
-def _repaired(reference: re.Match[bytes]) -> bytes:
-    """Return the replacement of ``&`` and a name: HTML's character of that name, or ``&amp;``."""
-    name = reference[1]
-    known = html5.get(name.decode()) if name else None
-    return escape(known, quote=False).encode() if known else b"&amp;" + (name or b"")
+    sound, left_out = included(data)
+    reading = _Reading(limits, kinds)
+    is_whole = reading.read(sound)
+    if not is_whole:
+        # Most errors are a bare ampersand, or a character name that HTML defines and XML does not.
+        repaired, left_out = included(data, repairs=True)
+        repaired = repaired.translate(None, _NO_XML)
+        if repaired != sound:  # else it would take as long again, and end at the same error
+            reading = _Reading(limits, kinds)
+            is_whole = reading.read(repaired)
+    counts = reading.found.counts
+    counts.update(
+        {Reason.NOTE_FEED_BROKEN: int(not is_whole), Reason.NOTE_ENTITY_LEFT_OUT: left_out}
+    )
+    reading.found.counts = +counts
+    return reading.found
 
 
 class _RefusedError(Exception):
@@ -317,13 +298,13 @@ class _Element:
 
     Attributes:
         vocabularies: Vocabulary per prefix, as in effect inside of the element.
-        base: Base of the references in the element; None for the document's own base or address.
+        base: Base of the references in the element, relative to the document's address.
         container: The innermost element with a title for its links: this one, or one around it.
     """
 
     name: tuple[str, str]
     vocabularies: dict[str, str]
-    base: str | None
+    base: str
     container: "_Element | None" = None
     kind: Kind | None = None
     title: str | None = None
@@ -359,7 +340,6 @@ class _Reading:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
-        parser.EntityDeclHandler = self._entity
         try:
             parser.Parse(data, True)
         except (expat.ExpatError, _RefusedError) as error:
@@ -375,20 +355,6 @@ class _Reading:
                 and error.code == expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
             )
         return True
-
-    def _entity(
-        self,
-        name: str,
-        is_parameter: bool,
-        value: str | None,
-        base: str | None,
-        system: str | None,
-        public: str | None,
-        notation: str | None,
-    ) -> None:
-        """Refuse entities that could grow: a reference to another entity, or a long value."""
-        if is_parameter or (value is not None and ("&" in value or len(value) > _LONGEST_ENTITY)):
-            raise _RefusedError
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         outer = self._open[-1] if self._open else None
@@ -408,6 +374,8 @@ class _Reading:
         )
         self._open.append(element)
         if self._markup is not None:
+            if outer is not None and base != outer.base:
+                self._add_markup(outer.base)
             written = [
                 f' {attribute.rpartition(":")[2]}="{escape(value)}"'
                 for attribute, value in attributes.items()
@@ -462,22 +430,25 @@ class _Reading:
                 vocabularies[prefix] = meant or vocabularies[""]
         return vocabularies
 
-    def _base(self, attributes: dict[str, str], outer: _Element | None) -> str | None:
-        """Return the base of an element's references.
+    def _base(self, attributes: dict[str, str], outer: _Element | None) -> str:
+        """Return the base of an element's references; empty for the document's address.
 
-        None for the base or address of the document.
+        An unusable base has no effect, as that of a page.
         """
+        above = "" if outer is None else outer.base
         written = attributes.get("xml:base")
-        if outer is None:
-            if written and written.strip():
-                self.found.base = written
-            return None
         if written is None:
-            return outer.base
+            return above
         try:
-            return ada_url.join_url(outer.base or self.found.base or written, written)
-        except ValueError:
-            return outer.base
+            base = joined(above, written)
+        except UriError:
+            base = None
+        if base is None or not Base(_ANY_PAGE, base).usable:
+            self.found.counts[Reason.NOTE_BASE_INVALID] += 1
+            return above
+        if not self._has_room_for(len(base) - len(written)):
+            raise _RefusedError
+        return base
 
     def _text(self, text: str) -> None:
         if self._markup is not None:
@@ -493,11 +464,13 @@ class _Reading:
         element = self._open.pop()
         text = "" if self._pieces is None else "".join(self._pieces)
         if element.has_markup:
-            markup, self._markup = "".join(self._markup or ()), None
-            self._add_markup(markup, element.base)
+            self._add_markup(element.base)
+            self._markup = None
         elif self._markup is not None:
             if element.name[1] not in _VOID:
                 self._markup.append(f"</{element.name[1]}>")
+            if element.base != self._open[-1].base:
+                self._add_markup(element.base)
         elif element.kind is not None:
             self._pieces = None
             self._open.append(element)
@@ -522,32 +495,36 @@ class _Reading:
         self._repeated += max(size, 0)
         return self._repeated <= self._limits.repeated
 
-    def _resolved(self, base: str | None, reference: str) -> str | None:
-        """Return a reference resolved against its element's base.
+    def _keep(self, base: str, link: RawLink) -> bool:
+        """Keep a link with its base, or count it; return whether it was kept."""
+        kind, reference, text, rel = link
+        reason = None
+        if LEFT_OUT in reference:
+            reason = Reason.LINK_INVALID
+        elif base:
+            try:
+                reference = joined(base, reference)
+            except UriError as error:
+                reason = error.reason
+            else:
+                if not self._has_room_for(len(reference) - len(link[1])):
+                    reason = Reason.LINK_TOO_MANY
+        if reason is None:
+            self._links.append((kind, reference, text, rel))
+        else:
+            self.found.counts[reason] += 1
+        return reason is None
 
-        None if bases exceed the limit.
-        """
-        if base is None:
-            return reference
-        try:
-            resolved = ada_url.join_url(base, reference)
-        except ValueError:  # it is counted when it is resolved
-            return reference
-        return resolved if self._has_room_for(len(resolved) - len(reference)) else None
-
-    def _add_markup(self, markup: str, base: str | None) -> None:
-        """Keep the links in HTML, or count them."""
+    def _add_markup(self, base: str) -> None:
+        """Keep the links in the HTML collected so far, or count them; begin to collect anew."""
+        markup, self._markup = "".join(self._markup or ()), []
         if "<" not in markup:
             return
-        page = extract_links(markup, self._limits_of_rest(), self._kinds)
+        page = extract_links(markup, self._limits_of_rest(), self._kinds, base)
         self.found.counts.update(page.counts)
         self._repeated += max(sum(map(len, page.written)) - len(markup), 0)
         for kind, reference, text, rel in page.links:
-            resolved = self._resolved(base, reference)
-            if resolved is None:
-                self.found.counts[Reason.LINK_TOO_MANY] += 1
-            else:
-                self._links.append((kind, resolved, text, rel))
+            self._keep(base, (kind, reference, text.replace(LEFT_OUT, ""), rel))
 
     def _limits_of_rest(self) -> Limits:
         """Return the limits for the rest of the document."""
@@ -573,23 +550,16 @@ class _Reading:
         if reason is not None:
             self.found.counts[reason] += 1
             return
-        resolved = self._resolved(self._open[-1].base, reference)
-        if resolved is None:
-            self.found.counts[Reason.LINK_TOO_MANY] += 1
-            return
-        reference = resolved
-        if not title:
-            container = self._open[-1].container
-            if container is not None:
-                container.links.append(len(self._links))
-        self._links.append(
-            (kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None)
-        )
+        element = self._open[-1]
+        rel = self._folded(rel or "").lower() or None
+        number = len(self._links)
+        if (
+            self._keep(element.base, (kind, reference, self._folded(title or ""), rel))
+            and not title
+            and element.container is not None
+        ):
+            element.container.links.append(number)
 
     def _folded(self, text: str) -> str:
-        """Return a text as stored: white space folded, no characters that XML forbids, cut."""
-        text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text)).strip(" ")
-        if len(text) > self._limits.text:
-            self.found.counts[Reason.NOTE_TEXT_CUT] += 1
-            text = text[: self._limits.text].rstrip(" ")
-        return text
+        """Return a text as stored, without the places of references that were left out."""
+        return self.found.folded(text.replace(LEFT_OUT, ""), self._limits)

@@ -9,8 +9,8 @@ These rules decide:
   text, so they have no links.
 - *Templates.* Browsers do not show the content of ``<template>``, but crawlers that read markup
   follow its links. These links stay in page order, with ``template`` as the element of their kind
-  (``template@href``). A template with ``shadowrootmode`` is a declarative shadow root: browsers
-  show its content, so its links have the usual kinds.
+  (``template@href``). The first template with ``shadowrootmode`` in an element that may have a
+  shadow root is a declarative one: browsers show its content, so its links have the usual kinds.
 - *Refreshes.* Only a refresh that a browser with scripts follows within `_LONGEST_DELAY` seconds is
   a redirect, ``meta@refresh``. After a longer delay it is ``meta@delayed-refresh``; in
   ``<noscript>`` it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
@@ -19,9 +19,7 @@ These rules decide:
 - *Namespaces.* An element in SVG or MathML is not the element of HTML with that name: a ``base`` in
   ``<svg>`` changes no link. In SVG, ``a``, ``image``, ``use``, ``feImage`` and ``script`` count,
   with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
-- *Not read*: ``ping`` (``a``, ``area``), to which browsers only report a click; addresses in style
-  sheets, scripts and ``style`` attributes; ``usemap``, ``profile``, ``longdesc``, ``manifest`` and
-  ``archive``, which browsers ignore or which lead to a place in the page.
+- *Not read*: see docs/explanation/data-model.md, *Kinds of links*.
 - *References that are not addresses.* `PageLinks.counts` counts those that are recognised without
   the page's URI. The others are counted when links are resolved.
 - *Text.* An ``a`` has the text that a reader sees; images, image maps and image buttons have their
@@ -68,6 +66,13 @@ class Limits:
     repeated: int = 16 << 20
 
 
+# These fold to one space: white space of HTML, the no-break space, the two line ends of Unicode,
+# and all controls, which have no form: XML 1.0 does not allow C0, and terminals obey C1.
+_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
+# Characters that XML 1.0 does not allow.
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
+
+
 @dataclass(slots=True)
 class PageLinks:
     """The links of one page. Every link is either in ``links`` or counted, once.
@@ -93,6 +98,21 @@ class PageLinks:
     def links(self) -> list[RawLink]:
         """The links, each as (kind, reference as written, text, rel)."""
         return list(map(parse_link, self.written))
+
+    def folded(self, text: str, limits: Limits) -> str:
+        """Return a text as stored: white space and controls folded, no noncharacters, cut.
+
+        Unicode is not normalised: combining and right-to-left characters and their marks are
+        unchanged.
+        """
+        # Printable: no control character, no white space except the space, no surrogate.
+        if "  " in text or not text.isprintable():
+            text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
+        text = text.strip(" ")
+        if len(text) > limits.text:
+            self.counts[Reason.NOTE_TEXT_CUT] += 1
+            text = text[: limits.text].rstrip(" ")
+        return text
 
 
 # How an attribute is read, and what it means when it is empty.
@@ -276,6 +296,21 @@ BREAKS: Final = _tag_ids(
 """Elements that begin a new line of text, by lexbor's numbers."""
 
 
+_HOSTS: Final = frozenset(
+    (  # noqa: SIM905  prose
+        "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span"
+    ).split()
+)
+"""Elements of HTML that may have a shadow root, besides custom elements (DOM, 4.9)."""
+
+_NO_CUSTOM_ELEMENTS: Final = frozenset(
+    (  # noqa: SIM905  prose
+        "annotation-xml color-profile font-face font-face-src font-face-uri font-face-format "
+        "font-face-name missing-glyph"
+    ).split()
+)
+"""Names with a hyphen that are not of custom elements (HTML, 4.13.3)."""
+
 _UNNUMBERED: Final = -1
 """Number of ``use``, for which lexbor chooses another number in each document."""
 
@@ -345,14 +380,12 @@ _NO_ADDRESS: Final = (
     ("about:", Reason.LINK_ABOUT),
 )
 
-# These fold to one space: HTML white space, no-break space, controls and the two Unicode line ends.
-_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-# Characters that XML 1.0 does not allow.
-_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
-
 
 def extract_links(
-    html: bytes | str, limits: Limits = Limits(), kinds: frozenset[Kind] = DEFAULT_KINDS
+    html: bytes | str,
+    limits: Limits = Limits(),
+    kinds: frozenset[Kind] = DEFAULT_KINDS,
+    base: str | None = None,
 ) -> PageLinks:
     """Return the links of one page.
 
@@ -361,6 +394,8 @@ def extract_links(
         limits: Limits for one page.
         kinds: Kinds to extract, from `DEFAULT_KINDS` and `OPTIONAL_KINDS`; links of other kinds are
             neither returned nor counted.
+        base: Of a part of another document: the base there, empty if it has none. ``base`` elements
+            are then ignored.
 
     Returns:
         The links in page order; those of one element are in the order of ``_LINKS``. The result
@@ -385,7 +420,7 @@ def extract_links(
     # Without events parsing takes 10 % less time; they would only copy the chosen <option>, with
     # its links, into <selectedcontent>.
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
-    page = _Page(limits)
+    page = _Page(limits, base)
     page.walk(parser, kinds)
     if page.came_base_late:
         page = _Page(limits, page.found.base)
@@ -403,6 +438,7 @@ class _Page:
         "foreign",
         "found",
         "has_base_element",
+        "hosts",
         "is_in_document",
         "is_refreshed",
         "is_refreshed_without_scripts",
@@ -411,10 +447,11 @@ class _Page:
     )
 
     def __init__(self, limits: Limits, base: str | None = None) -> None:
-        self.found = PageLinks(base)
+        self.found = PageLinks(base or None)
         self.limits = limits
         self.budget = _TEXT_BUDGET
         self.foreign: dict[int, int] = {}  # memory of elements of SVG and MathML → which of both
+        self.hosts: set[int] = set()  # memory of elements that have a shadow root
         self.is_in_document = True  # False in a template or shadow root
         self.repeated = 0
         self.is_refreshed = False
@@ -448,7 +485,7 @@ class _Page:
                 if element is _TEMPLATE:
                     # The content of a template is a separate fragment, which the walk does not
                     # enter; it may contain further templates.
-                    is_inert = is_inert or not _is_shadow_root(attributes)
+                    is_inert = is_inert or not self.is_shadow_root(node, attributes)
                     walks.extend(
                         (fragment.traverse(), is_inert) for fragment in node.template_fragments()
                     )
@@ -486,6 +523,26 @@ class _Page:
                 namespace = self.namespace_of(node)
                 if namespace:
                     self.foreign[node.mem_id] = namespace
+
+    def is_shadow_root(self, node: LexborNode, attributes: dict[str, str | None]) -> bool:
+        """Return whether a template is a declarative shadow root, and note its host.
+
+        Source:
+            HTML Standard, 13.2.6.4.4 (a start tag ``template``); DOM Standard, *attach a shadow
+            root*. Another template in a host that has a shadow root is not one.
+        """
+        host = node.parent
+        if host is None or (attributes.get("shadowrootmode") or "").lower() not in (
+            "open",
+            "closed",
+        ):
+            return False
+        name = host.tag or ""
+        is_custom = "-" in name and "a" <= name[0] <= "z" and name not in _NO_CUSTOM_ELEMENTS
+        if host.mem_id in self.hosts or not (is_custom or name in _HOSTS):
+            return False
+        self.hosts.add(host.mem_id)
+        return True
 
     def namespace_of(self, node: LexborNode) -> int:
         """Return the number of ``svg`` or ``math`` for their elements; 0 for an element of HTML.
@@ -679,19 +736,8 @@ class _Page:
         return self.folded(attributes.get("alt") or "") if element.has_alt else ""
 
     def folded(self, text: str) -> str:
-        """Return a text as stored: white space folded, no characters that XML forbids, cut.
-
-        Unicode is not normalised: combining and right-to-left characters and their marks are
-        unchanged.
-        """
-        # Printable: no control character, no white space except the space, no surrogate.
-        if "  " in text or not text.isprintable():
-            text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
-        text = text.strip(" ")
-        if len(text) > self.limits.text:
-            self.found.counts[Reason.NOTE_TEXT_CUT] += 1
-            text = text[: self.limits.text].rstrip(" ")
-        return text
+        """Return a text as stored; see `PageLinks.folded`."""
+        return self.found.folded(text, self.limits)
 
     def text_below(self, first: LexborNode) -> str:
         """Return the text of ``first``, its following siblings and all descendants.
@@ -760,11 +806,6 @@ def _submits(node: LexborNode, attributes: dict[str, str | None]) -> bool:
     if node.tag_id == _BUTTON_ELEMENT:
         return kind not in ("button", "reset")
     return kind in ("submit", "image")
-
-
-def _is_shadow_root(attributes: dict[str, str | None]) -> bool:
-    """Return whether a template is a declarative shadow root (HTML, 4.12.3)."""
-    return (attributes.get("shadowrootmode") or "").lower() in ("open", "closed")
 
 
 def collect_links(

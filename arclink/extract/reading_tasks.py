@@ -6,10 +6,11 @@ opens each of its files once and reads it forward.
 """
 
 from bisect import bisect_right
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from zlib import crc32
 
 import orjson
@@ -28,19 +29,17 @@ class ReadFile(NamedTuple):
     Attributes:
         name: Its name in pointers.
         path: Its path or address.
-        starts: Offsets at which ranges of the file begin; empty for a file of an earlier batch.
+        starts: Offsets at which ranges of the file begin.
         tasks: The number of the task that reads each range.
     """
 
     name: str
     path: str
-    starts: Sequence[int] = ()
-    tasks: Sequence[int] = ()
+    starts: Sequence[int]
+    tasks: Sequence[int]
 
 
-def assign_files(
-    files: Iterable[tuple[str, str, int]], earlier: Mapping[str, str], tasks: int
-) -> list[ReadFile]:
+def assign_files(files: Iterable[tuple[str, str, int]], tasks: int) -> list[ReadFile]:
     """Return the archive files with the tasks that read them.
 
     Where there are at least as many files as tasks, a task reads whole files, except a file with
@@ -49,7 +48,6 @@ def assign_files(
 
     Args:
         files: Name, path and size in bytes of each archive file of the batch.
-        earlier: Paths of other archive files, by name.
         tasks: Maximum number of tasks.
     """
     listed = sorted(files)
@@ -67,14 +65,12 @@ def assign_files(
         for piece in share
     }
     ranges_of = groupby(ranges, itemgetter(0))
-    read = [
+    return [
         ReadFile(name, path, [start for _, start, _ in own], [task_of[piece] for piece in own])
         for (name, path, _), own in zip(
             listed, (list(group) for _, group in ranges_of), strict=True
         )
     ]
-    names = {name for name, *_ in listed}
-    return [*read, *(ReadFile(name, path) for name, path in earlier.items() if name not in names)]
 
 
 class FilesInFolder(Mapping[str, str]):
@@ -103,33 +99,33 @@ class ReadingTasks:
     Args:
         files: From `assign_files`.
         tasks: Number of tasks.
-        paths: Paths of other archive files, by name.
+        others: Paths of other archive files, by name.
     """
 
     def __init__(
-        self, files: Iterable[ReadFile], tasks: int, paths: Mapping[str, str] | None = None
+        self, files: Iterable[ReadFile], tasks: int, others: Mapping[str, str] | None = None
     ) -> None:
         self._tasks = tasks
         self._files = {file.name: (number, file) for number, file in enumerate(files)}
-        self._paths = (
-            paths
-            if paths is not None
-            else {name: file.path for name, (_, file) in self._files.items()}
-        )
+        own = {name: file.path for name, (_, file) in self._files.items()}
+        # The length of the others is not asked for: a folder has none, a list is read for it. A
+        # look-up does not change a ChainMap, whose type asks for mappings that can change.
+        no_others: Mapping[str, str] = {}
+        self._paths = ChainMap(own, cast("dict[str, str]", no_others if others is None else others))
 
     def assign(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
         """Return task, order and line of a pointer.
 
         The order sorts the lines of a task by file, offset and chunk.
         """
-        number, file = self._files.get(
-            known_as(pointer.file, self._files) or "", (len(self._files), None)
-        )
-        if file is not None and file.starts:
+        known = known_as(pointer.file, self._paths) or pointer.file
+        if known in self._files:
+            number, file = self._files[known]
             task = file.tasks[bisect_right(file.starts, pointer.offset) - 1]
         else:
-            task = crc32(pointer.file.encode()) % self._tasks
-        order = b"%09d %020d %09d" % (number, pointer.offset, pointer.chunk)
+            digest = crc32(known.encode())
+            number, task = len(self._files) + digest, digest % self._tasks
+        order = b"%010d %020d %09d" % (number, pointer.offset, pointer.chunk)
         return task, order, _line_of(pointer, self._paths)
 
 

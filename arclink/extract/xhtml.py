@@ -8,10 +8,13 @@ error; its links are then found as in HTML, after missing end tags were added.
 """
 
 import re
+from collections import Counter
 from html import escape
-from html.entities import html5
 from typing import Final
 from xml.parsers import expat
+
+from arclink.extract.entities import LEFT_OUT, included
+from arclink.reasons import Reason
 
 XML_MIMES: Final = frozenset(
     {"application/xhtml+xml", "application/vnd.wap.xhtml+xml", "application/xml", "text/xml"}
@@ -42,8 +45,6 @@ _NAMESPACES: Final = frozenset(
         "http://www.w3.org/1998/Math/MathML",
     }
 )
-_ENTITY: Final = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
-_OF_XML: Final = frozenset({"amp;", "apos;", "gt;", "lt;", "quot;"})
 _PREFIXES: Final = {"": "", "http://www.w3.org/1999/xlink": "xlink:"}
 _TEXT: Final = frozenset({"plaintext", "xmp"})
 _OTHER: Final = "x-other"
@@ -54,15 +55,13 @@ _TITLES: Final = frozenset({"title", "http://www.w3.org/1999/xhtml title"})
 """The element of HTML that has only text in HTML; its own text is the title (HTML, 3.1.5)."""
 
 
-class _RefusedError(Exception):
-    """The document declares entities, which might expand without end, or uses an unknown one."""
-
-
-def as_html(page: bytes | str) -> str:
+def as_html(page: bytes | str, counts: Counter[Reason] | None = None) -> str:
     """Return a page that is served as XML as HTML with the same elements.
 
     Args:
         page: Decoded; bytes are UTF-8.
+        counts: Gets the number of references to entities that were left out, and with them the
+            attributes that contain one.
 
     >>> as_html('<h:p xmlns:h="http://www.w3.org/1999/xhtml"><h:a href="x&amp;y"/><h:br/></h:p>')
     '<p><a href="x&amp;y"></a><br></p>'
@@ -71,9 +70,13 @@ def as_html(page: bytes | str) -> str:
     """
     text = page.decode("utf-8", "replace") if isinstance(page, bytes) else page
     try:
-        return _Writer().written(text)
-    except (expat.ExpatError, UnicodeEncodeError, _RefusedError):
+        sound, left_out = included(text.lstrip("\ufeff \t\r\n").encode())
+        html = _Writer().written(sound)
+    except (expat.ExpatError, UnicodeEncodeError):
         return _with_end_tags(text)
+    if counts is not None and left_out:
+        counts[Reason.NOTE_ENTITY_LEFT_OUT] += left_out
+    return html
 
 
 class _Writer:
@@ -88,27 +91,20 @@ class _Writer:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
-        parser.EntityDeclHandler = self._refuse
         self._parser = parser
 
-    def written(self, text: str) -> str:
+    def written(self, document: bytes) -> str:
         """Return a document as HTML.
 
         Raises:
             ExpatError: It is not well-formed.
-            UnicodeEncodeError: It has a lone surrogate.
-            _RefusedError: It declares entities, or uses one that HTML does not have.
         """
-        text = _ENTITY.sub(_character, text.lstrip("\ufeff \t\r\n"))
-        self._parser.Parse(text, True)
+        self._parser.Parse(document, True)
         return "".join(self._parts)
-
-    def _refuse(self, *_: object) -> None:
-        raise _RefusedError
 
     def _text(self, text: str) -> None:
         if self._below_title < 2:
-            self._parts.append(escape(text, quote=False))
+            self._parts.append(escape(text.replace(LEFT_OUT, ""), quote=False))
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._below_title or tag in _TITLES:
@@ -118,7 +114,7 @@ class _Writer:
         values = []
         for written, value in attributes.items():
             namespace, _, name = written.rpartition(" ")
-            if namespace in _PREFIXES:
+            if namespace in _PREFIXES and LEFT_OUT not in value:
                 values.append(f' {_PREFIXES[namespace]}{name}="{escape(value)}"')
         self._parts.append(f"<{_name(tag)}{''.join(values)}>")
 
@@ -130,15 +126,6 @@ class _Writer:
         name = _name(tag)
         if name not in _VOID:
             self._parts.append(f"</{name}>")
-
-
-def _character(entity: re.Match[str]) -> str:
-    """Return an entity of HTML as numbers of its characters; one of XML unchanged."""
-    if entity[1] in _OF_XML:
-        return entity[0]
-    if entity[1] not in html5:
-        raise _RefusedError
-    return "".join(f"&#{ord(sign)};" for sign in html5[entity[1]])
 
 
 def _name(tag: str) -> str:

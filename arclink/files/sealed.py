@@ -15,18 +15,21 @@ byte after the data is damage.
 A *sealed folder* has a sealed file ``checksums.txt`` with a row for each of its files: CRC-32, tab,
 size in bytes, tab, path in the folder.
 
-The reader does not know files without checksums: a damaged file must never look like an older one.
+The reader does not know files without checksums: a damaged file must never look like an older one
+(`arclink.store.layouts` knows the older ones).
 """
 
 import os
 import re
 import shutil
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from isal.isal_zlib import crc32
 
+from arclink.closing import Closing
 from arclink.errors import SealError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
 
@@ -38,6 +41,8 @@ _START = b"#arclink "
 _END = b"#end "
 _FOLDER = "checksums"
 _AT_ONCE = 1 << 20
+_BLOCK = 1 << 14
+"""Bytes of a block of `OpenSealedFile`; a read costs up to two blocks more than it asks for."""
 _LONGEST_LINE = 1 << 24
 """Largest number of bytes of a row; a longer line is the data of a damaged file."""
 
@@ -127,15 +132,13 @@ def check_folder(folder: Path) -> list[Path]:
         SealError: A file is damaged or missing, or the folder is not sealed.
     """
     paths = []
-    for row in read_rows(folder / SUMS, _FOLDER):
-        *sum_and_size, name = row.split(b"\t", 2)
-        path = folder / name.decode("utf-8", "surrogateescape")
+    for path, seal in _seals_of(folder):
         try:
             found = _sum_of(path)
         except OSError as error:
             raise _unreadable(path, error) from error
-        if found != b"\t".join(sum_and_size):
-            raise SealError(path, f"is damaged: it fails its checksum in {SUMS}")
+        if found != seal:
+            raise _damaged(path)
         paths.append(path)
     return paths
 
@@ -153,6 +156,79 @@ def is_whole(folder: Path) -> bool:
         shutil.rmtree(folder, ignore_errors=True)
         return False
     return True
+
+
+class OpenSealedFile(Closing):
+    """An open file of a sealed folder, of which no byte is read without a checksum.
+
+    The whole file is read and checked when it is opened. Its blocks get checksums then, in memory:
+    so what changes in the file later is found by the read that meets it. The file may be replaced
+    or removed meanwhile. Any thread may read.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        size: Bytes of the file.
+
+    Raises:
+        SealError: It is damaged or missing, or its folder is not sealed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        seal = dict(_seals_of(path.parent)).get(path)
+        if seal is None:
+            raise SealError(path, f"has no checksum in {SUMS}")
+        self._blocks = array("I")
+        value = self.size = 0
+        try:
+            self._file = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        try:
+            while data := self._stored(self.size, _AT_ONCE):
+                value = crc32(data, value)
+                self._blocks.extend(_sums_of_blocks(data))
+                self.size += len(data)
+            if seal != _sum_in_form(value, self.size):
+                raise _damaged(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return bytes of the file; fewer at its end.
+
+        Raises:
+            SealError: The blocks that they are in have changed since the file was opened, or cannot
+                be read.
+        """
+        first = start // _BLOCK
+        end = min(start + length, self.size)
+        last = -(-end // _BLOCK)
+        if first >= last:
+            return b""
+        data = self._stored(first * _BLOCK, (last - first) * _BLOCK)
+        if array("I", _sums_of_blocks(data)) != self._blocks[first:last]:
+            raise _damaged(self._path)
+        return data[start - first * _BLOCK : end - first * _BLOCK]
+
+    def _stored(self, start: int, length: int) -> bytes:
+        """Return bytes that are on the disk now, fewer only at the end of the file."""
+        data = b""
+        try:
+            while len(data) < length:
+                more = os.pread(self._file, length - len(data), start + len(data))
+                if not more:
+                    break
+                data = data + more if data else more
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+        return data
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 def make_sealed(folder: Path, make: Callable[[Path], object]) -> None:
@@ -220,6 +296,30 @@ def _name(folder: Path, path: Path) -> bytes:
     return str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
 
 
+def _seals_of(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files of a sealed folder, each with the checksum and the size that it should have.
+
+    Raises:
+        SealError: The folder is not sealed.
+    """
+    for row in read_rows(folder / SUMS, _FOLDER):
+        *seal, name = row.split(b"\t", 2)
+        yield folder / name.decode("utf-8", "surrogateescape"), b"\t".join(seal)
+
+
+def _sums_of_blocks(data: bytes) -> Iterator[int]:
+    view = memoryview(data)
+    return (crc32(view[start : start + _BLOCK]) for start in range(0, len(data), _BLOCK))
+
+
+def _damaged(path: Path) -> SealError:
+    return SealError(path, f"is damaged: it fails its checksum in {SUMS}")
+
+
+def _sum_in_form(value: int, size: int) -> bytes:
+    return b"%08x\t%d" % (value, size)
+
+
 def _sum_of(path: Path) -> bytes:
     """Return checksum and size of a file in the form of its row."""
     value = size = 0
@@ -227,7 +327,7 @@ def _sum_of(path: Path) -> bytes:
         while block := file.read(_AT_ONCE):
             value = crc32(block, value)
             size += len(block)
-    return b"%08x\t%d" % (value, size)
+    return _sum_in_form(value, size)
 
 
 def _unreadable(path: Path, error: OSError) -> SealError:
@@ -249,7 +349,7 @@ def _parse(path: Path, file: BinaryIO, kind: str | None, *, has_data: bool) -> S
     if not head:
         raise SealError(path, "is damaged: it is empty")
     if not head.startswith(_START):
-        raise SealError(path, "has no checksums: it is damaged, or an older ArcLink wrote it")
+        raise SealError(path, "is damaged: it does not begin as ArcLink begins its files")
     start = _row_of(path, 1, head)
     match = _HEAD.fullmatch(start)
     if match is None or int(match[2]) != _VERSION:

@@ -42,6 +42,7 @@ from arclink.filter.shuffle import (
     take,
 )
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
+from arclink.forgotten import ForgottenParts
 from arclink.model import Checksum, Forgotten, Surt, Timestamp, UriR
 from arclink.portions import portions
 from arclink.reasons import Reason
@@ -226,7 +227,7 @@ class Mapper:
         self.unread: list[bytes] = []
         self.left_out: list[bytes] = []
         self._rules = rules
-        self._forgotten = forgotten
+        self._forgotten = ForgottenParts(forgotten)
         self._verdicts: dict[What, Verdict] = {}
         self._abouts: dict[bytes, About] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
@@ -302,7 +303,7 @@ class Mapper:
     def forgets(self, key: bytes, timestamp: bytes) -> bool:
         """Return whether a capture is forgotten, by the key that it gets because of its method."""
         surt, when = key.decode(), timestamp.decode()
-        return any(what.covers(surt, when) for what in self._forgotten)
+        return any(what.covers(surt, when) for what in self._forgotten.of(surt))
 
     def _may_be_attached(self, uri: str) -> bool:
         return not self._rules.attachments and uri[:5].lower() == "file:"
@@ -313,9 +314,7 @@ class Mapper:
 
     def _forgotten_of(self, surt: str) -> Spans:
         return [
-            (what.span.first.encode(), what.span.last.encode())
-            for what in self._forgotten
-            if what.has(surt)
+            (what.span.first.encode(), what.span.last.encode()) for what in self._forgotten.of(surt)
         ]
 
     def _judge(self, what: What) -> Verdict:

@@ -1,7 +1,8 @@
 """Distribution of CDX lines to batches: a row belongs to the batch of its archive file.
 
-On one machine, the driver of a build does this. On an engine, tasks do it, each for some pieces of
-the files.
+On one machine, the driver of a build does this. On an engine, it is a shuffle by batch: map tasks
+read pieces of the files, and the rows of a batch are written by one reduce task, or by few. So no
+task has a file open for each batch, of which a large build has thousands.
 """
 
 from collections import Counter, defaultdict
@@ -21,6 +22,7 @@ from arclink.rows.cdx import file_of, format_row, is_header, parse_row, share_pl
 from arclink.rows.cdx_files import read_usual_line_lists
 from arclink.rows.cdx_pieces import CdxPiece, read_piece
 from arclink.rows.relations import ROWS
+from arclink.rows.task_keys import task_key, task_of
 
 NO_ROW = -1
 """Batch number of lines that are not rows; filter counts them."""
@@ -34,13 +36,10 @@ _NOT_GIVEN = -3
 _PASSED_OVER = {IN_STORE: Reason.ROW_IN_STORE, _NOT_GIVEN: Reason.ROW_FILE_NOT_GIVEN}
 
 HELD = 16 << 20
-"""Bytes of rows held in memory before they are written; writing holds them twice.
-
-A system allows about a thousand open files, and there may be more batches.
-"""
+"""Bytes of rows held in memory before they are yielded; yielding holds them twice."""
 
 HELD_OF_BATCH = 1 << 18
-"""Bytes of rows for each batch after which they are written, if that is less than `HELD`.
+"""Bytes of rows for each batch after which they are yielded, if that is less than `HELD`.
 
 Memory that is used again soon is faster than more memory.
 """
@@ -201,11 +200,11 @@ def check_rows(paths: Iterable[Location], prefixes: Sequence[str] = ()) -> None:
         checked(read_usual_line_lists(path, prefixes), path)
 
 
-# Tasks
+# Tasks: map tasks read pieces of CDX files, reduce tasks write the rows of few batches each.
 
 
 class TaskFindings(NamedTuple):
-    """The findings of one task that distributed lines.
+    """The findings of one task: of a map task about files, of a reduce task the lines of a batch.
 
     Attributes:
         found: One character per archive file, in their order: ``1`` if rows point to it. They are
@@ -220,53 +219,97 @@ class TaskFindings(NamedTuple):
 
     def names_in(self, files: Sequence[SharedFile]) -> Iterator[str]:
         """Yield the names of the archive files that rows point to."""
-        return (file.name for file, bit in zip(files, self.found, strict=True) if bit == "1")
+        return (file.name for file, bit in zip(files, self.found, strict=False) if bit == "1")
 
 
-def share_pieces(pieces: Iterable[CdxPiece], table: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the lines of pieces of CDX files under the names of the relations of their batches.
+_FINDINGS, _REFUSED, _NO_ROWS = b"f", b"r", b"n"
+
+PASSED_ON = {_FINDINGS: SHARED, _REFUSED: REFUSED, _NO_ROWS: b"rows-elsewhere"}
+"""By the first byte of a key: the relation that gets its values unchanged."""
+
+
+def map_pieces(
+    pieces: Iterable[CdxPiece], table: str, slices: int
+) -> Iterator[tuple[bytes, bytes]]:
+    r"""Yield the lines of pieces of CDX files, keyed by their batches.
 
     Args:
         pieces: From `arclink.rows.cdx_pieces.pieces_of`.
         table: Path or address of the file that `format_table` wrote.
+        slices: Number of reduce tasks that write the rows of one batch.
 
     Yields:
-        ``(relation_of(batch), lines)`` with U+001E between lines; at the end, `SHARED` with
-        `TaskFindings`. If a file cannot be used, the last pair is `REFUSED` and the reason.
+        A `task_key` of batch and slice, and a block of lines with U+001E between them, after the
+        place of the block in its file and a tab: values sort in the order of the lines. Keys in
+        `PASSED_ON` have the lines that are not rows, at the end the `TaskFindings`, and, if a file
+        cannot be used, the reason.
     """
     with open_stream(table) as lines:
         files = [SharedFile(*orjson.loads(line)) for line in lines]
     names = {file.path: file.name for file in files}
     sharing = RowSharing(files)
+    block = 0
     try:
         for piece in pieces:
             lists = read_piece(piece, names)
             if not piece.start:
                 lists = checked(lists, location_of(piece.path))
             for batch, shared in sharing.share(lists):
-                yield relation_of(batch), ROWS.join(_single_lines(shared))
+                rows = ROWS.join(_single_lines(shared))
+                place = b"%06d %06d %09d" % (piece.file, piece.number, block)
+                if batch == NO_ROW:
+                    yield _NO_ROWS, rows
+                else:
+                    yield (
+                        task_key(batch * slices + (piece.number + block) % slices),
+                        place + b"\t" + rows,
+                    )
+                block += 1
     except InputError as error:
-        yield REFUSED, str(error).encode("unicode_escape")
+        yield _REFUSED, str(error).encode("unicode_escape")
         return
-    yield SHARED, _format_findings(sharing, files)
+    lines_elsewhere = {str(NO_ROW): count} if (count := sharing.lines[NO_ROW]) else {}
+    found = "".join("01"[file.name in sharing.found] for file in files)
+    counts = {reason.name: count for reason, count in sharing.passed_over.items()}
+    yield _FINDINGS, _format_findings(found, counts, lines_elsewhere)
+
+
+def reduce_rows(key: bytes, values: Iterable[bytes], slices: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the lines of one slice of a batch under `relation_of` it, then their number.
+
+    Args:
+        key: From `map_pieces`, as are ``values``, sorted.
+        values: Read once.
+        slices: As in `map_pieces`.
+    """
+    if (relation := PASSED_ON.get(key[:1])) is not None:
+        for value in values:
+            yield relation, value
+        return
+    task = task_of(key)
+    assert task is not None
+    batch, count = task // slices, 0
+    relation = relation_of(batch)
+    for value in values:
+        rows = value.partition(b"\t")[2]
+        count += rows.count(ROWS) + 1
+        yield relation, rows
+    yield SHARED, _format_findings("", {}, {str(batch): count})
 
 
 def format_table(files: Iterable[SharedFile]) -> bytes:
-    """Return archive files as lines of JSON, for `share_pieces`."""
+    """Return archive files as lines of JSON, for `map_pieces`."""
     return b"".join(orjson.dumps([*file]) + b"\n" for file in files)
 
 
-def _format_findings(sharing: RowSharing, files: Sequence[SharedFile]) -> bytes:
-    found = "".join("01"[file.name in sharing.found] for file in files)
-    counts = {reason.name: count for reason, count in sharing.passed_over.items()}
-    lines = {str(batch): count for batch, count in sharing.lines.items()}
-    return orjson.dumps([f"{int(found or '0', 2):x}", len(files), counts, lines])
+def _format_findings(found: str, passed_over: Mapping[str, int], lines: Mapping[str, int]) -> bytes:
+    return orjson.dumps([f"{int(found or '0', 2):x}", len(found), passed_over, lines])
 
 
 def parse_findings(line: bytes) -> TaskFindings:
     """Return the findings that a task wrote."""
     found, files, passed_over, lines = orjson.loads(line)
-    return TaskFindings(f"{int(found, 16):0{files}b}"[-files:] if files else "", passed_over, lines)
+    return TaskFindings(f"{int(found, 16):0{files}b}" if files else "", passed_over, lines)
 
 
 def relation_of(batch: int) -> bytes:

@@ -5,7 +5,6 @@ copies to S3, and waits ten minutes for each. Here, a step of EMR copies what Ha
 its job to S3 before it ends.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,21 +76,6 @@ class EmrRunner(HadoopRunner):
         except PipelineError as error:
             self.has_failed = True
             raise PipelineError(f"{error}; EMR's logs: {self._scripts()}") from error
-
-    def names_of(self, addresses: Sequence[str]) -> list[str]:
-        """Return names of input files: the folder in place of all its files.
-
-        The arguments of a step of EMR may have 10,240 characters. An empty file among the others
-        would get a map task of its own, so a folder with further files is not named.
-        """
-        names: list[str] = []
-        files = self._files()
-        for folder in dict.fromkeys(address.rpartition("/")[0] for address in addresses):
-            here = [one for one in addresses if one.rpartition("/")[0] == folder]
-            there = files.names_in(files.path_of(folder)) if len(here) > 1 else set()
-            is_whole = there == {one.rpartition("/")[2] for one in here}
-            names += [folder] if is_whole else here
-        return names
 
     def close(self) -> None:
         """End the cluster that a job has started."""

@@ -7,9 +7,10 @@ cannot load.
 """
 
 import hashlib
+import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,15 +49,16 @@ def addresses_for_tasks(root: str = "") -> list[str]:
     return ["--cmdenv", f"{ADDRESS}={addresses}"] if addresses else []
 
 
-def options_for_tasks(settings: Mapping[str, object]) -> list[str]:
+def options_for_tasks(settings: str) -> list[str]:
     """Return the options of a job on a cluster: its settings, and the versions of packages.
+
+    Their length does not depend on what the job is given: `JobCall.settings` is a name.
 
     The input paths are not checked: on a cluster, each check would start a JVM.
     """
     expected = json.dumps(versions.versions_here())
     return [
-        "--settings",
-        json.dumps(settings),
+        *(["--settings", settings] if settings else []),
         "--expects",
         expected,
         "--no-check-input-paths",
@@ -106,6 +108,11 @@ def seconds_of_tasks(counters: Iterable[Mapping[str, Mapping[str, int]]]) -> lis
     ]
 
 
+def settings_bytes(settings: Mapping[str, object]) -> bytes:
+    """Return the contents of a file of settings."""
+    return json.dumps(settings).encode()  # not orjson: a path of this machine need not be UTF-8
+
+
 class JobCall(NamedTuple):
     """A run of a job whose files are on an engine.
 
@@ -113,15 +120,52 @@ class JobCall(NamedTuple):
         job: The job.
         inputs: Names of its input files for the engine.
         output: Address of the folder for its output.
-        settings: Settings of the job.
+        settings: Path or address of the file with the settings, or their JSON; empty for a job
+            without settings.
         options: Further options of its command line.
     """
 
     job: Job
     inputs: Sequence[str]
     output: str
-    settings: Mapping[str, object] = {}
+    settings: str = ""
     options: Sequence[str] = ()
+
+
+def short_names(addresses: Sequence[str], names_in: Callable[[str], set[str]]) -> list[str]:
+    """Return names of input files: a folder, or a pattern, in place of all files that it means.
+
+    So the arguments of a job do not grow with the parts of a relation: a step of EMR has room for
+    10,240 characters, a command of Linux for two million. An empty file among the others would get
+    a map task of its own, so a name that also means further files is not used.
+
+    Args:
+        addresses: The files.
+        names_in: Returns the names of the files that a job reads if a folder is its input.
+    """
+    names: list[str] = []
+    for folder, in_folder in _grouped(addresses, lambda name: name.rpartition("/")[0]):
+        if len(in_folder) == 1:
+            names += in_folder
+            continue
+        there = {f"{folder}/{name}" for name in names_in(folder)}
+        if there == set(in_folder):
+            names.append(folder)
+            continue
+        for label, of_label in _grouped(in_folder, lambda name: name.rpartition("-")[0]):
+            like = {name for name in there if name.startswith(f"{label}-")}
+            names += [f"{label}-*"] if len(of_label) > 1 and like == set(of_label) else of_label
+    return names
+
+
+def _grouped(
+    names: Iterable[str], group_of: Callable[[str], str]
+) -> Iterable[tuple[str, list[str]]]:
+    """Return the groups of names, each with its names in the order given."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(group_of(name), []).append(name)
+    return groups.items()
 
 
 @dataclass
@@ -153,7 +197,15 @@ class EngineRunner(JobRunner):
         system.remove(target)
         options = [*self.variables(), *(["--relations-apart"] if are_relations else [])]
         names = self.names_of([self._uploaded(path) for path in inputs])
-        return self.run_job(JobCall(job, names, self._address(output), settings, options))
+        given = self._written_settings(settings, output) if settings else ""
+        return self.run_job(JobCall(job, names, self._address(output), given, options))
+
+    def _written_settings(self, settings: Mapping[str, object], output: Path) -> str:
+        """Write the settings of a job next to its output; return their address."""
+        path = output.with_name(f"{output.name}-settings.json")
+        system, target = self._there(path)
+        system.write(target, io.BytesIO(settings_bytes(settings)))
+        return system.found_at(self._address(path))
 
     def run_job(self, call: JobCall) -> Counts:
         """Run a job whose files are on the engine.
@@ -164,8 +216,9 @@ class EngineRunner(JobRunner):
         raise NotImplementedError
 
     def names_of(self, addresses: Sequence[str]) -> list[str]:
-        """Return the names of input files for the engine."""
-        return list(addresses)
+        """Return the names of input files for the engine; see `short_names`."""
+        files = self._files()
+        return short_names(addresses, lambda folder: files.names_in(files.path_of(folder)))
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""

@@ -29,6 +29,7 @@ from arclink.mapreduce.engine import (
     options_for_tasks,
     seconds_of_tasks,
 )
+from arclink.mapreduce.exit_status import with_words
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.packed import (
     check_packed,
@@ -51,8 +52,9 @@ from arclink.mapreduce.properties import (
 )
 from arclink.mapreduce.yarn import end_applications
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
-from arclink.network.hdfs import AUTHORITY
+from arclink.network.hdfs import AUTHORITY, PATIENCE
 from arclink.network.object_store import is_object_store
+from arclink.network.retries import TemporaryError, retried
 from arclink.shares import BYTES_OF_CORE
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
@@ -69,9 +71,21 @@ MRJOB = "mrjob"
 
 
 _OF_CLIENT = re.compile(
-    r"Error Launching job ?: .+|Job job_\S+ failed with state .+|[\w.]+(?:Error|Exception): .+"
+    r"Error [Ll]aunching job ?[:,] .+|Job job_\S+ failed with state .+"
+    r"|[\w.]+(?:Error|Exception): .+"
 )
 """What Hadoop's client says about a job that failed without a log of a task."""
+
+_BEGUN = re.compile(r"Submitted application application_\d+")
+"""What Hadoop's client says when YARN has taken a job; the job has an id before that."""
+
+_NOT_STARTED = re.compile(
+    r"Error Launching job ?: (?!.*(?:already exists|does not exist|[Pp]ermission denied))"
+)
+"""What it says about a job that it could not hand over, for reasons that may pass.
+
+About paths and properties that are wrong, it says "launching" in lower case.
+"""
 
 _COMMAND = re.compile(r"Command '.*'", re.DOTALL)
 
@@ -190,8 +204,8 @@ class HadoopRunner(EngineRunner):
             return self._run_once(call)
         except TaskError:
             raise
-        except PipelineError:
-            if self.cores > 1 or self.apart:
+        except PipelineError as error:
+            if self.cores > 1 or self.apart or _never_began(error):
                 raise
         self.apart = True
         try:
@@ -203,12 +217,25 @@ class HadoopRunner(EngineRunner):
     def _run_once(self, call: JobCall) -> Counts:
         self.is_interrupted = True
         try:
-            counts = self.run_by_mrjob(call)
+            counts = retried(lambda: self._attempt(call), PATIENCE)
         except PipelineError:  # the job is over
             self.is_interrupted = False
             raise
         self.is_interrupted = False
         return counts
+
+    def _attempt(self, call: JobCall) -> Counts:
+        """Run a job, as `run_by_mrjob`; TemporaryError if it never began.
+
+        Hadoop's client has less patience with a NameNode that starts than our own requests.
+        """
+        try:
+            return self.run_by_mrjob(call)
+        except PipelineError as error:
+            if not _never_began(error):
+                raise
+            self._files().remove(self._files().path_of(call.output))
+            raise TemporaryError(error) from error
 
     def run_by_mrjob(self, call: JobCall) -> Counts:
         """Run a job by mrjob; arguments and errors are those of `run_job`."""
@@ -302,6 +329,12 @@ class HadoopRunner(EngineRunner):
         end_applications(hadoop, _tag_of(folder))
 
 
+def _never_began(error: PipelineError) -> bool:
+    """Return whether a job failed before YARN had taken it, in a way that may pass."""
+    said = str(error.__cause__ or error)
+    return _NOT_STARTED.search(said) is not None and _BEGUN.search(said) is None
+
+
 def failure_of(log: str, reason: str) -> str:
     """Return the words of mrjob about a failed job, with the cause last.
 
@@ -313,7 +346,7 @@ def failure_of(log: str, reason: str) -> str:
     # mrjob's reason is a command of some thousand characters.
     short = _COMMAND.sub("the engine's command", reason)
     cause = error_in(log.partition("Probable cause of failure:")[2]) or [short, *said][-1]
-    return "\n".join(["the job failed", log, reason, cause])
+    return "\n".join(["the job failed", log, reason, with_words(cause)])
 
 
 def _tag_of(folder: str) -> str:

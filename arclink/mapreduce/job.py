@@ -9,6 +9,7 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter, methodcaller
 from pathlib import Path
@@ -18,7 +19,7 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
-from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings
+from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings, settings_text
 from arclink.mapreduce.properties import LEAST_SPLIT, REDUCES, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
@@ -91,7 +92,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     ONE_TASK_PER_KEY = False
     """Each key of the shuffle is the input of one reduce task.
 
-    The keys are those of `arclink.mapreduce.task_keys`, and the settings have the number of
+    The keys are those of `arclink.rows.task_keys`, and the settings have the number of
     ``tasks``.
     """
 
@@ -132,10 +133,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         )
         self.add_own_args()
 
-    @property
+    @cached_property
     def settings(self) -> Mapping[str, Any]:  # Any: of different types
-        """The settings of the job, with defaults."""
-        return read_settings(self.options.settings, self.SETTINGS)
+        """The settings of the job, with defaults; read once from their file, if they have one."""
+        return read_settings(settings_text(self.options.settings), self.SETTINGS)
 
     # Methods that a subclass defines.
 

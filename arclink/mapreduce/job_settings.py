@@ -1,8 +1,14 @@
-"""The settings of jobs: what ``--settings`` may say, with defaults, for a build and by hand."""
+"""The settings of jobs: what ``--settings`` may say, with defaults, for a build and by hand.
+
+The command line of a job has a fixed length: settings that grow with a store, such as its
+takedowns, are in a file on the engine (`EngineRunner.run` writes it), and ``--settings`` names it.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from arclink.errors import InputError
 
 NEEDED: Any = object()  # Any: in the place of a default of any type
 """Default of a setting that a job cannot do without."""
@@ -26,11 +32,36 @@ EXTRACT = JobSetting("extract", "Limits of extract (`ExtractSettings`).", {})
 RULES = JobSetting("rules", "Text of a file of rules: JSON in a JSON string.", "{}")
 
 
+def settings_text(given: str) -> str:
+    """Return the JSON of ``--settings``: the value itself, or the contents of the file it names.
+
+    Args:
+        given: JSON, or the absolute path or the address of a file; tasks may run in any folder.
+
+    Raises:
+        ValueError: The file has no such name, or cannot be read.
+
+    >>> settings_text('{"tasks": 4}')
+    '{"tasks": 4}'
+    """
+    if given.lstrip()[:1] in ("{", "["):
+        return given
+    from arclink.archives.opener import open_stream
+
+    if not (given.startswith("/") or "://" in given):
+        raise ValueError("neither a JSON object nor the absolute path or the address of a file")
+    try:
+        with open_stream(given) as file:
+            return file.read().decode()
+    except (OSError, InputError, UnicodeDecodeError) as error:
+        raise ValueError(f"the file cannot be read: {error}") from error
+
+
 def read_settings(text: str, known: Sequence[JobSetting]) -> Mapping[str, Any]:
     """Return the settings of a job, with the defaults of those that are not given.
 
     Args:
-        text: The value of ``--settings``.
+        text: From `settings_text`.
         known: The settings of the job.
 
     Raises:
@@ -59,4 +90,5 @@ def help_for(known: Sequence[JobSetting]) -> str:
         f"({'needed' if one.default is NEEDED else f'default {json.dumps(one.default)}'})."
         for one in known
     )
-    return f"Settings as a JSON object. {listed or 'This job has none.'}".replace("%", "%%")
+    text = f"Settings as a JSON object, or a file that has it. {listed or 'This job has none.'}"
+    return text.replace("%", "%%")

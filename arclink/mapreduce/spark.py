@@ -19,6 +19,8 @@ from arclink.mapreduce.engine import (
     addresses_for_tasks,
     options_for_tasks,
     seconds_of_tasks,
+    settings_bytes,
+    short_names,
 )
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP
@@ -27,7 +29,7 @@ from arclink.mapreduce.runs import Job, JobRunner
 from arclink.mapreduce.spark_application import SparkApplication
 from arclink.network.hdfs import AUTHORITY
 
-PARTS = "part-*"
+_SCHEME = "file://"
 LOG = "spark.log"
 """File with what Spark said during the last job, in the folder of the tasks."""
 
@@ -102,7 +104,14 @@ class SparkRunner(_ApplicationRunner):
         """
         address = _address(output)
         shutil.rmtree(output, ignore_errors=True)
-        counts = self.run_job(JobCall(job, _names(inputs), address, settings, self.variables()))
+        names = short_names(list(map(_address, inputs)), _names_in)
+        given = ""
+        if settings:  # workers find the folder of the tasks at the same path
+            self.scratch.mkdir(parents=True, exist_ok=True)
+            path = self.scratch / f"{output.name}-settings.json"
+            path.write_bytes(settings_bytes(settings))
+            given = str(path.absolute())
+        counts = self.run_job(JobCall(job, names, address, given, self.variables()))
         for note in (*output.glob("_*"), *output.glob(".*.crc")):  # success, and checksums of parts
             note.unlink()
         return counts
@@ -145,7 +154,7 @@ def run_alone(job: Any) -> None:  # Any: mrjob has no types
 
 def _of_this_machine(name: str) -> str:
     """Return an address: a name without scheme is a path here, whatever Hadoop's settings say."""
-    return name if "://" in name else f"file://{Path(name).absolute()}"
+    return name if "://" in name else f"{_SCHEME}{Path(name).absolute()}"
 
 
 def _variables(*names: str) -> list[str]:
@@ -156,19 +165,10 @@ def _variables(*names: str) -> list[str]:
     ]
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
-    """Return Spark's names of files: one pattern for all parts of a folder, else one name per file.
-
-    Patterns keep the argument short: it has room for about a thousand names.
-    """
-    names: list[str] = []
-    for folder in dict.fromkeys(path.parent for path in paths):
-        here = [path for path in paths if path.parent == folder]
-        # Empty parts, which the callers leave out, change nothing.
-        others = {path for path in folder.glob(PARTS) if path.stat().st_size} - set(here)
-        is_whole = not others and all(path.match(PARTS) for path in here)
-        names += [f"{_address(folder)}/{PARTS}"] if is_whole else [_address(path) for path in here]
-    return names
+def _names_in(folder: str) -> set[str]:
+    """Return the names of the files in a folder that a job reads; empty ones change nothing."""
+    path = Path(folder.removeprefix(_SCHEME))
+    return {one.name for one in path.iterdir() if one.name[0] not in "._" and one.stat().st_size}
 
 
 def _address(path: Path) -> str:
@@ -185,4 +185,4 @@ def _address(path: Path) -> str:
             f"{path}: Spark takes {' '.join(special)} in a path as a pattern; name another "
             "folder with --work (--folder, for one stage)"
         )
-    return f"file://{path.absolute()}"
+    return f"{_SCHEME}{path.absolute()}"

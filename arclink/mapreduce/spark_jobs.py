@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from arclink.mapreduce.properties import LINES_APART, OF_HADOOP, REDUCES
-from arclink.mapreduce.task_keys import task_of
+from arclink.rows.task_keys import task_of
 
 Counters = dict[str, dict[str, int]]
 """Counts by name, by group, as mrjob has them."""

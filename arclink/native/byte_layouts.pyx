@@ -8,12 +8,13 @@ from libc.stdint cimport int64_t, uint64_t
 
 from arclink.native.checked cimport Text, at, find, text_of
 
-from numpy import count_nonzero, empty, frombuffer, int64, uint8
-
 cimport cython
 
 
 def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
+    # Not at the head: what reads a few links needs no NumPy, whose import takes as long as all else.
+    from numpy import empty, int64
+
     cdef Py_ssize_t index, row, size = 0, end = 0, count = len(numbers), rows = len(ends)
     cdef uint64_t rest
     for index in range(count):
@@ -63,6 +64,8 @@ cdef inline bint next_number(const unsigned char[::1] packed, Py_ssize_t *positi
 
 
 def unpack_numbers(const unsigned char[::1] packed):
+    from numpy import empty, int64
+
     cdef Py_ssize_t index, count = 0
     for index in range(len(packed)):
         count += packed[index] < 128
@@ -94,34 +97,30 @@ def unpack_ends(const unsigned char[::1] packed):
 
 
 def unpack_steps(const unsigned char[::1] packed):
-    numbers = unpack_numbers(packed)
-    cdef int64_t[::1] found = numbers
-    cdef Py_ssize_t index
-    cdef int64_t number = 0
-    for index in range(len(found)):
-        number += found[index] >> 1 ^ -(found[index] & 1)
-        found[index] = number
+    cdef list numbers = []
+    cdef Py_ssize_t begin = 0
+    cdef int64_t step, number = 0
+    while next_number(packed, &begin, &step):
+        number += step >> 1 ^ -(step & 1)
+        numbers.append(number)
     return numbers
 
 
 def borders_of(bytes packed):
     cdef Text text = text_of(packed)
-    cdef Py_ssize_t index, count = count_nonzero(frombuffer(packed, uint8) == 10)
-    borders = empty(count + 2, int64)
-    cdef int64_t[::1] found = borders
-    found[0] = -1
-    for index in range(1, count + 1):
-        found[index] = find(text, found[index - 1] + 1, 10)
-    found[count + 1] = len(packed)
+    cdef list borders = [-1]
+    cdef Py_ssize_t position = find(text, 0, 10)
+    while position >= 0:
+        borders.append(position)
+        position = find(text, position + 1, 10)
+    borders.append(text.size)
     return borders
 
 
-def strings_at(bytes packed, const int64_t[::1] borders, const int64_t[:] indexes):
+def strings_at(bytes packed, list borders, list indexes):
     cdef list strings = []
-    cdef Py_ssize_t number, begin, end
-    cdef int64_t index
-    for number in range(len(indexes)):
-        index = indexes[number]
+    cdef Py_ssize_t index, begin, end
+    for index in indexes:
         if not 0 <= index < len(borders) - 1:
             raise IndexError(f"there is no string {index} among {len(borders) - 1}")
         begin, end = borders[index] + 1, borders[index + 1]

@@ -11,13 +11,14 @@ def plain_warc_head(bytes data):
     cdef Text text = text_of(data)
     cdef Py_ssize_t position = 5, end
     cdef dict fields = {}
-    if not begins_with(text, 0, b"WARC/") or not c"0" <= at(text, position) <= c"1":
+    if not begins_with(text, 0, b"WARC/"):
         return None
-    if at(text, position + 1) != c"." or not is_digit(at(text, position + 2)):
+    position = after_number(text, position)
+    if position < 0 or at(text, position) != c".":
         return None
-    position += 3
-    while is_digit(at(text, position)):
-        position += 1
+    position = after_number(text, position + 1)
+    if position < 0:
+        return None
     while is_blank(at(text, position)):
         position += 1
     if at(text, position) != c"\n":
@@ -63,6 +64,14 @@ cdef bint begins_with(const Text text, Py_ssize_t position, const char *letters)
             return False
         number += 1
     return True
+
+
+cdef Py_ssize_t after_number(const Text text, Py_ssize_t begin) noexcept:
+    """Return the place after a number of a version, of at most 4 digits; -1 if no number is there."""
+    cdef Py_ssize_t position = begin
+    while is_digit(at(text, position)):
+        position += 1
+    return position if 0 < position - begin <= 4 else -1
 
 
 cdef inline bint is_digit(int byte) noexcept:

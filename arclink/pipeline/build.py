@@ -21,17 +21,20 @@ from arclink.archives.locations import Location
 from arclink.collecting import uncollected
 from arclink.counts import Counts
 from arclink.errors import PipelineError, StoreError
+from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
-from arclink.pipeline.damage import Damage, damage_in, known_damage
+from arclink.pipeline.damage import Damage, damage_in, missing_in
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
+from arclink.pipeline.records_read import Index, how_read, stored_files
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
-from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
+from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
+from arclink.store.layouts import setting_of
 from arclink.store.protocols import Builds, KnownFile, OpenStore
 
 
@@ -54,18 +57,35 @@ class BuildReport:
     seconds: dict[str, float] = field(default_factory=dict)
     damaged: list[Damage] = field(default_factory=list)
 
+    def add(self, later: "BuildReport") -> None:
+        """Add the result of a later build by the same runner, whose seconds are those of both."""
+        self.batches += later.batches
+        self.skipped += later.skipped
+        self.counts += later.counts
+        self.damaged += later.damaged
+        self.seconds = later.seconds
+
     @property
     def needs_a_person(self) -> bool:
         """Whether a whole file gave nothing, or input that should have given links gave none."""
-        if any(damage.gave_nothing for damage in self.damaged):
-            return True
-        counts = self.counts
-        has_failed = bool(self.damaged) or any(counts[reason] for reason in _UNREAD)
-        has_failed = has_failed or bool(
-            counts[Reason.ROW_MALFORMED] and not counts[Reason.ROW_KEPT]
-        )
-        has_links = counts[Reason.LINK_KEPT] or counts[Reason.PAYLOAD_KNOWN]
-        return bool(self.batches) and has_failed and not has_links
+        return needs_a_person(self.counts if self.batches else Counts(), self.damaged)
+
+
+def needs_a_person(
+    counts: Counts, damaged: Sequence[Damage], gave: Reason = Reason.LINK_KEPT
+) -> bool:
+    """Return whether a whole file gave nothing, or failures are all that stages have to show.
+
+    Args:
+        counts: Of a build, or of a stage.
+        damaged: The archive files that could not be read completely.
+        gave: Counted for each item that a stage is run for.
+    """
+    if any(damage.gave_nothing for damage in damaged):
+        return True
+    has_failed = bool(damaged and counts) or any(counts[reason] for reason in _UNREAD)
+    has_failed = has_failed or bool(counts[Reason.ROW_MALFORMED] and not counts[Reason.ROW_KEPT])
+    return has_failed and not (counts[gave] or counts[Reason.PAYLOAD_KNOWN])
 
 
 _UNREAD = (
@@ -113,12 +133,18 @@ def build(
     settings = replace(
         settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten())
     )
-    known = {file.name: file for file in store.files()}
-    fresh = [file for file in files if not _is_known(file, known)]
+    index, stored = Index.of(cdx), stored_files(store)
+    skipped = {
+        file.name: file
+        for file in files
+        if (earlier := stored.get(file.name)) is not None
+        and earlier.fingerprint == file.fingerprint
+        and earlier.has_records_of(index)
+    }
+    fresh = [file for file in files if file.name not in skipped]
     batches = batches_of(fresh, settings.batch_bytes)
-    report = BuildReport(skipped=len(files) - len(fresh))
-    names = {file.name for file in files} - {file.name for file in fresh}
-    report.damaged += [damage for name, damage in known_damage(store).items() if name in names]
+    report = BuildReport(skipped=len(skipped))
+    report.damaged += [damage for name in skipped if (damage := stored[name].damage)]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
@@ -127,7 +153,7 @@ def build(
         rows = _share_rows(
             cdx,
             batches,
-            [file for file in files if _is_known(file, known)],
+            [*skipped.values()],
             work / "rows",
             settings.key_prefixes(),
             run,
@@ -135,7 +161,8 @@ def build(
     report.counts += rows.passed_over
     progress.begin(len(batches), size)
     # Files of this call are read from the path given now, even if the store recorded another path.
-    archives = list({**known, **{file.name: file for file in files}}.values())
+    listed = work / "archives"
+    write_list({file.name: file.path for file in (*store.files(), *files)}, listed)
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
@@ -144,9 +171,11 @@ def build(
             with room_in(folder, "build"), uncollected(), run.for_archives(size):
                 counts, damaged = _run_batch(
                     batch,
+                    store.last_batch() if any(file.name in stored for file in batch) else 0,
                     rows,
+                    index,
                     number,
-                    archives,
+                    listed,
                     store,
                     settings,
                     run,
@@ -156,7 +185,6 @@ def build(
                 )
             gc.collect()
             progress.stored()
-            known.update({file.name: file for file in batch})
             report.batches += 1
             report.counts += counts
             report.damaged += damaged
@@ -169,17 +197,20 @@ def build(
     return report
 
 
-def check_settings(store: OpenStore, settings: BuildSettings) -> None:
-    """Raise StoreError, naming the difference, if a store's settings would give another graph."""
+def check_settings(store: OpenStore, settings: BuildSettings, where: str = "STORE") -> None:
+    """Raise StoreError, naming the difference, if a store's settings would give another graph.
+
+    Args:
+        store: The store.
+        settings: The settings of the build.
+        where: The path or URL of the store, for the message.
+    """
     for name, value in settings.for_store().items():
-        stored = store.setting(name)
-        if stored is None and store.setting("rules") is not None:
-            stored = OF_OLDER_STORES.get(name)
+        stored = setting_of(store, name)
         if stored is not None and stored != value:
             raise StoreError(
-                f"this store was built with other settings ({name}):\n"
-                f"{_difference(stored, value)}\n"
-                "Use the stored setting, another --store, or --rebuild to build a new one."
+                f"{where} was built with other settings ({name}):\n{_difference(stored, value)}\n"
+                "Use the stored setting, or name a new store with --store."
             )
 
 
@@ -197,11 +228,6 @@ def _difference(stored: str, now: str) -> str:
         for name in names
         if before.get(name) != after.get(name)
     )
-
-
-def _is_known(file: KnownFile, known: dict[str, KnownFile]) -> bool:
-    stored = known.get(file.name)
-    return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
 
 
 def _share_rows(
@@ -233,9 +259,11 @@ def _share_rows(
 
 def _run_batch(
     batch: Sequence[KnownFile],
+    after: int,
     rows: SharedRows,
+    index: Index,
     number: int,
-    stored: Sequence[KnownFile],
+    listed: Path,
     store: Builds,
     settings: BuildSettings,
     run: JobRunner,
@@ -266,7 +294,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
+    add(stages.extract(folder, batch, store, settings, run, listed))
     step("join")
     add(stages.join(folder, run))
     step("invert")
@@ -275,10 +303,13 @@ def _run_batch(
         raise PipelineError("rows were lost, which is a bug: " + "; ".join(wrong))
     step("load")
     damaged = damage_in(folder, batch, rows.names)
-    manifest = format_manifest(batch, settings.for_store(), counts, row_count, run.seconds, damaged)
+    read = how_read(batch, rows.names, missing_in(folder, batch), index)
+    manifest = format_manifest(
+        batch, settings.for_store(), counts, row_count, run.seconds, damaged, read, index, after
+    )
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
-    run.keep(folder / "graph", batch_name((file.name, file.fingerprint) for file in batch))
+    run.keep(folder / "graph", batch_name(((file.name, file.fingerprint) for file in batch), after))
     run.remove(folder)
     return counts, damaged
 

@@ -65,10 +65,10 @@ with installed packages (benchmarks/results-engines.md).
 """
 
 BYTES_A_CAPTURE = 20_000
-"""Archive bytes per capture."""
+"""Archive bytes per capture, if not given."""
 
-CAPTURES_OF_FILE = 10**9 // BYTES_A_CAPTURE
-"""Captures per archive file of 1 GB."""
+_BYTES_OF_FILE = 10**9
+"""Bytes per archive file, if their number is not given."""
 
 _JOBS_OF_BATCH = 9
 """Number of jobs of a batch.
@@ -118,18 +118,25 @@ class Collection:
         captures: Rows of its CDX that are captures.
         share_read: Share of the captures whose payload is read; above 0 and at most 1.
         links: Links per page that is read.
-        files: Number of archive files; None for files of `CAPTURES_OF_FILE`.
+        files: Number of archive files; None for files of 1 GB.
+        bytes: Archive bytes; None for `BYTES_A_CAPTURE`.
     """
 
     captures: int
     share_read: float = SHARE_READ
     links: float = LINKS_A_PAGE
     files: int | None = None
+    bytes: int | None = None
+
+    @property
+    def all_bytes(self) -> int:
+        """Bytes of the archive files."""
+        return self.captures * BYTES_A_CAPTURE if self.bytes is None else self.bytes
 
     @property
     def all_files(self) -> float:
         """Number of archive files."""
-        return self.captures / CAPTURES_OF_FILE if self.files is None else self.files
+        return self.all_bytes / _BYTES_OF_FILE if self.files is None else self.files
 
     @property
     def pages(self) -> float:
@@ -165,10 +172,12 @@ class PlannedCluster:
         """Number of processors of all machines."""
         return self.nodes * self.cores
 
-    @property
-    def captures_of_batch(self) -> int:
-        """Captures per batch; if not given, as many as a build without a batch size takes."""
-        return self.batch or usual_batch_bytes(self.processors) // BYTES_A_CAPTURE
+    def captures_of_batch(self, collection: Collection) -> int:
+        """Return the captures per batch; if not given, those of a build without a batch size."""
+        if self.batch:
+            return self.batch
+        usual = usual_batch_bytes(self.processors)
+        return max(1, usual * collection.captures // max(collection.all_bytes, 1))
 
     def hours(self, seconds: float) -> float:
         """Return the hours that ``seconds`` of processor time take on the whole cluster."""
@@ -185,6 +194,7 @@ class BuildEstimate:
             tasks`` is CPU time until tasks have their first line.
         serial: Hours by name that no further node shortens: the jobs of all batches start one after
             the other, and the driver looks at archive files, or notes what tasks saw.
+        batches: Number of batches.
         links: Number of links of the collection.
         graph_files: Bytes of the graph files of all batches.
         stored: Bytes of all copies in Cassandra.
@@ -193,6 +203,7 @@ class BuildEstimate:
 
     shared: dict[str, float]
     serial: dict[str, float]
+    batches: int
     links: float
     graph_files: float
     stored: float
@@ -219,7 +230,7 @@ def plan(
     1000
     """
     links = collection.all_links
-    batches = math.ceil(collection.captures / cluster.captures_of_batch)
+    batches = math.ceil(collection.captures / cluster.captures_of_batch(collection))
     amounts = Amounts(collection.captures, collection.pages, links)
     rates = {
         job: rate
@@ -247,6 +258,7 @@ def plan(
             * (NOTE_FILE if are_many else LOOK_AT_FILE)
             / 3600,
         },
+        batches,
         links,
         links * _GRAPH_FILE_BYTES_A_LINK,
         stored,
@@ -269,4 +281,4 @@ def paper_bytes(collection: Collection) -> float:
 
     Outlinks and inlinks have 5 % each, and the ids of URIs 0.2 %.
     """
-    return collection.captures * BYTES_A_CAPTURE * (0.05 + 0.05 + 0.002)
+    return collection.all_bytes * (0.05 + 0.05 + 0.002)

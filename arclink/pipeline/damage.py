@@ -8,12 +8,15 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import orjson
-
+from arclink.archives.names import known_as
+from arclink.errors import InputError
 from arclink.mapreduce.runs import parts_of
 from arclink.reasons import Reason
 from arclink.rows.findings import CUT, Finding, parse_finding
-from arclink.store.protocols import KnownFile, OpenStore
+from arclink.store.protocols import KnownFile
+
+_SHOWN = 10
+"""Number of files that a message names."""
 
 MANIFEST_FIELD = "damaged files"
 """Name of the manifest field that holds the damage."""
@@ -55,15 +58,7 @@ def damage_in(
         with_cdx: Names of the files that are read by the rows of a CDX. The other files are
             indexed by reading them.
     """
-    findings: dict[str, dict[str, Finding]] = {}
-    for part in parts_of(folder / "findings"):
-        for line in part.read_bytes().splitlines():
-            finding = parse_finding(line)
-            of_file = findings.setdefault(finding.file, {})
-            if finding.stage in of_file:
-                of_file[finding.stage].add(finding)
-            else:
-                of_file[finding.stage] = finding
+    findings = _findings_in(folder, files)
     return [
         damage
         for file in files
@@ -72,9 +67,68 @@ def damage_in(
     ]
 
 
+def missing_in(folder: Path, files: Sequence[KnownFile]) -> set[str]:
+    """Return the names of archive files that could not be opened to read a record.
+
+    Of files that are not in ``files``, they are the names that rows have.
+    """
+    of_files = _findings_in(folder, files)
+    return {
+        name
+        for name, of_file in of_files.items()
+        if any(found.is_missing for found in of_file.values())
+    }
+
+
+def check_given(folder: Path, files: Sequence[KnownFile]) -> str:
+    """Return a warning about archive files that rows name and that were not given; or no text.
+
+    Args:
+        folder: Folder of the batch.
+        files: The archive files that were given.
+
+    Raises:
+        InputError: No row names a given file, so nothing was read.
+    """
+    given = {file.name for file in files}
+    missing = sorted(missing_in(folder, files) - given)
+    if not missing:
+        return ""
+    names = ", ".join(missing[:_SHOWN]) + (", …" if len(missing) > _SHOWN else "")
+    text = (
+        f"{len(missing):,} archive files that rows name were not given, so the links of their "
+        f"captures are unknown: {names}"
+    )
+    if given.isdisjoint(_findings_in(folder, files)):
+        raise InputError(
+            f"no row names one of the given archive files, such as {files[0].name}; {text}. "
+            "Give these files"
+        )
+    return text
+
+
+def _findings_in(folder: Path, files: Sequence[KnownFile]) -> dict[str, dict[str, Finding]]:
+    """Return the findings of a batch by name of the archive file and by stage."""
+    findings: dict[str, dict[str, Finding]] = {}
+    names = {file.name for file in files}
+    for part in parts_of(folder / "findings"):
+        for line in part.read_bytes().splitlines():
+            finding = parse_finding(line)
+            of_file = findings.setdefault(known_as(finding.file, names) or finding.file, {})
+            if finding.stage in of_file:
+                of_file[finding.stage].add(finding)
+            else:
+                of_file[finding.stage] = finding
+    return findings
+
+
 def _damage_of(file: KnownFile, of_stages: Mapping[str, Finding], has_cdx: bool) -> Damage | None:
     index, extract = of_stages.get("index"), of_stages.get("extract")
     faults = [finding for finding in (index, extract) if finding and finding.failed]
+    if extract and extract.is_missing:
+        nothing = not extract.read
+        cause = "missing when its records were to be read; put it back and repeat the command"
+        return Damage(file.name, file.path, file.size, 0, cause, nothing)
     if file.size == 0:
         return Damage(file.name, file.path, 0, 0, "empty: 0 bytes; fetch or copy it again", True)
     if index and not index.records and not index.failed:
@@ -119,18 +173,3 @@ def _cause_with_cdx(finding: Finding, size: int) -> str:
 def to_manifest(damaged: Iterable[Damage]) -> list[dict[str, object]]:
     """Return damage in the form that a manifest stores."""
     return [asdict(damage) for damage in damaged]
-
-
-def known_damage(store: OpenStore) -> dict[str, Damage]:
-    """Return the damage of a store's archive files by name, as found when each was last read."""
-    known: dict[str, Damage] = {}
-    for batch in store.batches():
-        try:
-            manifest = orjson.loads(batch.manifest)
-        except orjson.JSONDecodeError:
-            continue  # a batch of a store that was made by hand: `verify` reports it
-        for file in manifest.get("files", ()):
-            known.pop(file["name"], None)
-        for damage in manifest.get(MANIFEST_FIELD, ()):
-            known[damage["file"]] = Damage(**damage)
-    return known

@@ -8,6 +8,8 @@ import orjson
 from arclink.archives.warc_fields import now_as_warc_date
 from arclink.counts import Counts, by_group
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
+from arclink.pipeline.records_read import INDEXES_FIELD, NO_INDEX, READ_FIELD, Index
+from arclink.store.graph_files import AFTER_FIELD
 from arclink.store.protocols import KnownFile
 from arclink.version import versions_of
 
@@ -23,6 +25,9 @@ def format_manifest(
     rows: int,
     seconds: Mapping[str, float],
     damaged: Sequence[Damage] = (),
+    read: Mapping[str, str] | None = None,
+    index: Index = NO_INDEX,
+    after: int = 0,
 ) -> str:
     """Return the manifest of a batch that is loaded now, as JSON.
 
@@ -33,6 +38,10 @@ def format_manifest(
         rows: Number of CDX rows given to filter, counted separately from ``counts``.
         seconds: CPU seconds by job.
         damaged: Files of the batch that are empty, cut short or damaged.
+        read: From `arclink.pipeline.records_read.how_read`; if not given, the next build reads the
+            files again.
+        index: The index of the build.
+        after: The last batch before this one, if one of the files was read before; else 0.
     """
     groups = by_group(counts)
     manifest = {
@@ -40,6 +49,9 @@ def format_manifest(
         "loaded": now_as_warc_date(),
         "files": [asdict(file) for file in files],
         MANIFEST_FIELD: to_manifest(damaged),
+        **({AFTER_FIELD: after} if after else {}),
+        READ_FIELD: dict(read or {}),
+        INDEXES_FIELD: [str(path) for path in index.paths],
         "settings": dict(settings),
         "versions": versions_of(*_VERSIONS_OF),
         "rows given": rows,

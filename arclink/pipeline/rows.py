@@ -28,6 +28,13 @@ from arclink.rows.cdx_pieces import CdxPiece, format_piece, pieces_of
 from arclink.shares import shares_of
 from arclink.store.protocols import KnownFile
 
+_BATCHES_OF_TASK = 64
+"""Number of batches whose rows one task of an engine writes: it has a file open for each.
+
+In Hadoop, a file that is being written is two threads and some buffers. A task with 300 of them
+fitted into 1 GB of memory, one with 1,500 did not.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
@@ -86,26 +93,6 @@ def share_rows(
     )
 
 
-def check_names(cdx: Sequence[Location], files: Sequence[KnownFile]) -> None:
-    """Read CDX files up to the first row that names one of the archive files.
-
-    Args:
-        cdx: As in `share_rows`; if empty, nothing is read.
-        files: The archive files.
-
-    Raises:
-        InputError: There is no such row, or a CDX file cannot be read.
-    """
-    sharing = RowSharing(SharedFile(file.name, 0, file.path) for file in files)
-    names = {file.path: file.name for file in files}
-    for path in cdx:
-        for lines in checked(read_usual_line_lists(path, names=names), path):
-            if any(sharing.found for _ in sharing.share([lines])):
-                return
-    if cdx and files:
-        raise names_nothing(cdx, files)
-
-
 def names_nothing(cdx: Sequence[Location], files: Sequence[KnownFile]) -> InputError:
     """Return the error for CDX files without a row that names one of the archive files."""
     return InputError(
@@ -140,21 +127,21 @@ def share_rows_by_tasks(
     table = folder / "files"
     table.write_bytes(format_table(files))
     pieces = [
-        piece
-        for of_file in of_each(lambda path: pieces_of(path, prefixes), cdx)
-        for piece in of_file
+        piece._replace(file=file, number=number)
+        for file, of_file in enumerate(of_each(lambda path: pieces_of(path, prefixes), cdx))
+        for number, piece in enumerate(of_file)
     ]
     if not pieces:
         return SharedRows()
     written = folder / "shared"
+    batches = sorted({file.batch for file in files if file.batch >= 0} | {NO_ROW})
     run.run(
         JOBS["share"],
         _write_manifests(_with_addresses(pieces, folder, run), folder, 2 * run.cores),
         written,
-        {"files": run.task_address(table)},
+        {"files": run.task_address(table), **_tasks_of(max(batches) + 1, run.cores)},
         are_relations=True,
     )
-    batches = sorted({file.batch for file in files if file.batch >= 0} | {NO_ROW})
     relations = [SHARED, REFUSED, *map(relation_of, batches)]
     run.split(written, {name: written / name.decode() for name in relations}, "share")
     for name in (SHARED, REFUSED):
@@ -162,6 +149,16 @@ def share_rows_by_tasks(
     for part in parts_of(written / REFUSED.decode()):
         raise InputError(part.read_bytes().splitlines()[0].decode("unicode_escape"))
     return _shared(files, batches, written, run)
+
+
+def _tasks_of(batches: int, cores: int) -> Mapping[str, int]:
+    """Return the numbers of tasks that write the rows of batches, and of those for each batch.
+
+    >>> _tasks_of(1, 8), _tasks_of(3, 8), _tasks_of(1_500, 2)
+    ({'tasks': 8, 'slices': 8}, {'tasks': 8, 'slices': 2}, {'tasks': 24, 'slices': 1})
+    """
+    tasks = max(cores, -(-batches // _BATCHES_OF_TASK))
+    return {"tasks": tasks, "slices": max(1, cores // max(batches, 1))}
 
 
 def _with_addresses(pieces: Iterable[CdxPiece], folder: Path, run: JobRunner) -> Iterator[CdxPiece]:

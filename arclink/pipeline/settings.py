@@ -6,41 +6,61 @@ the same ones.
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import orjson
 
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Surt
-from arclink.shares import BYTES_OF_CORE
-from arclink.store.key_rules import FIRST_RULES, KEYS_SETTING
-from arclink.uris.surts import KEY_RULES, wide_cdx_prefixes
-
-_EXTRACTOR_VERSION = "3"
-"""Increased whenever the same payload would give other links than before."""
+from arclink.store.layouts import (
+    EXTRACTOR,
+    EXTRACTOR_SETTING,
+    KEYS,
+    KEYS_SETTING,
+    HasSettings,
+    setting_of,
+)
+from arclink.uris.surts import wide_cdx_prefixes
 
 WAYBACK_SETTING = "unwrapped wayback"
 """Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
 
-OF_OLDER_STORES = {WAYBACK_SETTING: "null", KEYS_SETTING: FIRST_RULES}
-"""Values of settings that older stores do not record, as these stores were built."""
-
+_RULES_SETTING = "rules"
+_LAZY_SETTING = "lazy links"
 _OUTLINKS_SETTING = "heritrix outlinks"
 """Store setting that adds the links which the crawler recorded."""
 
 BATCH_BYTES = 4 << 30
-"""Least archive bytes per batch, if not given; on an engine, `BYTES_OF_CORE` per core may be more.
+"""Archive bytes per batch on one machine, and the least on an engine, if not given."""
+
+_BATCH_OF_CORE = 25 * 10**9
+"""Archive bytes per batch and core of an engine, if not given.
+
+The starts of the jobs and tasks of a batch take 2.5 minutes on Hadoop. With captures of 100 kB, the
+rest of the work takes ten times as long at this size, and with smaller captures longer
+(docs/decisions/20261128-batches-by-work.md; `arclink plan` shows the starts).
+"""
+
+_BATCH_OF_DRIVER = 64 << 30
+"""Most archive bytes per batch for a store that the driver loads, if not given.
+
+The driver keeps 300 bytes per payload of a batch in memory: 0.4 GB for captures of 20 kB.
 """
 
 
-def usual_batch_bytes(cores: int) -> int:
+def usual_batch_bytes(cores: int, *, tasks_load: bool = True) -> int:
     """Return the archive bytes of a batch on an engine with this number of cores, if not given.
 
-    >>> usual_batch_bytes(8) == BATCH_BYTES, usual_batch_bytes(800)
-    (True, 200000000000)
+    Args:
+        cores: Cores of the engine.
+        tasks_load: Whether tasks load the store, as they do with Cassandra.
+
+    >>> usual_batch_bytes(800), usual_batch_bytes(800, tasks_load=False) == 64 << 30
+    (20000000000000, True)
     """
-    return max(BATCH_BYTES, cores * BYTES_OF_CORE)
+    most = cores * _BATCH_OF_CORE
+    return max(BATCH_BYTES, most if tasks_load else min(most, _BATCH_OF_DRIVER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,19 @@ class BuildSettings:
     batch_bytes: int = BATCH_BYTES
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+    @classmethod
+    def from_store(cls, store: HasSettings) -> "BuildSettings":
+        """Return the settings that a store was built with, of those that a user can choose."""
+        wayback = orjson.loads(setting_of(store, WAYBACK_SETTING) or "null")
+        return cls(
+            rules=_rules_in(setting_of(store, _RULES_SETTING)),
+            extract=ExtractSettings(
+                lazy=setting_of(store, _LAZY_SETTING) == "yes",
+                heritrix_outlinks=setting_of(store, _OUTLINKS_SETTING) == "on",
+                wayback=None if wayback is None else tuple(wayback),
+            ),
+        )
 
     def key_prefixes(self) -> tuple[str, ...]:
         """Return the SURT prefixes of the CDX rows to read.
@@ -90,14 +123,36 @@ class BuildSettings:
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
         return {
-            "extractor version": _EXTRACTOR_VERSION,
-            KEYS_SETTING: KEY_RULES,
-            "rules": _stored(self.rules),
-            "lazy links": "yes" if lazy else "no",
+            EXTRACTOR_SETTING: EXTRACTOR,
+            KEYS_SETTING: KEYS,
+            _RULES_SETTING: _stored(self.rules),
+            _LAZY_SETTING: "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             _OUTLINKS_SETTING: "on" if adds_recorded else "off",
             WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
+
+
+def settings_of_store(store: HasSettings, settings: BuildSettings) -> BuildSettings:
+    """Return settings that read pages as the builds of a store did.
+
+    Args:
+        store: The store.
+        settings: Gives what a store does not record.
+    """
+    found = BuildSettings.from_store(store).extract
+    recorded = dict(part.split("=") for part in (store.setting("limits") or "").split())
+    names = recorded.keys() & {"payload_bytes", "links", "text"}
+    limits = {name: int(recorded[name]) for name in names}
+    return replace(settings, extract=replace(found, **limits))  # type: ignore[arg-type]
+
+
+def _rules_in(text: str | None) -> Rules:
+    """Return the rules that `_stored` wrote; the default rules if it wrote none."""
+    if text is None:
+        return Rules()
+    left_out = {"mime_before_extension": False, "attachments": True}
+    return Rules.from_json(orjson.dumps({**left_out, **orjson.loads(text)}))
 
 
 def _stored(rules: Rules) -> str:

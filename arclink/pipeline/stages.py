@@ -85,7 +85,7 @@ def extract(
     store: KnownPayloads,
     settings: BuildSettings,
     run: JobRunner,
-    batch: Sequence[KnownFile] = (),
+    earlier: Path | None = None,
 ) -> Counts:
     """Write pages, further mementos and ``graph/payloads`` from pointers and mementos.
 
@@ -97,18 +97,18 @@ def extract(
 
     Args:
         folder: Folder of the batch.
-        archives: All archive files that pointers may name.
+        archives: The archive files of the batch, which most pointers name.
         store: Asked for the payloads that it knows.
         settings: Settings of the build.
         run: Runs the jobs.
-        batch: The files that most pointers name; ``archives`` if not given.
+        earlier: List (`write_list`) of all other archive files that pointers may name.
     """
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     for name in ("pages", "absent"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     if run.parts(folder / "pointers"):
-        rounds = _Rounds(folder, batch or archives, archives, store, settings, run)
+        rounds = _Rounds(folder, archives, earlier, store, settings, run)
         done = rounds.run_first()
         counts += done.counts
         further = rounds.find_awaited()
@@ -187,7 +187,7 @@ class _Rounds:
     Attributes:
         folder: Folder of the batch.
         batch: The files that most pointers name; distributed to reading tasks by size.
-        archives: All archive files that pointers may name.
+        earlier: List of all other archive files that pointers may name; None without further files.
         store: Asked for the payloads that it knows.
         settings: Settings of the build.
         run: Runs the jobs.
@@ -198,7 +198,7 @@ class _Rounds:
 
     folder: Path
     batch: Sequence[KnownFile]
-    archives: Sequence[KnownFile]
+    earlier: Path | None
     store: KnownPayloads
     settings: BuildSettings
     run: JobRunner
@@ -364,9 +364,13 @@ class _Rounds:
             return _Round(counts, {})
         files = folder / f"reading-tasks-{number}"
         sizes = ((file.name, file.path, file.size) for file in self.batch)
-        paths = {file.name: file.path for file in self.archives}
-        files.write_bytes(format_files(assign_files(sizes, paths, tasks)))
-        own = {"store": url, "files": self.run.task_address(files), "tasks": tasks}
+        files.write_bytes(format_files(assign_files(sizes, tasks)))
+        own = {
+            "store": url,
+            "files": self.run.task_address(files),
+            "earlier": self.earlier and self.run.task_address(self.earlier),
+            "tasks": tasks,
+        }
         output = folder / f"extracted-{number}"
         waiting, retries = folder / f"waiting-{number}", folder / f"retries-{number}"
         named, referring = folder / f"named-{number}", folder / f"referring-{number}"

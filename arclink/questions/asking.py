@@ -5,20 +5,22 @@ import hashlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
 from pyarrow import compute
 
+from arclink.access.chronicles import units_between
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
+from arclink.known import NOTHING, KnownLinks, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
 from arclink.questions.table import Basis, QuestionScope, SliceGroups
@@ -47,13 +49,14 @@ _TERMS = arrow.schema(
 
 _DAYS = """
     SELECT
-        left(timestamp, 8) AS day, count(*),
-        count(*) FILTER (has_known_links(content, shown_status, leads_to_itself)),
-        min(timestamp), max(timestamp)
+        left(timestamp, 8) AS day, min(timestamp), max(timestamp), count(*) AS captures,
+        count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read,
+        min(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS first,
+        max(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS last
     FROM {}
     GROUP BY ALL ORDER BY ALL
 """
-"""The captures of each day."""
+"""The captures of each day: times of its first and last one, and the columns of `KnownLinks`."""
 
 _WINDOWS = """
     SELECT period, count(*)
@@ -97,6 +100,9 @@ _SAMPLE = 10_000
 _BYTES_OF_ANSWER, _BYTES_OF_COUNT = 8_000, 200
 """Bytes of memory that an answer without rows takes, and a day with its captures, about."""
 
+_MOST_ADDED = 20_000
+"""Largest number of rows that are added for windows without links: for those with most links."""
+
 _MOST_COUNTED = 1_000_000
 """Links to a part are counted up to this number, before they are read (``links_of_part``)."""
 
@@ -115,22 +121,34 @@ class KnownCaptures:
     """The captures that an answer is read from.
 
     Attributes:
-        captures: Their number.
-        known: Number of those whose links are known, also if there are no links.
         first: Timestamp of the oldest; None without captures.
         last: Timestamp of the newest.
-        by_day: The number of captures on each day with some, oldest first.
+        by_day: What is known on each day with captures, oldest first.
     """
 
-    captures: int
-    known: int
     first: Timestamp | None
     last: Timestamp | None
-    by_day: Mapping[str, int]
+    by_day: Mapping[str, KnownLinks]
+
+    @property
+    def all(self) -> KnownLinks:
+        """What is known of all of them together."""
+        return known_in(self.by_day.values())
+
+    @property
+    def captures(self) -> int:
+        """Their number."""
+        return self.all.captures or 0
+
+    @property
+    def known(self) -> int:
+        """Number of those whose links are known, also if there are no links."""
+        return self.all.read or 0
 
     def by(self, period: Period) -> Mapping[str, int]:
         """Return the number of captures in each period with some, oldest first."""
-        return period.summed(self.by_day)
+        periods = period.known(self.by_day, with_links=False)
+        return {when: known.captures or 0 for when, known in periods.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +172,10 @@ class AskAnswer:
     known: KnownCaptures
     captures: Mapping[str, int]
     compared: int | None = None
+
+    def periods(self, period: Period) -> Collection[str]:
+        """Return the periods of which the question has an answer: no row means none in them."""
+        return period.known(self.known.by_day, with_links=self.query.question.is_of_links)
 
     @property
     def unchanged(self) -> int | None:
@@ -184,14 +206,14 @@ class AskAnswer:
     @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
-        counts = self.captures.values()
-        if not self.known.captures or (counts and not any(counts)):
-            return "there are no captures to show from then"
+        counts, known = self.captures.values(), self.known.all
+        if counts and not any(counts):
+            known = NOTHING
+        if not known.captures or (self.query.question.is_of_links and not known.read):
+            return known.why_unknown("from then")
         if self.query.question.is_by_calendar and len(self.captures) == 1:
             (only,) = self.captures
             return f"all captures are of {only}, so there is nothing to compare"
-        if self.query.question.is_of_links and not self.known.known:
-            return "the links of none of these captures are known"
         if self.query.question.is_by_calendar and self.compared == 0:
             before, after = [*self.captures][-2:]
             return f"no page with known links was captured both in {before} and in {after}"
@@ -226,6 +248,10 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         _weigh_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
+    if query.question.names_linkers and query.windows != EVER:
+        in_windows = _in_windows(database, query, ready, known)
+        total += in_windows.num_rows - table.num_rows
+        table = in_windows
     counts = _captures(database, query, ready, known)
     compared = None
     if query.question.compares:
@@ -237,10 +263,12 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
 
 def key_of(query: AskQuery) -> str:
     """Return a text that identifies a question, and the texts of SQL that answer it."""
-    of_all = ("periods", "listed", "one", "many", "asked")
+    of_all: tuple[str, ...] = ("periods", "listed", "one", "many", "asked")
+    if query.question.names_linkers:
+        of_all = (*of_all, f"{query.name}-by-window")
     texts = text_of(COMMON, "common") + text_of(_FOLDER, *of_all, query.name)
     asked = json.dumps(asdict(query), default=_plain)
-    return hashlib.sha256(f"{VERSION} {texts} {asked}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{VERSION} {_DAYS} {texts} {asked}".encode()).hexdigest()[:32]
 
 
 def _plain(value: object) -> object:
@@ -254,7 +282,7 @@ def answer_as_row(answer: AskAnswer) -> bytes:
     with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
-    facts = astuple(answer.known), answer.captures, answer.compared
+    facts = (*astuple(answer.known), answer.captures, answer.compared)
     return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
@@ -266,9 +294,11 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, known, captures, compared, table = json.loads(row)
+    _, total, *known, captures, compared, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
-    return AskAnswer(query, rows, total, KnownCaptures(*known), captures, compared)
+    first, last, by_day = known
+    days = {day: KnownLinks(*counts) for day, counts in by_day.items()}
+    return AskAnswer(query, rows, total, KnownCaptures(first, last, days), captures, compared)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -433,6 +463,25 @@ def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any,
         return with_integers(arrow.Table.from_batches(kept, rows.schema)), total
 
 
+def _in_windows(
+    database: RelationsDatabase,
+    query: AskQuery,
+    ready: Callable[[str], str],
+    known: KnownCaptures,
+) -> Any:
+    """Return rows whose names link, with rows of windows without links, each with what is known."""
+    windows = [name for name, _ in query.windows.listed]
+    if query.windows.period is Period.DAY:  # years of days without a capture would bury the others
+        windows = list(known.by_day)
+    elif query.windows.period and known.first and known.last:
+        windows = list(
+            islice(units_between(known.first, known.last, query.windows.period), _MOST_ADDED)
+        )
+    most_named = _MOST_ADDED // max(1, len(windows))
+    database.set({"every_window": windows, "most_rows": query.limit, "most_named": most_named})
+    return database.answer(ready(text_of(_FOLDER, f"{query.name}-by-window")))
+
+
 def _integers(numbers: Sequence[int]) -> Any:
     """Return numbers as an Arrow array. `arrow.array` would import pandas: 0.5 CPU s or more."""
     buffer = arrow.py_buffer(array("q", numbers))
@@ -490,11 +539,9 @@ def _is_of_all_days(query: AskQuery) -> bool:
 @lru_cache(4)
 def _known(days: tuple[tuple[Any, ...], ...]) -> KnownCaptures:
     return KnownCaptures(
-        sum(count for _, count, *_ in days),
-        sum(known for _, _, known, *_ in days),
-        Timestamp(days[0][3]) if days else None,
-        Timestamp(days[-1][4]) if days else None,
-        {Period.DAY.of(Timestamp(day)): count for day, count, *_ in days},
+        Timestamp(days[0][1]) if days else None,
+        Timestamp(days[-1][2]) if days else None,
+        {Period.DAY.of(Timestamp(day)): KnownLinks(*counts) for day, _, _, *counts in days},
     )
 
 

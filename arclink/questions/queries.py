@@ -53,7 +53,20 @@ _OF_MATCH: Mapping[MatchType, QuestionScope] = {
 
 
 def _address(text: str) -> str:
+    """Return an address without blanks around it.
+
+    Raises:
+        ValueError: It is no address but words, or several hosts in one text.
+    """
+    if " " in text.strip() and "://" not in text:
+        raise ValueError(
+            "words are no address; the question `find` takes them as --words, over HTTP and in "
+            "Python as words"
+        )
     URI.form.read(as_written(text)[0])
+    host, comma, _ = text.strip().partition("/")[0].partition(",")
+    if comma and ")" not in text and "://" not in text:
+        raise ValueError(f"give several addresses one by one: first {host}, then the others")
     return text.strip()
 
 

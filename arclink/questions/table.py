@@ -70,6 +70,7 @@ class Question:
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
         groups: What a slice of its links has all of; None if it reads all links at once.
+        names_linkers: Whether `name` links: in windows, rows without links say what is known of it.
     """
 
     asks: str
@@ -88,6 +89,7 @@ class Question:
     needs_address: bool = False
     has_terms: bool = False
     groups: SliceGroups | None = None
+    names_linkers: bool = False
 
     @property
     def about(self) -> str:
@@ -101,8 +103,12 @@ EXTRA = {
         "Window of time of the captures; `rising` and `new-words`: the later one of the two "
         "compared."
     ),
+    "read": (
+        "`linkers` in windows of time, the last column: captures of `name` in the window whose "
+        "links are known. With 0, its links then are unknown, and not none."
+    ),
 }
-"""Columns that answers have in front when they are needed."""
+"""Columns that answers have when they are needed; all but `read` are in front."""
 
 COLUMNS: Mapping[str, str] = {
     "name": (
@@ -200,12 +206,16 @@ QUESTIONS: Mapping[str, Question] = {
     "linkers": Question(
         "Who linked to it?",
         "Linkers",
-        "A row for each host, domain or page that links to it, those with most links first.",
+        "A row for each host, domain or page that links to it, those with most links first. By "
+        "windows of time, each of them has a row in every window: with 0 links if captures of it "
+        "were read in the window (`read`) and none of them links, with null if none was read, so "
+        "that its links are unknown. At most 20,000 rows are added, for those with most links.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
         "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         groups=SliceGroups.LINKERS,
+        names_linkers=True,
     ),
     "new-lost": Question(
         "Which links appeared and disappeared?",

@@ -30,7 +30,6 @@ from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.relations.folder import address_of, check_mark, remove_at, versions_at
 from arclink.relations.state import (
     CAPTURES,
-    FORMAT,
     LINKS,
     LINKS_BY_PAGE,
     STATE,
@@ -44,6 +43,7 @@ from arclink.relations.state import (
     state_of,
 )
 from arclink.relations.writing import PartWriter
+from arclink.store.layouts import TABLES
 from arclink.store.location import open_store
 from arclink.store.protocols import Additions, Share
 
@@ -284,7 +284,7 @@ def fetch_relations(store: Additions, folder: Path) -> None:
 
 def _local(version: str, part: str) -> str:
     """Return the name of a part next to parts of other versions of the store and of the files."""
-    return f"{version}-{FORMAT}-{part}"
+    return f"{version}-{TABLES}-{part}"
 
 
 def _local_state(state: RelationsState) -> RelationsState:

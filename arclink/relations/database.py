@@ -1,23 +1,23 @@
 """SQL over the relations of a store: a DuckDB database in memory that can only read them.
 
-A text of a user reaches no file, network or setting: statements other than queries are refused, and
-DuckDB itself opens nothing but the files of the relations.
+A text of a user reaches no file, network or setting: only statements that are known to be queries
+are run, and DuckDB itself opens nothing but the files of the relations, which it cannot write
+(`arclink.relations.held`).
 """
 
-import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import TemporaryFile
 from threading import Lock, Semaphore, Thread
 from typing import Any
 
+import duckdb
 import pyarrow as arrow
 from duckdb import StatementType
 
@@ -27,7 +27,8 @@ from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
 from arclink.relations.errors import SqlError, translated
-from arclink.relations.kept import Relations, held_relations
+from arclink.relations.held import HeldRelations
+from arclink.relations.kept import held_relations
 from arclink.relations.rows import batches_of
 from arclink.relations.writing import connected, executed, quoted, reading
 from arclink.store.protocols import Scans
@@ -41,6 +42,8 @@ _KEY = {
 """What no two captures have in common: fields of captures, and the SQL for them."""
 
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_END = re.compile(r";\s*(--[^\n]*)?\s*$")
+_QUERIES = ([StatementType.SELECT], [StatementType.MULTI])
 _ROWS = 50_000
 """Number of rows of a record batch, about."""
 
@@ -95,11 +98,12 @@ class RelationsDatabase(Closing):
         self._is_of_users = False
         self._values: dict[str, object] = {}
         self._definitions: dict[str, str] = {}
+        self._check_files: Callable[[], None] = lambda: None
         self.connection = connected(
             memory_limit=f"{self._limits.memory}MB", temp_directory=str(work or "")
         )
         # Each view and query would read the metadata of the files again: of 100 million links, 15
-        # ms each. The files are open (`held_relations`), so no other file has their paths.
+        # ms each. The files never change (`HeldRelations`).
         self.connection.execute("SET GLOBAL parquet_metadata_cache = true")
 
     def set(self, values: Mapping[str, object]) -> None:
@@ -172,8 +176,18 @@ class RelationsDatabase(Closing):
             words = f"the answer has more than {self._limits.rows:,} MB of rows: ask for fewer"
             raise LimitError(Limit.MEMORY, words)
 
-    def _translated(self) -> AbstractContextManager[None]:
-        return translated(self._limits.memory, is_of_user=self._is_of_users)
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn errors inside the block into others; see `translated`.
+
+        Raises:
+            TablesError: A file of the relations is damaged: what DuckDB made of it is no answer.
+        """
+        try:
+            with translated(self._limits.memory, is_of_user=self._is_of_users):
+                yield
+        finally:
+            self._check_files()
 
     def add_table(self, name: str, columns: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add a table, in place of one with the same name; ``columns`` is an Arrow schema."""
@@ -218,6 +232,7 @@ class RelationsDatabase(Closing):
         """
         with SqlRows(self.connection, text, rows, self.patience(), self._translated) as answer:
             yield answer
+            self._check_files()
 
     def answer(self, text: str) -> Any:
         """Return the answer of a query as an Arrow table; see `run`.
@@ -265,6 +280,7 @@ class ShownRelations(RelationsDatabase):
         store: The store, or a view of it.
         limits: What each query may use.
         folder: Folder for temporary files; that of the system if not given.
+        files: The relations, if the caller has opened them; closed with this.
 
     Raises:
         OperatorError: The relations cannot be written.
@@ -277,33 +293,39 @@ class ShownRelations(RelationsDatabase):
         store: Scans,
         limits: SqlLimits | None = None,
         folder: Path | None = None,
+        files: HeldRelations | None = None,
     ) -> None:
         with ExitStack() as opened:
+            if files is not None:
+                opened.enter_context(files)
             # The next process removes the files of one that was killed.
             parent = folder or Path(tempfile.gettempdir())
             work = opened.enter_context(folder_next_to(parent / "sql"))
-            try:
-                held = held_relations(where, store.whole, None if where else work / "tables")
-                self.files = opened.enter_context(held)
-            except FullDiskError:
-                raise
-            except WriteError:  # the folder of the store is read-only
-                held = held_relations(where, store.whole, work / "tables")
-                self.files = opened.enter_context(held)
+            if files is None:
+                try:
+                    held = held_relations(where, store.whole, None if where else work / "tables")
+                except FullDiskError:
+                    raise
+                except WriteError:  # the folder of the store is read-only
+                    held = held_relations(where, store.whole, work / "tables")
+                files = opened.enter_context(held)
             super().__init__(limits, work)
             opened.callback(self.connection.close)
+            self._check_files = files.check
+            files.show_to(self.connection)
+            self._names = [*files.captures, *files.links]
             if store is store.whole:
-                self._show(self.files)
+                self._show(files)
             else:
-                self._show_part(self.files, store)
+                self._show_part(files, store)
             self._opened = opened.pop_all()
 
-    def _show(self, files: Relations) -> None:
+    def _show(self, files: HeldRelations) -> None:
         self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
         self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
         self.run(f"CREATE VIEW links_by_page AS FROM {reading(files.links_by_page)}")
 
-    def _show_part(self, files: Relations, store: Scans) -> None:
+    def _show_part(self, files: HeldRelations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show.
 
         A view may show a capture, but not what it shows: a revisit of a payload that only a hidden
@@ -344,14 +366,12 @@ class SqlDatabase(ShownRelations):
         super().__init__(where, store, limits)
         self.run("DROP VIEW links_by_page")  # what users need is in the two others
         self._is_of_users = True
-        paths = [str(path) for path in (*self.files.captures, *self.files.links)]
-        allowed = ", ".join(map(quoted, (*paths, *map(os.path.realpath, paths))))
-        with _unresolved(paths):
-            self.run(f"SET allowed_paths = [{allowed}]")
+        self.run(f"SET allowed_paths = [{', '.join(map(quoted, self._names))}]")
         for setting in (
             f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
+            "python_enable_replacements = false",  # no variable of Python is a table
             "enable_external_access = false",
             "lock_configuration = true",
         ):
@@ -360,8 +380,15 @@ class SqlDatabase(ShownRelations):
     @contextmanager
     def reading(self, text: str, rows: int = _ROWS) -> Iterator["SqlRows"]:
         self._check(text)
-        with super().reading(text, rows) as answer:
-            yield answer
+        # A part of a query could change rows: WITH one AS (DELETE …). Nothing else than the files
+        # and a folder for temporary files can be reached, but the next query would see it.
+        self.connection.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            with super().reading(text, rows) as answer:
+                yield answer
+        finally:
+            with suppress(duckdb.TransactionException):  # an error has ended it
+                self.connection.execute("ROLLBACK")
 
     def split(self, text: str) -> list[str]:
         """Return the statements of a text.
@@ -373,34 +400,34 @@ class SqlDatabase(ShownRelations):
             return [statement.query for statement in self.connection.extract_statements(text)]
 
     def _check(self, text: str) -> None:
+        """Check that a text is one query, alone or after EXPLAIN.
+
+        DuckDB's parser decides. Its kinds of statements do not suffice: one with PIVOT consists of
+        several steps and has a kind of its own, whether it reads, makes a table or writes a file.
+        Only a query can be a table of another query.
+
+        Raises:
+            SqlError: It is anything else.
+        """
         with self._translated():
             statements = self.connection.extract_statements(text)
-            explained = _EXPLAIN.match(text)
-            if explained and len(statements) == 1:
-                self._check(text[explained.end() :])
-                return
-        allowed = (StatementType.SELECT, StatementType.MULTI)  # PIVOT has several steps
-        if len(statements) != 1 or statements[0].type not in allowed:
+        explained = _EXPLAIN.match(text)
+        if explained and len(statements) == 1:
+            self._check(text[explained.end() :])
+        elif [one.type for one in statements] not in _QUERIES or not any(
+            self._is_table(query) for query in (text, _END.sub("", text))
+        ):
             raise SqlError(
                 "one query is expected, such as SELECT, FROM, SUMMARIZE or EXPLAIN; nothing can "
                 "be changed"
             )
 
-
-@contextmanager
-def _unresolved(paths: Sequence[str]) -> Iterator[None]:
-    """Let the paths of open files (`held_relations`) lead to no name inside the block.
-
-    DuckDB compares what a path leads to with what the allowed paths led to. If another process has
-    removed the file since, it compares the path itself.
-    """
-    with TemporaryFile() as nameless, ExitStack() as restored:
-        for file in [int(Path(path).name) for path in paths]:
-            copy = os.dup(file)
-            restored.callback(os.close, copy)
-            restored.callback(os.dup2, copy, file, inheritable=False)
-            os.dup2(nameless.fileno(), file, inheritable=False)
-        yield
+    def _is_table(self, query: str) -> bool:
+        try:
+            found = self.connection.extract_statements(f"FROM (\n{query}\n)")
+        except duckdb.Error:
+            return False
+        return [one.type for one in found] in _QUERIES
 
 
 class SqlRows(Closing):

@@ -18,6 +18,10 @@ class SqlError(UsageError):
     """A text is not a query that can be answered; the text of the error says where and why."""
 
 
+class TablesError(OperatorError):
+    """The relations cannot be read: a file of them is damaged, or they do not fit a statement."""
+
+
 @contextmanager
 def translated(memory: int = 0, *, is_of_user: bool = False) -> Iterator[None]:
     """Turn errors of DuckDB inside the block into others.
@@ -28,7 +32,8 @@ def translated(memory: int = 0, *, is_of_user: bool = False) -> Iterator[None]:
 
     Raises:
         OSError: The disk is full or broken.
-        SqlError: The statement cannot be run.
+        SqlError: A user's statement cannot be run.
+        TablesError: A statement of ArcLink itself cannot be run.
         LimitError: An answer needs more memory, or a user's query more room for temporary files.
         OperatorError: A file cannot be read or written otherwise, or there is too little memory.
     """
@@ -60,4 +65,4 @@ def _translation(error: Exception, memory: int, *, is_of_user: bool) -> Exceptio
                 return OSError(number, os.strerror(number))
     if is_of_files:
         return OperatorError(f"a file cannot be read or written: {text}")
-    return SqlError(text)
+    return SqlError(text) if is_of_user else TablesError(f"the tables cannot be read: {text}")

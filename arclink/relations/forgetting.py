@@ -8,6 +8,7 @@ from pathlib import Path
 from arclink.errors import OperatorError
 from arclink.model import Forgotten
 from arclink.relations.folder import check_mark, only_writer, remove_at, tables_folder
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Additions, OpenStore
 
 
@@ -59,14 +60,11 @@ def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> I
     Args:
         where: The path or URL of the store.
         store: The store, from which the block removes the captures.
-        subjects: What it forgets; nothing for a trial.
+        subjects: What it forgets and the store has; the cost of a row grows with their number.
 
     Raises:
         OperatorError: The relations cannot be written. They are removed then.
     """
-    if not subjects:
-        yield
-        return
     folder = tables_folder(where)
     # The lock also where there are no relations: a reader that makes them waits for the takedown.
     with only_writer(folder), _without(folder, store, subjects):
@@ -76,7 +74,8 @@ def forgetting(where: str, store: Additions, subjects: Sequence[Forgotten]) -> I
 def _without(
     folder: Path, store: Additions, subjects: Sequence[Forgotten]
 ) -> AbstractContextManager[object]:
-    if next(folder.iterdir(), None) is not None:
+    # The relations of a store with old keys do not show what has which present key.
+    if keys_of(store).are_present and next(folder.iterdir(), None) is not None:
         with suppress(ImportError):  # the packages are no longer installed
             from arclink.relations.kept import forgotten_within
 

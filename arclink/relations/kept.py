@@ -6,9 +6,8 @@ next process removes.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from arclink.files.sealed import read_rows, write_sealed
 from arclink.model import Forgotten, Memento
 from arclink.relations.by_tasks import fetch_relations
 from arclink.relations.folder import only_writer, tables_folder
+from arclink.relations.held import HeldRelations
 from arclink.relations.state import (
     ANSWERS,
     CAPTURES,
@@ -82,7 +82,8 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
 
     They are copied from where tasks have written them, or made.
 
-    Another process may remove the files as soon as this returns; `held_relations` keeps them.
+    Another process may remove or damage the files as soon as this returns; `held_relations` keeps
+    them.
 
     Args:
         where: The path or URL of the store.
@@ -97,7 +98,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     folder = folder or tables_folder(where)
     _check_name(folder)
     state = _current(folder, store)
-    if state is None:
+    if state is None or not are_whole(folder, state):
         # The snapshot begins when no other process writes: the files never show a later state.
         with only_writer(folder):
             fetch_relations(store, folder)
@@ -107,7 +108,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
 
 
 def are_current(where: str, store: Additions) -> bool:
-    """Return whether a store has relations that show its present state."""
+    """Return whether a store has relations that show its present state; they may be damaged."""
     return _current(tables_folder(where), store) is not None
 
 
@@ -116,39 +117,40 @@ def _current(folder: Path, store: Additions) -> RelationsState | None:
     if (
         state is None
         or state.version != store.state().version
-        or not are_whole(folder, state)
+        or any(not (folder / part).is_dir() for part in state.parts)
         or any(other_files(folder, state.parts))  # a process was killed while it removed them
     ):
         return None
     return state
 
 
-@contextmanager
-def held_relations(where: str, store: Additions, folder: Path | None = None) -> Iterator[Relations]:
-    """Yield the relations of a store as paths that can be read to the end of the block.
+def held_relations(where: str, store: Additions, folder: Path | None = None) -> HeldRelations:
+    """Return the relations of a store, open and checked; the caller closes them.
 
-    The files are open: it does not matter that another process replaces them, or what the letters
-    of their names are. Arguments and errors are those of `relations_of`.
+    Arguments and errors are those of `relations_of`.
     """
-    while True:
-        made = relations_of(where, store, folder)
-        with ExitStack() as opened:
-            try:
-                files = (made.captures, made.links, made.links_by_page)
-                held = Relations(*(_held(paths, opened) for paths in files))
-            except FileNotFoundError:  # another process has replaced them just now
-                continue
-            yield held
-            return
-
-
-def _held(paths: Iterable[Path], opened: ExitStack) -> list[Path]:
-    held = []
-    for path in paths:
-        file = os.open(path, os.O_RDONLY)
-        opened.callback(os.close, file)
-        held.append(Path(f"/dev/fd/{file}"))
+    while (held := opened_relations(where, store, folder)) is None:
+        relations_of(where, store, folder)
     return held
+
+
+def opened_relations(
+    where: str, store: Additions, folder: Path | None = None
+) -> HeldRelations | None:
+    """Return the relations of a store, open and checked, if they show its present state.
+
+    None if they do not, or are damaged: then what is damaged is removed, and `relations_of` makes
+    it again.
+    """
+    folder = folder or tables_folder(where)
+    while (state := _current(folder, store)) is not None:
+        made = _relations(folder, state)
+        try:
+            return HeldRelations(made.captures, made.links, made.links_by_page)
+        except SealError:
+            if not are_whole(folder, state):  # or another process has replaced them just now
+                return None
+    return None
 
 
 def keep_answers(where: str, version: str, view: str, rows: Iterable[bytes]) -> Sequence[bytes]:
@@ -353,8 +355,8 @@ def _forget(
     """Write the parts again that have what the store has forgotten, and the state."""
     captures = _files(folder, state.captures, CAPTURES)
     links = _files(folder, state.links, LINKS)
-    of_subjects = " OR ".join(_has("surt", one) for one in subjects)
-    gone = " OR ".join(map(_covers, subjects))
+    of_subjects = " OR ".join(_has("surt", one) for one in subjects) or "false"
+    gone = " OR ".join(map(_covers, subjects)) or "false"
     repeated = f"SELECT checksum FROM {reading(captures)} WHERE NOT {IS_REVISIT} AND ({gone})"
     repeats = f"{IS_REVISIT} AND NOT ({gone}) AND checksum IN ({repeated})"
     if finds(captures, f"({IS_REFERENCE} AND ({of_subjects})) OR ({repeats})"):

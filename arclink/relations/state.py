@@ -22,10 +22,8 @@ from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
 from arclink.relations.writing import SORTING, PartWriter
+from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
-
-FORMAT = 3
-"""Version of the files and their columns: relations of another version are made again."""
 
 CAPTURES, LINKS = "captures.parquet", "links.parquet"
 LINKS_BY_PAGE = "links-by-page.parquet"
@@ -44,7 +42,7 @@ class RelationsState:
     """What the relations show.
 
     Attributes:
-        format: `FORMAT`.
+        format: `TABLES`.
         version: Of the store (`arclink.store.protocols.StoreState`).
         base: Identifies what was in the store and was forgotten or replaced in it: as long as it
             stays the same, batches have only added rows.
@@ -81,7 +79,7 @@ class RelationsState:
 def state_of(store: Additions, captures: tuple[str, ...], links: tuple[str, ...]) -> RelationsState:
     """Return the state of relations that show the present state of a store."""
     return RelationsState(
-        FORMAT, store.state().version, base_of(store), store.mark(), captures, links
+        TABLES, store.state().version, base_of(store), store.mark(), captures, links
     )
 
 
@@ -96,7 +94,7 @@ def read_state(folder: Path) -> RelationsState | None:
     try:
         row = read_rows(folder / STATE, _KIND)[0]
         facts = json.loads(row)
-        if facts["format"] != FORMAT:
+        if facts["format"] != TABLES:
             return None
         lists = {name: tuple(facts[name]) for name in ("mark", "captures", "links")}
         return RelationsState(**{**facts, **lists})
@@ -135,9 +133,8 @@ def rows_in_store(store: Additions) -> Mapping[str, int]:
 
     A store that has no counts of captures has at least as many as contents.
     """
-    months, sums = store.months(), store.sums()
-    captures = sums.contents if months is None else sum(months.values())
-    return {"captures": captures, "links": sums.links}
+    captures, sums = store.known().captures, store.sums()
+    return {"captures": sums.contents if captures is None else captures, "links": sums.links}
 
 
 def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:

@@ -210,6 +210,6 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def reading(paths: Iterable[Path]) -> str:
+def reading(paths: Iterable[Path | str]) -> str:
     """Return the SQL that reads some Parquet files as one relation."""
     return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}])"

@@ -40,6 +40,8 @@ class CdxPiece(NamedTuple):
         end: End of that range, not included.
         is_whole: Whether the piece is the whole file, which cannot be read in ranges.
         blocks: Offset and length of each block, for a file of a ZipNum cluster.
+        file: Number of the CDX file among those of a build.
+        number: Number of the piece in its file.
     """
 
     path: str
@@ -48,6 +50,8 @@ class CdxPiece(NamedTuple):
     end: int
     is_whole: bool = False
     blocks: Sequence[tuple[int, int]] = ()
+    file: int = 0
+    number: int = 0
 
     @property
     def size(self) -> int:

@@ -29,6 +29,7 @@ class Finding:
         offset: Of the first of these, in bytes of the file as stored.
         detail: Description of the fault at that offset.
         reason: Name of the `Reason` of extract's first fault; empty for index.
+        is_missing: Whether the file could not be opened when a record of it was to be read.
     """
 
     file: str
@@ -39,6 +40,7 @@ class Finding:
     offset: int = 0
     detail: str = ""
     reason: str = ""
+    is_missing: bool = False
 
     @property
     def is_faulty(self) -> bool:
@@ -55,6 +57,7 @@ class Finding:
         """Add the findings of another task of the same stage about the same file."""
         self.records += other.records
         self.read += other.read
+        self.is_missing = self.is_missing or other.is_missing
         failed = self.failed + other.failed
         if other.failed:
             self.fail(other.offset, other.detail, other.reason)

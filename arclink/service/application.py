@@ -19,6 +19,7 @@ from arclink.service.problems import register_problems
 from arclink.service.query_resources import queries
 from arclink.service.questions import questions
 from arclink.service.request_log import watch, watching
+from arclink.service.responses import ReadRequest
 from arclink.service.selecting import selecting
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
@@ -43,6 +44,7 @@ def create_app(
             application has its own client.
     """
     app = Flask("arclink.service")
+    app.request_class = ReadRequest
     chosen = settings or Settings()
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))

@@ -49,6 +49,7 @@ from arclink.service.memento import (
     uri_m_of,
 )
 from arclink.service.pages.requests import View
+from arclink.service.questions import LEFT_OUT
 from arclink.service.responses import asked, next_page
 from arclink.service.stores import current_store, requested_store, stores_of_app
 from arclink.store.protocols import Scans
@@ -65,11 +66,11 @@ _POLICY = (
 )
 """Policy of archived bytes that a browser shows directly."""
 
-_LONGEST_HEADER = 8_000
-"""Maximum characters of an archived header; clients refuse longer ones, which are left out."""
+_MOST_HEADERS = 80
+"""Archived headers of one answer: with those of the service, fewer than the 100 Python takes."""
 
-_MOST_HEADER_CHARACTERS = 32_000
-"""Maximum characters of all archived headers of one answer."""
+_HEADER_BYTES = 8_000
+"""Bytes of all archived headers of one answer, with their names: proxies refuse heads with more."""
 
 _EXTENSION = "arclink-pages"
 _TARGET = re.compile(r"([1-9][0-9]{3,13})([a-z]{2,4}_)?/(.+)", re.DOTALL)
@@ -342,13 +343,15 @@ def _status(status: str) -> int:
 def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
     """Add the archived headers, with a prefix, and those that a client needs by their own names."""
     headers = response.headers
-    room = _MOST_HEADER_CHARACTERS
+    room, added = _HEADER_BYTES, 0
     for name, value in page.headers.fields:
-        clean = _header_value(value)
-        room -= len(name) + len(clean)
-        if _NAME.fullmatch(name) and len(clean) <= _LONGEST_HEADER and room >= 0:
-            headers.add(_ORIGINAL_PREFIX + name, clean)
-    if page.content_type and len(page.content_type) <= _LONGEST_HEADER:
+        line = f"{_ORIGINAL_PREFIX}{name}: {_header_value(value)}\r\n"
+        if _NAME.fullmatch(name) and added < _MOST_HEADERS and len(line) <= room:
+            headers.add(_ORIGINAL_PREFIX + name, _header_value(value))
+            room, added = room - len(line), added + 1
+    if added < len(page.headers.fields):
+        headers[LEFT_OUT] = str(len(page.headers.fields) - added)
+    if page.content_type and len(page.content_type) <= _HEADER_BYTES:
         headers["Content-Type"] = _header_value(page.content_type)
     codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
     if (

@@ -20,7 +20,7 @@ from arclink.service.pages.cards import Search, card_of
 from arclink.service.pages.html_output import rendered, site
 from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
-from arclink.service.responses import asked
+from arclink.service.responses import ReadRequest, asked
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, stores_in
 from arclink.service.together import Together
@@ -46,6 +46,7 @@ def create_collections(
     chosen = settings or Settings()
     asking = Asking(chosen.instances, chosen.limits)
     app = Flask("arclink.service")
+    app.request_class = ReadRequest
     register_headers(app, chosen.origins)
     register_problems(app, chosen.hosts)
     watch(app, "")

@@ -136,6 +136,8 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no ty
         """Answer one request; the time for the next request starts afterwards."""
         turn = self.turn  # the next request of this connection may get its own before the end
         try:
+            if turn is not None:
+                self.server.shares.answer(turn)
             super().service()
         finally:
             self.has_asked = True
@@ -238,7 +240,7 @@ class Server:
         apps: Each application, with the socket that listens for its requests.
         threads: Number of requests that run at a time, besides cheap ones.
         limits: Limits of the connections.
-        cost_of: The cost of a request by its path.
+        cost_of: The cost of a request by its path and its query string.
     """
 
     def __init__(
@@ -246,7 +248,7 @@ class Server:
         apps: Iterable[tuple[WSGIApplication, socket.socket]],
         threads: int,
         limits: Connections,
-        cost_of: Callable[[str], Cost],
+        cost_of: Callable[[str, str], Cost],
     ) -> None:
         self.sockets: dict[int, Any] = {}  # Any: waitress has no types
         self.shares = Shares(threads)
@@ -352,7 +354,7 @@ class Server:
         )
         if not request.error and under_way > self._limits.per_address:
             self._refuse(connection)
-        elif request.error or (cost := self._cost_of(request.path)) is Cost.CHEAP:
+        elif request.error or (cost := self._cost_of(request.path, request.query)) is Cost.CHEAP:
             self.threads.add_task(connection)
         else:
             connection.turn = Turn(

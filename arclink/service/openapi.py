@@ -13,8 +13,7 @@ from typing import Final
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
-from arclink.access.formats import FORMATS
-from arclink.access.formats.parquet import PARQUET
+from arclink.access.formats import FORMATS, PARQUET
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
@@ -242,6 +241,7 @@ RESOURCES: Sequence[Resource] = (
         },
         headers={
             "Memento-Datetime": "Time of the capture.",
+            LEFT_OUT: "Number of archived headers that are not in the answer, if there are any.",
             "Link": (
                 "original, timegate, timemap, and mementos: this one, first, prev, next and last "
                 "(RFC 7089)."

@@ -33,7 +33,8 @@ UNKNOWN: Final = "ArcLink-Unknown"
 """Header that says why an answer without rows does not mean "none"."""
 
 LEFT_OUT: Final = "ArcLink-Left-Out"
-"""Header with the number of addresses of rows that a list for crawlers does not have."""
+"""Header with the number of what an answer does not have: addresses of rows in a list for crawlers,
+archived headers of a capture."""
 
 
 def _not_empty(text: str) -> str:

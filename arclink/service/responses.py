@@ -1,10 +1,12 @@
 """Parameters of requests, and parts of responses, that several resources share."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Request, Response, request
 from werkzeug.exceptions import ClientDisconnected
 
 from arclink.access.declarations import AnyParameter, Given, sort_out
@@ -14,6 +16,28 @@ from arclink.access.texts import printable_uri
 
 MOST_LINKS = 1_000_000
 """Largest number of links of a store that a request may read as a whole (seconds)."""
+
+# A parameter with a URI, perhaps after a method, and its value. The serialiser of forms, which
+# writes a blank as "+", escapes one of the characters in it (URL Standard,
+# application/x-www-form-urlencoded; Python's keeps "~", too).
+_WRITTEN_OUT: Final = re.compile(
+    rf"((?:^|&)(?:{'|'.join(URI.names)})=(?:[A-Z]+\+(?=[a-z]+:))?)"
+    "([^&]*?[^A-Za-z0-9*._~+%&-][^&]*)".encode()
+)
+
+
+class ReadRequest(Request):
+    """A request in which a URI that is written out may contain a plus.
+
+    ``/cdx?url=http://example.org/a+b`` means this address, because a URI has no blank. The form of
+    a page sends ``url=http%3A%2F%2Fexample.org%2Fa%2Bb`` for it.
+    """
+
+    def __init__(self, *environment: Any, **otherwise: Any) -> None:
+        super().__init__(*environment, **otherwise)
+        self.query_string = _WRITTEN_OUT.sub(
+            lambda found: found[1] + found[2].replace(b"+", b"%2B"), self.query_string
+        )
 
 
 def asked(declared: Sequence[AnyParameter]) -> Given:

@@ -90,8 +90,23 @@ _ORDER: Schema = {"enum": ["grouped", "store"]}
 _ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
 _INLINKS_KNOWN: Schema = {
     **_or_null(_YES_OR_NO),
-    "description": "whether inlinks are known; false: there are no captures to show from then, so "
-    "they are unknown, not none; null: not known, or the query is not for inlinks",
+    "description": "whether inlinks are known; false: no capture from then was read, so they are "
+    "unknown, not none; null: not known, or the query is not for inlinks",
+}
+_READ_CAPTURES: Schema = {
+    **_or_null(
+        fields(
+            {
+                "captures": NUMBER,
+                "read": NUMBER,
+                "first": _or_null(_TIMESTAMP),
+                "last": _or_null(_TIMESTAMP),
+            }
+        )
+    ),
+    "description": "without inlinks: the captures of any page from then, those of them whose links "
+    "are known (read, or errors and redirects, which have none), and the first and last of these; "
+    "null with inlinks, or if the captures are not counted by time",
 }
 _READ_FROM = fields({"file": TEXT, "offset": NUMBER})
 _MEMBER: Mapping[str, Schema] = {
@@ -198,6 +213,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "outlinks": listed(ref("Outlink")),
             "inlinks": listed(ref("Inlink")),
             "inlinks_known": _INLINKS_KNOWN,
+            "inlinks_read_from": _READ_CAPTURES,
             "order": fields(dict.fromkeys(_BOTH, _ORDER)),
             "next": _or_null(TEXT),
         },
@@ -241,6 +257,7 @@ SCHEMAS: Mapping[str, Schema] = {
             **_ASKED,
             "mementos": ref("Known"),
             "inlinks_known": _INLINKS_KNOWN,
+            "inlinks_read_from": _READ_CAPTURES,
             "by": TEXTS,
             "start": NUMBER,
             "total": NUMBER,

@@ -18,7 +18,7 @@ from arclink.service.clients import Connections, affordable
 from arclink.service.hosts import hosts_at
 from arclink.service.loop import Server
 from arclink.service.settings import Settings
-from arclink.service.shares import cost_by_path
+from arclink.service.shares import cost_by_request
 from arclink.service.workers import run_until_stopped, supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import is_remote, let_go, open_store, path_of
@@ -185,7 +185,7 @@ def _server_on(
         apps.append(create_replay(where, chosen))
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
-    cost_of = cost_by_path(where if isinstance(where, Mapping) else ())
+    cost_of = cost_by_request(where if isinstance(where, Mapping) else ())
     return Server(zip(apps, listening, strict=True), threads, limits, cost_of)
 
 

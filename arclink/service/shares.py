@@ -4,7 +4,9 @@ A few expensive answers, or a few that wait for their readers, would otherwise h
 
 - all running requests of one client have at most half of the threads;
 - expensive ones have at most a quarter, and those of all clients together leave a quarter free;
-- a request beyond its share waits in line, without a thread, and is refused if it waits too long;
+- the last free thread is for a client that has no running request;
+- a request beyond its share waits in line, without a thread, and is refused if it waits too long.
+  The client whose answers took the least CPU time lately is first in line;
 - requests that cost next to nothing never wait: a server keeps threads for them.
 """
 
@@ -15,12 +17,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
+from urllib.parse import unquote_plus
+
+from arclink.access.queries import DEFAULT_LIMIT, LIMIT, MATCH_TYPE, URI
 
 EXPENSIVE = ("aggregate", "ask/[^/]+", "export", "select", "stream")
 """Paths of resources that read the whole store, many captures or other services for one answer."""
 
+LARGE = (
+    f"(^|&)({LIMIT.name}=(?!0*([1-9][0-9]{{0,2}}|{DEFAULT_LIMIT})(&|$))"
+    f"|{MATCH_TYPE.name}=(?!{MATCH_TYPE.default}(&|$))"
+    f"|({'|'.join((URI.name, *URI.also))})=([*]|[^&]*[*](&|$)))"
+)
+"""What the query of any resource has if its answer may be as large as the store: more rows than a
+request has without a limit, or the links of many pages."""
+
 CHEAP = ("health", "metrics", r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
 """Paths whose answers need no more than a look-up, as regular expressions."""
+
+
+_HALVED_AFTER: Final = 30.0
+"""Seconds after which CPU time counts half: nearly all that counts is of the last two minutes."""
+
+_FORGOTTEN: Final = 0.001
+"""Seconds of CPU time that no longer count."""
 
 
 class Cost(Enum):
@@ -48,15 +69,17 @@ class Turn:
     since: float = field(default_factory=time.monotonic)
 
 
-def cost_by_path(collections: Iterable[str] = ()) -> Callable[[str], Cost]:
-    """Return a function that tells the cost of a request by its path.
+def cost_by_request(collections: Iterable[str] = ()) -> Callable[[str, str], Cost]:
+    """Return a function that returns the cost of a request by its path and its query string.
 
     Args:
         collections: Names of the collections of the service, which may begin a path.
 
-    >>> cost_of = cost_by_path(["olympics"])
-    >>> cost_of("/olympics/ask/gaps"), cost_of("/static/page.js"), cost_of("/web/static/page.js")
-    (<Cost.EXPENSIVE: 'expensive'>, <Cost.CHEAP: 'cheap'>, <Cost.ORDINARY: 'ordinary'>)
+    >>> cost_of = cost_by_request(["olympics"])
+    >>> cost_of("/olympics/ask/gaps", "").value, cost_of("/linkQuery", "uri=a&limit=0").value
+    ('expensive', 'expensive')
+    >>> cost_of("/static/page.js", "").value, cost_of("/web/static/page.js", "limit=9").value
+    ('cheap', 'ordinary')
     """
     prefix = "".join(f"|/{re.escape(name)}" for name in collections)
     path_of = {
@@ -64,11 +87,13 @@ def cost_by_path(collections: Iterable[str] = ()) -> Callable[[str], Cost]:
         for cost, names in ((Cost.CHEAP, CHEAP), (Cost.EXPENSIVE, EXPENSIVE))
     }
 
-    def cost_of(path: str) -> Cost:
+    large = re.compile(LARGE)
+
+    def cost_of(path: str, query: str) -> Cost:
         for cost, paths in path_of.items():
             if paths.fullmatch(path):
                 return cost
-        return Cost.ORDINARY
+        return Cost.EXPENSIVE if large.search(unquote_plus(query)) else Cost.ORDINARY
 
     return cost_of
 
@@ -86,6 +111,8 @@ class Shares:
         self._most_expensive = max(1, threads - quarter)
         self._share = {Cost.ORDINARY: max(1, threads // 2), Cost.EXPENSIVE: quarter}
         self._running: Counter[tuple[str, Cost]] = Counter()
+        self._answering: dict[Turn, tuple[int, float]] = {}
+        self._used: dict[str, tuple[float, float]] = {}
         self._line: list[Turn] = []
         self._lock = threading.Lock()
 
@@ -95,9 +122,20 @@ class Shares:
             self._line.append(turn)
             self._admit()
 
+    def answer(self, turn: Turn) -> None:
+        """Count the CPU time of the calling thread for the client of a request, until `leave`.
+
+        What DuckDB computes in threads of its own does not count: few questions run at a time.
+        """
+        clock = time.pthread_getcpuclockid(threading.get_ident())
+        with self._lock:
+            self._answering[turn] = clock, time.clock_gettime(clock)
+
     def leave(self, turn: Turn) -> None:
         """Free the thread of a request that had begun."""
         with self._lock:
+            self._count_time(time.monotonic())
+            self._answering.pop(turn, None)
             self._running[turn.client, turn.cost] -= 1
             self._running += Counter()  # without those that are 0
             self._admit()
@@ -109,8 +147,30 @@ class Shares:
             self._line = [turn for turn in self._line if turn.since > moment]
         return late
 
+    def _count_time(self, now: float) -> None:
+        """Count the CPU time of running requests for their clients; earlier time counts less."""
+        for client, (seconds, since) in list(self._used.items()):
+            left = seconds * 0.5 ** ((now - since) / _HALVED_AFTER)
+            if left > _FORGOTTEN:
+                self._used[client] = left, now
+            else:
+                del self._used[client]
+        for turn, (clock, before) in self._answering.items():
+            after = time.clock_gettime(clock)
+            self._answering[turn] = clock, after
+            self._used[turn.client] = self._seconds_of(turn) + after - before, now
+
+    def _seconds_of(self, turn: Turn) -> float:
+        return self._used.get(turn.client, (0.0, 0.0))[0]
+
     def _admit(self) -> None:
-        """Let those begin for whom there is room, in the order of their arrival."""
+        """Let those begin for whom there is room.
+
+        First the client that used the least CPU time, in the order of arrival.
+        """
+        if self._line:
+            self._count_time(time.monotonic())
+            self._line.sort(key=lambda turn: (self._seconds_of(turn), turn.since))
         for turn in list(self._line):
             if self._running.total() >= self._most:
                 return
@@ -122,7 +182,8 @@ class Shares:
     def _has_room(self, turn: Turn) -> bool:
         running = self._running
         of_client = sum(running[turn.client, cost] for cost in self._share)
-        if of_client >= self._share[Cost.ORDINARY]:
+        is_last = running.total() == self._most - 1 > 0
+        if of_client >= self._share[Cost.ORDINARY] or (of_client and is_last):
             return False
         if turn.cost is Cost.ORDINARY:
             return True

@@ -7,10 +7,12 @@ from flask import Blueprint, Response
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
+from arclink.archives.payloads import DEFAULT_LIMIT
 from arclink.captures.formats import WRITERS, write_stream
-from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
+from arclink.captures.queries import STREAM_PARAMETERS, CaptureFormat, StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.stream import CaptureStream
+from arclink.captures.warc import MOST_TEXT
 from arclink.errors import OperatorError, StoreError
 from arclink.service.archived import check_pages, reader_of
 from arclink.service.problems import note_loss
@@ -38,7 +40,8 @@ def stream() -> Response:
     where = stores_of_app().where
     tables = RankTables(cache_of(where) if where else None, where, MOST_LINKS)
     captures = CaptureStream(store, reader_of(store), query, tables)
-    pieces = _logged(write_stream(captures, query.form, is_limited=True))
+    limit = MOST_TEXT if query.form is CaptureFormat.TEXT else DEFAULT_LIMIT
+    pieces = _logged(write_stream(captures, query.form, limit))
     response = Response(started(pieces), content_type=WRITERS[query.form].media_type)
     response.call_on_close(captures.close)
     return response

@@ -40,7 +40,7 @@ _WAITING: Final = 2
 """Number of further questions that wait for these."""
 
 _MEMORY: Final = 600
-"""Megabytes of memory for all questions of a process."""
+"""Megabytes that DuckDB may use for all questions of a process; rows of answers are not in it."""
 
 _ROWS: Final = 100
 """Megabytes of rows of an answer: a million short ones. To write them as JSON takes a gigabyte."""
@@ -215,6 +215,7 @@ class ServiceTables:
 
         with (
             self._in_use(store) as opened,
+            self._giving_up(opened),
             opened.relations.apart(seconds=_SECONDS_OF_TYPING) as database,
         ):
             try:
@@ -267,6 +268,7 @@ class ServiceTables:
                 held.callback(semaphore.release)
             limits = {"seconds": seconds, "keep_on": self._keep_on}
             held.enter_context(self._counted())
+            held.enter_context(self._giving_up(opened))
             yield held.enter_context(opened.relations.apart(**limits))
 
     @contextmanager
@@ -299,8 +301,39 @@ class ServiceTables:
         try:
             yield opened
         finally:
+            self._leave(opened)
+
+    def _leave(self, opened: _Opened) -> None:
+        """Count one user less; the last one closes relations that were given up."""
+        with self._lock:
+            opened.users -= 1
+            if not opened.users and self._opened.get(opened.state) is not opened:
+                opened.relations.close()
+
+    @contextmanager
+    def _giving_up(self, opened: _Opened) -> Iterator[None]:
+        """Give up relations if a question in the block meets damage: no other one gets them.
+
+        The next question opens them, which checks them; or they are made again.
+
+        Raises:
+            NotReadyError: The relations are damaged.
+        """
+        from arclink.relations.errors import TablesError
+
+        try:
+            yield
+        except TablesError as error:
             with self._lock:
-                opened.users -= 1
+                is_first = self._opened.get(opened.state) is opened
+                if is_first:
+                    del self._opened[opened.state]
+            if is_first:
+                _log.error("the tables cannot be read, and are opened or made again: %s", error)
+            raise NotReadyError(
+                "the tables of this store cannot be read, and are checked and made again; ask "
+                "again in a moment"
+            ) from error
 
     def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> bool:
         """Begin to answer questions for the next request; return whether nothing else was begun."""
@@ -326,6 +359,7 @@ class ServiceTables:
                     with (
                         self._gate,
                         self._counted(),
+                        self._giving_up(opened),
                         opened.relations.apart(**limits) as database,
                     ):
                         self._end_if_over()
@@ -349,8 +383,7 @@ class ServiceTables:
                     kept = keep_answers(self._where, *opened.state, rows.values())
                     opened.kept = {key_of_row(row): row for row in kept}
         finally:
-            with self._lock:
-                opened.users -= 1
+            self._leave(opened)
 
     def _end_if_over(self) -> None:
         """Check whether the process goes on.
@@ -388,17 +421,22 @@ class ServiceTables:
         with analysis_extra():
             from arclink.questions.asking import key_of_row
             from arclink.relations.database import ShownRelations, SqlLimits
-            from arclink.relations.kept import kept_answers
+            from arclink.relations.errors import TablesError
+            from arclink.relations.kept import kept_answers, opened_relations
 
         if not self._opening.acquire(timeout=_SECONDS_OF_OPENING):
             raise NotReadyError("the tables of this store are being opened; ask again in a moment")
         try:
             found = self._used(key)
             if found is None:
-                if not self.are_made(store):
+                files = opened_relations(self._where, store.whole) if self._where else None
+                if files is None and self._where:
                     self._make(store)
                 limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)
-                relations = ShownRelations(self._where, store, limits)
+                try:
+                    relations = ShownRelations(self._where, store, limits, files=files)
+                except TablesError as error:  # damaged just now
+                    raise NotReadyError("the tables cannot be read; ask again") from error
                 kept = kept_answers(self._where, *key) if self._where else []
                 new = _Opened(relations, key, {key_of_row(row): row for row in kept})
                 found = self._used(key, new)

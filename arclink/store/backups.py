@@ -14,7 +14,6 @@ nothing. ``docs/how-to/operations.md`` shows the use.
 """
 
 import os
-import secrets
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -34,9 +33,13 @@ from arclink.store.sqlite.schema import (
     translated,
 )
 from arclink.store.sqlite.store import SqliteStore
-from arclink.store.sqlite.takedowns import RESTORED, records
+from arclink.store.sqlite.takedowns import records
+from arclink.store.sqlite.times import renew_state
 from arclink.store.takedown_files import read_takedowns
 from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
+
+_PATIENCE = 60_000
+"""Milliseconds to wait for readers of an old state."""
 
 _HEARTBEAT = 100_000
 """Steps of SQLite's virtual machine between two checks for signals: some milliseconds."""
@@ -172,6 +175,39 @@ def restore(
     return Restored(sums, applied, mementos)
 
 
+def replace_store(new: Path, store: Path) -> None:
+    """Let a complete store take the place of another one; readers see the one or the other.
+
+    Args:
+        new: The new store, which no process has open; afterwards, there is no file.
+        store: The path of the present store, on the same file system, without symbolic links.
+
+    Raises:
+        StoreError: A process reads an old state of the present store, which stays as it is.
+    """
+    with translated(new), closing(connect(new)) as connection:
+        renew_state(connection)
+    _settle(store)
+    # SQLite would apply the old file's logs to the new file. The old file is complete without them.
+    remove_logs(store)
+    _put(new, store)
+
+
+def _settle(store: Path) -> None:
+    """Copy the whole write-ahead log of a store into its file, so that it may be removed.
+
+    The log of a damaged store may not be readable: the store is replaced for this reason.
+    """
+    with suppress(apsw.Error), closing(connect(store)) as connection:
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+        _, pages, copied = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if pages > copied:
+            raise StoreError(
+                f"{store} is read by another process, such as a service, which keeps an old state "
+                "of it for more than a minute, so it was not replaced. Repeat the command"
+            )
+
+
 def _known_takedowns(store: Path, lists: Sequence[Path]) -> tuple[list[Takedown], bool]:
     """Return the takedowns up to now, and whether they are known to be complete.
 
@@ -207,7 +243,7 @@ def _check_target(store: Path, target: Path) -> None:
     except StoreError as error:
         raise StoreError(
             f"{target} exists and is not a backup, so it is not replaced. "
-            f"Remove it, or name another file. ({error})"
+            f"Name another file. ({error})"
         ) from error
 
 
@@ -237,9 +273,7 @@ def _finish(copy: Path, target: Path, *, is_restored: bool = False) -> list[Take
     """Set the journal mode that all stores have, and return the takedowns that the copy records."""
     with translated(target), closing(connect(copy)) as connection:
         if is_restored:
-            connection.execute(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RESTORED, secrets.token_hex(8))
-            )
+            renew_state(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         return [takedown for takedown, _ in records(connection)]
 
@@ -249,7 +283,7 @@ def _forget(copy: Path, takedowns: Sequence[Takedown]) -> int:
     if not takedowns:
         return 0
     with SqliteStore(copy, create=True) as opened:
-        mementos = sum(opened.forget(takedown).mementos for takedown in takedowns)
+        mementos = sum(removed.mementos for removed in opened.forget_each(takedowns))
         opened.clean()
     return mementos
 

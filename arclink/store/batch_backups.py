@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import orjson
 
@@ -24,12 +25,24 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
+from arclink.store.graph_files import after_of
+from arclink.store.graph_upgrade import write_with_present_keys
+from arclink.store.layouts import (
+    KEYS,
+    KEYS_SETTING,
+    check_old_folder,
+    for_present_keys,
+    have_present_keys,
+    is_old_file,
+    read_old_backup,
+)
 from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from arclink.store.takedown_lists import missing_in, united
 
 BATCHES = "batches"
 TAKEDOWNS = "takedowns"
+_OLD_TAKEDOWNS = "takedowns.jsonl"
 MANIFEST = "manifest.json"
 
 _REMEDY = (
@@ -68,20 +81,23 @@ class RestoredBatches:
     applied: Sequence[Takedown]
 
 
-def batch_name(files: Iterable[tuple[str, str]]) -> str:
+def batch_name(files: Iterable[tuple[str, str]], after: int = 0) -> str:
     """Return the name of a batch's folder, which is the same in every build of the same files.
 
     Args:
         files: Name and fingerprint of each archive file, in the order of the batch.
+        after: From `arclink.store.graph_files.after_of`: files may be read again for more records.
     """
-    digest = sha256("\n".join(" ".join(file) for file in files).encode())
+    texts = [" ".join(file) for file in files] + ([f"after {after}"] if after else [])
+    digest = sha256("\n".join(texts).encode())
     return f"batch-{digest.hexdigest()[:16]}"
 
 
 def name_of(batch: Batch) -> str:
     """Return the name of the folder of a stored batch."""
     files = orjson.loads(batch.manifest)["files"]
-    return batch_name((file["name"], file["fingerprint"]) for file in files)
+    named = ((file["name"], file["fingerprint"]) for file in files)
+    return batch_name(named, after_of(batch.manifest))
 
 
 def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatches:
@@ -168,14 +184,18 @@ def restore_batches(
         StoreError: The backup is incomplete or damaged.
         UsageError: A list of takedowns cannot be read.
     """
+    old_names = None if (backup / BATCHES).exists() else read_old_backup(backup)
     try:
-        names = [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
+        names = old_names or [name.decode() for name in read_rows(backup / BATCHES, BATCHES)]
     except SealError as error:
         raise error.with_remedy(_REMEDY) from error
-    takedowns = united(*map(read_takedowns, (backup / TAKEDOWNS, *lists)))
+    list_of_backup = backup / (TAKEDOWNS if old_names is None else _OLD_TAKEDOWNS)
+    known = [list_of_backup] if old_names is None or list_of_backup.stat().st_size else []
+    takedowns = united(*map(read_takedowns, (*known, *lists)))
+    if any(_has_old_keys(backup / name) for name in names):
+        takedowns = united(for_present_keys(takedowns))
     missing = missing_in((known for known, _ in store.forgotten()), takedowns)
-    for takedown in missing:
-        store.forget(takedown)
+    store.forget_each(missing)
     stored = {name_of(batch) for batch in store.batches()}
     wanted = [name for name in names if name not in stored]
     for name in wanted:
@@ -186,9 +206,28 @@ def restore_batches(
 
 def _load_batch(folder: Path, store: Builds) -> None:
     try:
-        check_folder(folder)
+        if is_old_file(folder / SUMS):
+            check_old_folder(folder)
+        else:
+            check_folder(folder)
     except SealError as error:
         raise error.with_remedy(_REMEDY) from error
+    files, settings, text = _manifest_of(folder)
+    if have_present_keys(settings):
+        store.load(folder, files, settings, text)
+        return
+    with TemporaryDirectory(prefix="arclink-") as work:
+        graph = Path(work) / folder.name
+        write_with_present_keys(folder, graph)
+        store.load(graph, files, {**settings, KEYS_SETTING: KEYS}, text)
+
+
+def _manifest_of(folder: Path) -> tuple[list[KnownFile], dict[str, str], str]:
+    """Return the archive files and the settings of a batch, and its manifest as text.
+
+    Raises:
+        StoreError: The manifest cannot be read.
+    """
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")
         manifest: Mapping[str, object] = orjson.loads(text)
@@ -196,7 +235,15 @@ def _load_batch(folder: Path, store: Builds) -> None:
         settings = {name: str(value) for name, value in manifest["settings"].items()}  # type: ignore[attr-defined]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
-    store.load(folder, files, settings, text)
+    return files, settings, text
+
+
+def _has_old_keys(folder: Path) -> bool:
+    """Return whether the graph files of a batch have old keys; False if they are damaged."""
+    try:
+        return not have_present_keys(_manifest_of(folder)[1])
+    except StoreError:  # reported when the batch is loaded
+        return False
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:

@@ -6,13 +6,13 @@ An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subse
 """
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from arclink.closing import Closing
 from arclink.errors import UsageError
+from arclink.known import NOT_COUNTED, KnownLinks, Seconds, known_in, within
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -29,9 +29,11 @@ from arclink.model import (
     Source,
     Span,
     Surt,
+    Timestamp,
     UriR,
 )
 from arclink.portions import portions
+from arclink.store.known_captures import is_read
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
@@ -45,12 +47,12 @@ from arclink.store.protocols import (
     WantsLink,
 )
 from arclink.store.shown_inlinks import shown_inlinks
-from arclink.timestamps import month_of
+from arclink.timestamps import day_of
 
 _AT_ONCE = 128
 """Number of contents that are checked together."""
 _MOST_SCANNED = 1_000_000
-"""Number of captures up to which the months of the visible ones are counted for a page."""
+"""Number of captures up to which the times of the visible ones are counted for an answer."""
 _KEPT = 100_000
 """Number of contents whose check results are cached."""
 
@@ -73,7 +75,7 @@ class FilteredStore(Closing):
         self._held: StoreState | None = None
         self._shown: dict[ContentId, bool] = {}
         self._stats: StoreStats | None = None
-        self._months: Mapping[str, int] | None = None
+        self._seconds: Mapping[str, Seconds] | None = None
 
     # The filter
 
@@ -233,19 +235,37 @@ class FilteredStore(Closing):
     def tables_at(self) -> Sequence[str]:
         return self.base.tables_at()
 
-    def months(self) -> Mapping[str, int] | None:
-        """Return the number of visible captures by month; not known if the store is large.
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        """Return what is known of the visible captures on each day; None if the store is large.
 
         Reads all captures, once per state.
         """
         self._drop_stale_caches()
-        of_all = self.base.months()
-        if of_all is None or sum(of_all.values()) > _MOST_SCANNED:
-            return None
-        if self._months is None:
-            counts = Counter(month_of(memento.timestamp) for memento in self.scan_mementos())
-            self._months = dict(sorted(counts.items()))
-        return self._months
+        if self._seconds is None:
+            captures = self.base.known().captures
+            if captures is None or captures > _MOST_SCANNED:
+                return None
+            self._seconds = self._counted_seconds()
+        days = {
+            day: within(seconds, span)
+            for day, seconds in self._seconds.items()
+            if day_of(span.first) <= day <= day_of(span.last)
+        }
+        return {day: known for day, known in days.items() if known.captures}
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        days = self.days(span)
+        return NOT_COUNTED if days is None else known_in(days.values())
+
+    def _counted_seconds(self) -> Mapping[str, Seconds]:
+        """Return the visible captures of each second, by day."""
+        days: dict[str, dict[Timestamp, tuple[int, int]]] = {}
+        for memento in self.scan_mementos():
+            seconds = days.setdefault(day_of(memento.timestamp), {})
+            captures, read = seconds.get(memento.timestamp, (0, 0))
+            read += is_read(self, memento, self.content_of(memento))
+            seconds[memento.timestamp] = captures + 1, read
+        return dict(sorted(days.items()))
 
     def sums(self) -> StoreSums:
         """Return the counts of all visible data. Reads all of it, once per state."""
@@ -301,7 +321,7 @@ class FilteredStore(Closing):
     def _store_changed(self) -> None:
         """Clear all that belongs to the former state of the store."""
         self._stats = None
-        self._months = None
+        self._seconds = None
         self._clear()
 
     def _cached(self) -> int:

@@ -12,6 +12,8 @@ from itertools import chain, pairwise, starmap
 from pathlib import Path
 from typing import NamedTuple
 
+import orjson
+
 from arclink.errors import SealError, StoreError
 from arclink.files.sealed import SUMS, check_folder, seal_folder
 from arclink.store.protocols import Cluster, KnownFile
@@ -130,8 +132,27 @@ def write_graph_sums(graph: Path) -> None:
     seal_folder(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
 
 
+AFTER_FIELD = "after batch"
+"""Field of the manifest of a batch of files that were read before: the last batch before it.
+
+It distinguishes the batch from others of the same files; batches of new files lack it.
+"""
+
+
+def after_of(manifest: str) -> int:
+    """Return the value of `AFTER_FIELD` in a manifest; 0 if it has none."""
+    try:
+        return int(orjson.loads(manifest).get(AFTER_FIELD, 0))
+    except orjson.JSONDecodeError:  # of a batch that was made by hand
+        return 0
+
+
 def identity_of(
-    graph: Path, parts: GraphParts, files: Iterable[KnownFile], cluster: Cluster | None = None
+    graph: Path,
+    parts: GraphParts,
+    files: Iterable[KnownFile],
+    manifest: str = "",
+    cluster: Cluster | None = None,
 ) -> bytes:
     """Return the identity of a batch, a SHA-256 digest that distinguishes it from other batches.
 
@@ -152,6 +173,8 @@ def identity_of(
                 "Write the graph files again (docs/reference/graph-files.md)."
             ) from error
     digest = sha256()
+    if after := after_of(manifest):
+        digest.update(f"after {after}\n".encode())
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())
     try:

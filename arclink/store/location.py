@@ -6,7 +6,7 @@ from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
-from arclink.store.key_rules import warn_of_other_keys
+from arclink.store.layouts import warn_of_old_keys
 from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
@@ -39,8 +39,8 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         from arclink.store.sqlite.store import SqliteStore
 
         store = SqliteStore(path_of(where), create=create)
-    if not create:  # loads and takedowns refuse a store with other keys
-        warn_of_other_keys(store, where)
+    if not create:  # loads refuse an old store, and takedowns find everything in it
+        warn_of_old_keys(store, where)
     return store
 
 
@@ -149,6 +149,12 @@ def work_folder(where: str) -> Path:
     """
     path = local_path_of(where)
     return path.with_name(path.name + ".build")
+
+
+def rebuilt_path(where: str) -> Path:
+    """Return the path at which the new store is built while a store in a file is rebuilt."""
+    path = path_of(where).resolve()  # of a symbolic link, the target is replaced
+    return path.with_name(f"{path.name}.rebuild") / path.name
 
 
 def takedowns_path(where: str) -> Path:

@@ -12,14 +12,16 @@ wraps one for reading and shows some of its captures: it has `Scans` only.
 """
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from arclink.closing import Closing
+from arclink.known import NOT_COUNTED, KnownLinks, known_in
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -133,6 +135,15 @@ class Removed:
     contents: int = 0
     links: int = 0
     inlinks: int = 0
+
+
+def sum_of(removed: Iterable[Removed]) -> Removed:
+    """Return the sums of the numbers of several takedowns.
+
+    >>> sum_of([Removed(1, 2), Removed(3)])
+    Removed(mementos=4, payloads=2, contents=0, links=0, inlinks=0)
+    """
+    return Removed(*map(sum, zip(*map(astuple, removed), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +281,16 @@ class OpenStore(Protocol):
     def sums(self) -> StoreSums:
         """Return the totals that need no scan of the stored data."""
 
-    def months(self) -> Mapping[str, int] | None:
-        """Return the number of captures by month (``2010-02``), without a scan of the mementos.
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        """Return what is known of all captures on each day (``2010-02-17``), oldest first.
 
-        A month without an entry has no capture at all, so links at that time are unknown. A capture
-        counts once per batch that has it. None: an earlier version of ArcLink made the store, and
-        the numbers are not known.
+        No scan of the mementos: a row per day with captures is read. The first and the last day
+        have only the captures within ``span``. None: the store does not know its captures by time,
+        because another version of ArcLink has loaded it.
         """
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        """Return what is known of all captures together, within an exact span."""
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         """Yield the takedowns in the order recorded, each with the numbers it removed.
@@ -507,6 +521,9 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
+        A store in a file leaves out mementos that an earlier batch has, from the same place in the
+        same file. Other stores keep each, and answers show one of them.
+
         ``docs/reference/graph-files.md`` describes the files.
 
         Args:
@@ -518,7 +535,8 @@ class Builds(KnownPayloads, OpenStore, Protocol):
             cluster: Runs the tasks of the load elsewhere, if the store can be loaded that way.
 
         Raises:
-            StoreError: The store is locked by another build, full, or of another version.
+            StoreError: The store is locked by another build, full, or old
+                (`arclink.store.layouts`).
         """
 
     def trim(self) -> None:
@@ -532,14 +550,24 @@ class Takedowns(OpenStore, Protocol):
     """Removal of captures, and of everything that only they show."""
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
-        """Remove captures and all that only they show, as one step, and record the takedown.
+        """Apply one takedown; see `forget_each`."""
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
+        """Remove captures and all that only they show, and record the takedowns.
+
+        A store in one file applies all of them as one step, a store in Cassandra each as one.
 
         Afterwards the store answers as if it had been built without these captures, and it forgets
         them in later batches too. Applying the same takedown twice changes nothing.
 
         Args:
-            takedown: The captures to forget, and the reason; recorded once.
+            takedowns: The captures to forget, and the reasons; each is recorded once.
             is_trial: Return the numbers that would be removed, and change nothing.
+
+        Returns:
+            The numbers of items that each takedown removes after those before it.
 
         Raises:
             StoreError: The store is locked by a build, or full.
@@ -599,7 +627,21 @@ class Additions(Scans, Protocol):
 
 
 class GraphStore(Additions, Builds, Takedowns, Protocol):
-    """A temporal link graph that can be built, read and corrected."""
+    """A temporal link graph that can be built, read and corrected.
+
+    Attributes:
+        layout: The number of its layout (`arclink.store.layouts`).
+    """
+
+    @property
+    def layout(self) -> int: ...
+
+    def upgrade(self) -> None:
+        """Make keys and layout of the store the present ones, as one step.
+
+        Raises:
+            StoreError: Another process is loading, or the disk is full. The store is unchanged.
+        """
 
 
 class WholeStore(Closing):
@@ -612,6 +654,14 @@ class WholeStore(Closing):
         return self
 
     unselected = whole
+
+    @abstractmethod
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        """Return what is known of all captures on each day (`OpenStore`)."""
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        days = self.days(span)
+        return NOT_COUNTED if days is None else known_in(days.values())
 
     def shows_payload(self, memento: Memento) -> bool:
         return True

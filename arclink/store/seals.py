@@ -25,8 +25,8 @@ SEAL_BYTES = 4
 """Size of a seal."""
 
 REMEDY = (
-    "Restore a backup of it, build it again, or load its graph files into a new store "
-    "(docs/how-to/operations.md)."
+    "Restore a backup of it, rebuild it (arclink build --store STORE --rebuild), or load its "
+    "graph files into a new store (docs/how-to/operations.md)."
 )
 """Instructions for the operator of a damaged store."""
 

@@ -6,17 +6,19 @@ A row is JSON (`arclink.files.sealed` adds its checksum)::
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
 import orjson
 
-from arclink.errors import UsageError
+from arclink.errors import SealError, UsageError
 from arclink.files.atomic import write_whole
 from arclink.files.sealed import is_sealed, read_rows, seal_rows
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store.protocols import OpenStore, Takedown, Takedowns
+from arclink.store.layouts import present_takedowns
+from arclink.store.protocols import GraphStore, OpenStore, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
 _KIND = "takedowns"
@@ -54,14 +56,38 @@ def takedown_digest(store: OpenStore) -> str:
 
 
 def read_takedowns(path: Path) -> list[Takedown]:
-    """Return the takedowns of a file that `format_takedowns` wrote.
+    """Return the takedowns of a file that `format_takedowns` wrote, or did before it sealed files.
 
     Raises:
-        SealError: The file is damaged or missing, or has no checksums.
+        SealError: The file is damaged or missing.
         UsageError: A row is not a takedown.
     """
-    rows = read_rows(path, _KIND)
+    try:
+        rows = read_rows(path, _KIND)
+    except SealError:
+        old = old_takedowns(path)
+        if old is None:
+            raise
+        return old
     return [_takedown(row, f"{path}, line {number}") for number, row in enumerate(rows, 2)]
+
+
+def old_takedowns(path: Path) -> list[Takedown] | None:
+    """Return the takedowns of a list without checksums, as earlier versions wrote it.
+
+    Returns:
+        None if a line is not a whole takedown, or the file is empty: then it is not such a list.
+    """
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+        takedowns = [
+            _takedown(line, f"{path}, line {number}")
+            for number, line in enumerate(lines, 1)
+            if line.endswith(b"\n") and orjson.loads(line).keys() == _KEYS
+        ]
+    except (OSError, UsageError, ValueError, AttributeError):
+        return None
+    return takedowns if takedowns and len(takedowns) == len(lines) else None
 
 
 def import_takedowns(path: Path) -> list[Takedown]:
@@ -74,7 +100,7 @@ def import_takedowns(path: Path) -> list[Takedown]:
     try:
         if is_sealed(path):
             return read_takedowns(path)
-        lines = path.read_bytes().splitlines()
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()  # of an editor
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     if not lines:
@@ -96,8 +122,10 @@ def _takedown(line: bytes, where: str) -> Takedown:
             row["time"],
         )
         if unknown := row.keys() - _KEYS:
-            raise UsageError(f"{where}: unknown keys: {', '.join(sorted(unknown))!r}")
+            raise UsageError(f"unknown keys: {', '.join(sorted(unknown))!r}")
         span = _span(row.get("from"), row.get("to"))
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
             f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
@@ -142,9 +170,12 @@ def span_of(first: str | None, last: str | None) -> Span:
     return span
 
 
-def set_aside(store: OpenStore, path: Path) -> None:
-    """Write the takedowns of a store to a file, if there are any: the whole file, or nothing."""
-    takedowns = [takedown for takedown, _ in store.forgotten()]
+def set_aside(store: GraphStore, path: Path) -> None:
+    """Write the takedowns of a store to a file, if there are any: the whole file, or nothing.
+
+    The store that is built in its place has present keys.
+    """
+    takedowns = present_takedowns(store, (takedown for takedown, _ in store.forgotten()))
     if takedowns:
         write_whole(path, format_takedowns(takedowns))
 
@@ -155,6 +186,5 @@ def take_back(store: Takedowns, path: Path) -> None:
     Nothing happens if the file is missing.
     """
     if path.exists():
-        for takedown in read_takedowns(path):
-            store.forget(takedown)
+        store.forget_each(read_takedowns(path))
         path.unlink()

@@ -12,11 +12,13 @@ the list too.
 """
 
 from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 
 from arclink.errors import OperatorError, SealError, StoreError
 from arclink.files.atomic import write_whole
 from arclink.model import Forgotten
+from arclink.store.layouts import have_present_keys
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 
@@ -40,13 +42,23 @@ def listed(store: Path) -> list[Takedown]:
     try:
         return read_takedowns(path) if path.exists() else []
     except SealError as error:
+        if not path.stat().st_size and _is_old(store):  # earlier versions wrote an empty list so
+            return []
         raise error.with_remedy(
             "Without it, captures that were forgotten may come back. Replace it by its copy next "
             "to the newest backup, or by a file that `arclink forget --export` wrote. If the store "
             "itself is whole (`arclink verify`), move the list away: the next `arclink forget` or "
-            "`arclink build` writes it again from the store. A list of an older version is moved "
-            "away and applied with `arclink forget --import`."
+            "`arclink build` writes it again from the store."
         ) from error
+
+
+def _is_old(store: Path) -> bool:
+    """Return whether a store is there that was written before lists were sealed."""
+    from arclink.store.sqlite.schema import open_for_reading
+
+    with suppress(StoreError), closing(open_for_reading(store)) as connection:
+        return not have_present_keys(dict(connection.execute("SELECT name, value FROM settings")))
+    return False
 
 
 def united(*lists: Iterable[Takedown]) -> list[Takedown]:

@@ -5,7 +5,8 @@
     links.db.subsets/NAME.subset     a sealed file (`arclink.files.sealed`)
 
 Its row is JSON: the selection as text, and when it was stored. Its data are the captures of a kept
-list (`arclink.subsets.capture_sets`).
+list (`arclink.subsets.capture_sets`). Subsets that earlier versions stored are read, too
+(`arclink.store.layouts.read_old_subset`); they get this form when they are next written.
 
 A *view* is a definition: its captures change with the store. A *kept list* has the captures that
 the definition selected when it was stored. A takedown removes its captures from kept lists
@@ -26,6 +27,7 @@ from pathlib import Path
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.sealed import read_rows, read_sealed, write_sealed
 from arclink.model import Surt
+from arclink.store.layouts import read_old_subset
 from arclink.store.location import local_path_of
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
@@ -51,6 +53,8 @@ from arclink.subsets.view import SubsetStore
 
 _KIND = "subset"
 _SUFFIX = ".subset"
+_OLD_SUFFIX = ".json"
+_OLD_SUFFIXES = (_OLD_SUFFIX, ".captures")
 _REMEDY = "Select the subset again: arclink select NAME SELECTION"
 
 _MOST_RANGES = 1_000
@@ -121,8 +125,14 @@ class SubsetCatalog:
 
     def names(self) -> list[str]:
         """Return the names of all subsets, sorted."""
-        paths = self.folder.glob(f"*{_SUFFIX}") if self._where else []
-        return sorted(path.name.removesuffix(_SUFFIX) for path in paths)
+        if not self._where:
+            return []
+        names = {
+            path.name.removesuffix(suffix)
+            for suffix in (_SUFFIX, _OLD_SUFFIX)
+            for path in self.folder.glob(f"*{suffix}")
+        }
+        return sorted(names)
 
     def __iter__(self) -> Iterator[StoredSubset]:
         return map(self.get, self.names())
@@ -139,10 +149,13 @@ class SubsetCatalog:
             stored = f"Stored subsets: {known}" if known else "No subset is stored"
             raise UsageError(f"no subset {name!r}. {stored}; a selection has a form such as host:a")
         try:
-            [row] = read_rows(self._path(name), _KIND)
+            if self._is_old(name):
+                fields, _ = read_old_subset(self.folder, name)
+            else:
+                [row] = read_rows(self._path(name), _KIND)
+                fields = json.loads(row)
         except SealError as error:
             raise error.with_remedy(_REMEDY) from error
-        fields = json.loads(row)
         return StoredSubset(**{**fields, "ranges": tuple(fields["ranges"])})
 
     def put(self, store: Scans, name: str, selection: Selection, *, keep: bool) -> StoredSubset:
@@ -199,7 +212,7 @@ class SubsetCatalog:
         ]
         if users:
             raise UsageError(f"{name!r} is used by {', '.join(users)}: delete these first")
-        self._path(name).unlink()
+        self._unlink(name, _SUFFIX, *_OLD_SUFFIXES)
 
     def named_or_written(self, text: str) -> Selection:
         """Return the selection that a text names or describes.
@@ -255,6 +268,20 @@ class SubsetCatalog:
                     captures,
                 )
 
+    def upgrade(self) -> int:
+        """Write all subsets in the present form, and return their number.
+
+        The ranges of kept lists are those of keys that an upgrade of the store changes, so they
+        become the whole store, which is right before and after it.
+        """
+        stored = list(self)
+        for one in stored:
+            if one.is_kept:
+                self._write(replace(one, ranges=EVERYWHERE.stems), self._captures(one.name))
+            elif self._is_old(one.name):
+                self._write(one)
+        return len(stored)
+
     def _expanded(
         self,
         selection: Selection,
@@ -309,6 +336,8 @@ class SubsetCatalog:
             SealError: Its file is damaged.
         """
         try:
+            if self._is_old(name):
+                return CaptureSet.from_bytes(read_old_subset(self.folder, name)[1])
             return CaptureSet.from_bytes(read_sealed(self._path(name), _KIND).data)
         except SealError as error:
             raise error.with_remedy(_REMEDY) from error
@@ -317,6 +346,14 @@ class SubsetCatalog:
         row = json.dumps(asdict(stored), ensure_ascii=False).encode()
         data = b"" if captures is None else captures.to_bytes()
         write_sealed(self._path(stored.name), _KIND, [row], data)
+        self._unlink(stored.name, *_OLD_SUFFIXES)
+
+    def _unlink(self, name: str, *suffixes: str) -> None:
+        for suffix in suffixes:
+            (self.folder / f"{name}{suffix}").unlink(missing_ok=True)
+
+    def _is_old(self, name: str) -> bool:
+        return not self._path(name).exists() and (self.folder / f"{name}{_OLD_SUFFIX}").exists()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"

@@ -10,7 +10,7 @@ store.
 
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NewType
 
 from arclink.model import Surt
@@ -124,9 +124,9 @@ def _start_of_suffix(labels: list[str]) -> int:
     rules = _rules()
     for start in range(max(len(labels) - _MOST_LABELS, 0), len(labels) - 1):
         suffix = ".".join(labels[start:])
-        if f"!{suffix}" in rules:
+        if f"\n!{suffix}\n" in rules:
             return start + 1
-        if suffix in rules or "*" + suffix[len(labels[start]) :] in rules:
+        if f"\n{suffix}\n" in rules or f"\n*{suffix[len(labels[start]) :]}\n" in rules:
             return start
     return len(labels) - 1
 
@@ -136,6 +136,6 @@ _MOST_LABELS = 4
 
 
 @cache
-def _rules() -> frozenset[str]:
-    text = (files("arclink.uris") / "public_suffixes.txt").read_text("ascii")
-    return frozenset(line for line in text.splitlines() if not line.startswith("//"))
+def _rules() -> str:
+    """Return the rules, one a line; to search them as a text takes no time at the start."""
+    return Path(__file__).with_name("public_suffixes.txt").read_text("ascii")

@@ -24,7 +24,7 @@ from arclink.errors import UriError
 from arclink.model import Checksum, ContentId, Scope, UriR
 from arclink.native import native
 from arclink.reasons import Reason
-from arclink.uris.query_encoding import codec_of, encode_query
+from arclink.uris.encodings import encode_query, output_encoding
 
 _MAX_URI_LENGTH = 64 * 1024
 """Maximum characters of a target; a longer one is a mistake or a trap: counted, but not kept."""
@@ -92,6 +92,67 @@ def _class_of_cleaned(rest: str, scheme: str) -> Scope:
     return Scope.NONE if written else Scope.SCHEME
 
 
+def joined(base: str, reference: str) -> str:
+    """Return a reference that leads from any page to the target that ``reference`` has from a base.
+
+    So the bases of a document, each relative to the one around it, need not be resolved before the
+    page's URI is known, and `class_of` the result is the smallest class of all of them.
+
+    Args:
+        base: As written, relative to the page; empty for the page itself.
+        reference: As written, relative to the base.
+
+    Raises:
+        UriError: ``LINK_INVALID``: the reference is relative and the base has an opaque path, as
+            ``mailto:`` has.
+
+    Source:
+        URL Standard, *basic URL parser*. Not exact for a reference such as ``http:x``, which is
+        relative only on pages with this scheme, and for a base on a drive of ``file:``.
+
+    >>> joined("/b/", "c/"), joined("/b/c/", "../x?y"), joined("b?q", "#f"), joined("//h", "x")
+    ('/b/c/', '/b/c/../x?y', 'b?q#f', '//h/x')
+    """
+    base, reference = _clean(base).partition("#")[0], _clean(reference)
+    scheme, authority, path = _parts(base)
+    own = class_of(reference, scheme[:-1] or "http")
+    written = _WRITTEN_SCHEME.match(reference)
+    if own is Scope.NONE or not base or (written and scheme not in ("", written[0].lower())):
+        return reference
+    rest = reference[written.end() :] if written else reference
+    if scheme and not authority and path[:1] != "/" and rest[:1] != "#":
+        raise UriError(Reason.LINK_INVALID, f"{_shown(reference)} with the base {_shown(base)}")
+    if own is Scope.DOCUMENT:
+        return base + (rest or "#")  # keeps a blank at the end of the base
+    if own is Scope.SCHEME:
+        return scheme + rest
+    if own is Scope.ORIGIN:
+        return scheme + authority + rest
+    if own is Scope.PATH:
+        return scheme + authority + path + rest if authority or path else rest
+    directory, slash, name = path.rpartition("/")
+    if name.lower().replace("%2e", ".") in (".", ".."):
+        directory, slash = path, "/"
+    return scheme + authority + directory + (slash or "/" * bool(authority)) + rest
+
+
+def _parts(base: str) -> tuple[str, str, str]:
+    """Return the scheme with its colon, the authority with its slashes, and the path of a base."""
+    written = _WRITTEN_SCHEME.match(base)
+    scheme = written[0].lower() if written else ""
+    path = base[len(scheme) :].partition("?")[0]
+    if scheme[:-1] in SPECIAL_SCHEMES or not scheme:
+        path = path.replace("\\", "/")
+        if path.startswith("//"):
+            path = "//" + path.lstrip("/")  # further slashes have no meaning
+        else:
+            scheme = ""  # relative on a page with this scheme
+    end = 0
+    if path.startswith("//"):
+        end = path.find("/", 2) if "/" in path[2:] else len(path)
+    return scheme, path[:end], path[end:]
+
+
 def scope_of(classes: Iterable[Scope]) -> Scope:
     """Return the scope of a content: the widest class of its links; `Scope.NONE` without links.
 
@@ -121,7 +182,16 @@ class Base:
         HTML Standard, *document base URL*; URL Standard.
     """
 
-    __slots__ = ("_class", "_codec", "_directory", "_limit", "_origin", "_scheme", "uri", "usable")
+    __slots__ = (
+        "_charset",
+        "_class",
+        "_directory",
+        "_limit",
+        "_origin",
+        "_scheme",
+        "uri",
+        "usable",
+    )
 
     def __init__(
         self,
@@ -132,7 +202,7 @@ class Base:
         limit: int = _MAX_URI_LENGTH,
     ) -> None:
         self._limit = limit
-        self._codec = codec_of(charset)
+        self._charset = output_encoding(charset)
         self._stand_on(_normalize(page))
         self._class = Scope.DOCUMENT
         self.usable = False
@@ -227,7 +297,7 @@ class Base:
         return href.partition("#")[0]
 
     def _with_encoded_query(self, reference: str) -> str:
-        if self._codec is None:
+        if self._charset is None:
             return reference
         head, sharp, fragment = reference.partition("#")
         path, mark, query = head.partition("?")
@@ -236,7 +306,7 @@ class Base:
         if scheme not in SPECIAL_SCHEMES or scheme in ("ws", "wss"):
             return reference
         # Keep the fragment: without it, the parser would strip a blank at the end of the query.
-        return path + mark + encode_query(query, self._codec) + sharp + fragment
+        return path + mark + encode_query(query, self._charset) + sharp + fragment
 
 
 @native("resolution")

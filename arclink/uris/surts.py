@@ -7,7 +7,8 @@ itself. All other URIs go to the package with these rules, and so does every URI
 not compiled. Tests compare the two.
 
 The rules are those of the package, with these exceptions (``docs/decisions/20261125-keys.md``). The
-first three are also in `cdx_key`, the last three are not:
+first three are also in `cdx_key`, the last three are not. A change of a rule gives URIs other keys:
+it needs a new number in `arclink.store.layouts`.
 
 - *No name service*: the package queries the network for hosts such as ``256.1.1.1``. A key must not
   depend on its answer, so such a host is a name.
@@ -26,7 +27,6 @@ first three are also in `cdx_key`, the last three are not:
 """
 
 import re
-import socket
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -73,13 +73,6 @@ _OPAQUE_SCHEMES = _OF_ARCHIVES | _OF_PAGES
 """Schemes that a query writes without ``//``, whatever follows the colon."""
 
 _SCHEMES_OF_HOSTS = frozenset({"ftp", "http", "https"})
-
-KEY_RULES = "2"
-"""Increased whenever a URI would get another SURT than before.
-
-A store records it. Stores that do not were built with rules 1, in which the last three exceptions
-of this module did not exist.
-"""
 
 OF_PAGE = "#"
 """Ends the SURT of the page in that of a record about it. No other SURT of a host has this sign."""
@@ -439,6 +432,8 @@ def _numeric_name(host: bytes | None) -> bytes | None:
         GoogleURLCanonicalizer.DECIMAL_IP.match(name) or GoogleURLCanonicalizer.OCTAL_IP.match(name)
     ):
         return None
+    import socket
+
     try:
         socket.inet_aton(name.decode("ascii"))
     except OSError:

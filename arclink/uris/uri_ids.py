@@ -17,8 +17,6 @@ Source: Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling (2007
 
 from hashlib import md5
 
-from simhash import Simhash  # type: ignore[import-untyped]
-
 from arclink.model import Surt, UriId
 from arclink.native import native
 
@@ -52,6 +50,9 @@ def plain_id(surt: str) -> bytes | None:
 
 
 def _by_package(surt: str) -> bytes:
+    # Here, because it imports NumPy, which most commands do not need.
+    from simhash import Simhash  # type: ignore[import-untyped]
+
     grams = [surt[start : start + _GRAM] for start in range(max(len(surt) - _GRAM + 1, 1))]
     features = [(gram, 1) for gram in grams]
     weight = max(3, len(grams) // 12)

@@ -23,12 +23,15 @@ import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
  * HDFS where the settings name another file system.
  *
  * <p>Arguments: folder of the cluster, number of nodes, and perhaps a process without which the cluster ends. {@code FOLDER/ready} appears when jobs are taken. A file {@code
- * FOLDER/halt-datanode-N} or {@code halt-nodemanager-N} stops that part; {@code halted-…} answers.
+ * FOLDER/halt-datanode-N}, {@code halt-nodemanager-N} or {@code halt-namenode-0} stops that part; {@code halted-…} answers. A
+ * file {@code resume-namenode-0} starts the NameNode again, in safe mode until its DataNodes report; all three files are
+ * removed then.
  */
 public final class Cluster {
   private static final long STARTED = System.currentTimeMillis();
 
   private final Path folder;
+  private NameNode nameNode;
   private final List<DataNode> dataNodes = new ArrayList<>();
   private final List<NodeManager> nodeManagers = new ArrayList<>();
 
@@ -61,7 +64,7 @@ public final class Cluster {
       StartupOption.FORMAT.setClusterId("arclink");
       NameNode.format(conf);
     }
-    NameNode nameNode = NameNode.createNameNode(new String[0], conf);
+    nameNode = NameNode.createNameNode(new String[0], conf);
     say("NameNode");
     for (int number = 0; number < nodes; number++) {
       Configuration own = new HdfsConfiguration(conf);
@@ -99,6 +102,18 @@ public final class Cluster {
   private void obey(long master) throws Exception {
     while (master < 0 || ProcessHandle.of(master).isPresent()) {
       Thread.sleep(100);
+      if (nameNode != null && isAsked("namenode-0")) {
+        nameNode.stop();
+        nameNode.join();
+        answer("namenode-0");
+      }
+      if (Files.exists(folder.resolve("resume-namenode-0")) && Files.exists(folder.resolve("halted-namenode-0"))) {
+        nameNode = NameNode.createNameNode(new String[0], new HdfsConfiguration());
+        say("NameNode again");
+        for (String file : List.of("resume", "halt", "halted")) {
+          Files.delete(folder.resolve(file + "-namenode-0"));
+        }
+      }
       for (int number = 0; number < dataNodes.size(); number++) {
         if (isAsked("datanode-" + number)) {
           dataNodes.get(number).shutdown();

@@ -97,7 +97,7 @@ def test_an_error_about_a_store_without_slices_names_a_remedy(tmp_path: Path) ->
         open_slices(str(tmp_path / "empty"), MONTHS)
     with open_store(str(tmp_path / "empty.db"), create=True):
         pass
-    with pytest.raises(UsageError, match="has no mementos, so there is nothing to slice"):
+    with pytest.raises(UsageError, match="there are no captures to slice: the subset selects none"):
         open_slices(str(tmp_path / "empty.db"), MONTHS)
     with pytest.raises(UsageError, match="--cache FOLDER"):
         cache_next_to("cassandra://host/links")

@@ -43,6 +43,7 @@ def _odd_heads(uri: bytes, length: int) -> Iterator[tuple[str, bytes]]:
     yield "names in lower case", of(usual[0], *[line.lower() for line in usual[1:]])
     yield "version in lower case", of(b"warc/1.0", *usual[1:])
     yield "old version", of(b"WARC/0.18", *usual[1:])
+    yield "version of the future", of(b"WARC/9.9", *usual[1:])
     yield "blanks after version", of(b"WARC/1.1 \t", *usual[1:])
     yield "blank before colon", of(*usual[:4], b"Content-Length : %d" % length)
     yield "no blank after colon", of(*usual[:4], b"Content-Length:%d" % length)

@@ -53,6 +53,8 @@ STORED = [
     pytest.param(b"".join(PAGES).removesuffix(b"\r\n\r\n"), id="no blank line at the end"),
     pytest.param(b"".join(PAGES).replace(b"WARC/1.0", b"WARC/0.17"), id="WARC 0.17"),
     pytest.param(b"".join(PAGES).replace(b"WARC/1.0", b"WARC/1.1"), id="WARC 1.1"),
+    pytest.param(b"".join(PAGES).replace(b"WARC/1.0", b"WARC/9.9"), id="WARC 9.9"),
+    pytest.param(b"".join(PAGES).replace(b"WARC/1.0", b"warc/12.0017"), id="WARC 12"),
     pytest.param(b"".join(arc(uri, http(b"x")) for uri in URIS), id="ARC"),
     pytest.param(gzipped([arc(uri, http(b"x")) for uri in URIS]), id="ARC, gzip"),
 ]
@@ -406,9 +408,9 @@ def test_a_revisit_without_http_has_no_body(tmp_path: Path) -> None:
             gzip.compress(b"This is no archive.\n"), "not a WARC or ARC file", id="gzipped text"
         ),
         pytest.param(
-            b"WARC/2.0\r\nWARC-Type: response\r\n\r\n",
+            b"WARC/2\r\nWARC-Type: response\r\n\r\n",
             "not a WARC or ARC file",
-            id="an unknown version of WARC",
+            id="no version of WARC",
         ),
         pytest.param(
             zstandard.compress(b"This is no archive.\n"),

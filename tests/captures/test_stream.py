@@ -229,9 +229,9 @@ def test_a_limited_stream_cuts_what_grows(tmp_path: Path, form: str) -> None:
     store = store_of(tmp_path, records)
     query = query_of(form=form)
     with opened(store) as (graph, reader):
-        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form))
+        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form, 1 << 30))
         stream = CaptureStream(graph, reader, query)
-        cut = b"".join(write_stream(stream, query.form, is_limited=True))
+        cut = b"".join(write_stream(stream, query.form, 16 << 20))
     assert b'"lost":{}' in whole
     assert stream.lost == {"PAYLOAD_TOO_LONG": 2 if form == "jsonl" else 1}
     if form == "jsonl":
@@ -251,10 +251,8 @@ def test_the_text_of_a_limited_stream_is_that_of_fewer_bytes(tmp_path: Path) -> 
     store = store_of(tmp_path, [Record(A, T1, b"<p>x<!--" + b"-x" * (3 << 20) + b"--><p>end")])
     query = query_of(form="text")
     with opened(store) as (graph, reader):
-        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form))
-        cut = b"".join(
-            write_stream(CaptureStream(graph, reader, query), query.form, is_limited=True)
-        )
+        whole = b"".join(write_stream(CaptureStream(graph, reader, query), query.form, 1 << 30))
+        cut = b"".join(write_stream(CaptureStream(graph, reader, query), query.form, 4 << 20))
     assert (b"end\n" in whole, b'"lost":{}' in whole) == (True, True)
     assert (b"end\n" in cut, b'"lost":{"PAYLOAD_TOO_LONG":1}' in cut) == (False, True)
 
@@ -643,6 +641,28 @@ def test_the_command_takes_the_words_of_exports_and_those_of_the_first_version(
     twice = ["stream", "--store", str(demos.store()), subset, "--subset", subset]
     with pytest.raises(UsageError, match="already named with --subset"):
         CliRunner().invoke(group, twice, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "warc"])
+def test_a_bomb_does_not_fill_the_disk_of_who_calls_the_command(tmp_path: Path, form: str) -> None:
+    """The command has the limit of the service, and an option for more or less."""
+    bomb = gzip.compress(gzip.compress(bytes(64 << 20)))
+    head = (b"HTTP/1.1 200 OK", b"Content-Encoding: gzip, gzip")
+    store = store_of(tmp_path, [Record(A, T1, bomb, head), Record(B, T2, bytes(2 << 20))])
+
+    def streamed(*words: str) -> tuple[int, bytes]:
+        command = ["stream", "--store", str(store), "--format", form, *words]
+        done = CliRunner().invoke(group, command)
+        assert done.exit_code == 0, done.output
+        return len(done.stdout_bytes) >> 20, done.stdout_bytes
+
+    size, lines = streamed()
+    assert size == (24 if form == "jsonl" else 2)
+    assert (b'"lost":{"PAYLOAD_TOO_LONG":1}' in lines) == (form == "jsonl")
+    assert streamed("--payload-limit", "1M")[0] == (2 if form == "jsonl" else 0)
+    size, lines = streamed("--payload-limit", "1G")
+    assert size == (88 if form == "jsonl" else 2)
+    assert b'"lost":{}' in lines
 
 
 def test_the_service_takes_both_words_for_the_format(demos: Demos) -> None:

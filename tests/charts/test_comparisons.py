@@ -46,7 +46,7 @@ def test_periods_without_captures_are_hatched_and_have_their_width() -> None:
     bars = up_and_down("Links", years, [{"2005": 1, "2016": 2}], {}, ["added", "removed"], captured)
     for picture in (of_ranks, bars):
         (gap,) = (one for title, one in marks(picture, "rect").items() if "no captures" in title)
-        assert gap.findtext(f"{SVG}title") == "2006 to 2014: no captures to show"
+        assert gap.findtext(f"{SVG}title") == "2006 to 2014: no captures to show, or none was read"
         assert gap.attrib["fill"] == "url(#hatch)"
     assert of_ranks.elements.count('stroke-width="2.5"') == 1  # from 2015 to 2016
 

@@ -109,6 +109,19 @@ def text(path: Path, words: str) -> Path:
             "no.cdx: no such file",
             id="missing CDX",
         ),
+        pytest.param(["ask"], 2, "linkers, new-lost", id="no question"),
+        pytest.param(
+            ["ask", "find", "two words", "--store", "{newer}"], 2, "as --words", id="words"
+        ),
+        pytest.param(
+            ["ask", "linkers", "a.org,b.org", "--store", "{newer}"],
+            2,
+            "one by one: first a.org",
+            id="hosts with commas",
+        ),
+        pytest.param(
+            ["open", "{foreign}"], 1, "To browse it: arclink serve --store", id="open a store"
+        ),
         pytest.param(
             ["build", "{archive}", "--store", "{foreign}"],
             1,

@@ -5,7 +5,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import apsw
 import pytest
 from click.testing import CliRunner, Result
 
@@ -14,7 +13,6 @@ from arclink.cli.forget import command as forget
 from arclink.errors import ArclinkError, OperatorError, StoreError, UsageError
 from arclink.model import Surt
 from arclink.service.application import create_app
-from arclink.store.key_rules import OtherKeysWarning
 from arclink.store.location import open_store
 from arclink.store.protocols import Violation
 from arclink.store.takedown_lists import LISTED
@@ -181,20 +179,6 @@ def test_a_page_without_a_host_is_forgotten(with_records: Path) -> None:
         run(with_records, "file:///snapshot.html")
     assert run(with_records, "file:/snapshot.html").startswith("file:/snapshot.html: 1 memento, ")
     assert captures(with_records, "file") == 0
-
-
-def test_a_store_with_older_keys_is_read_with_a_warning_and_not_changed(
-    with_records: Path, tmp_path: Path
-) -> None:
-    connection = apsw.Connection(str(with_records))
-    connection.execute("DELETE FROM settings WHERE name = 'keys'")
-    connection.close()
-    with pytest.warns(OtherKeysWarning, match=r"its keys follow rules 1, .* Build it again"):
-        open_store(str(with_records)).close()
-    with pytest.raises(StoreError, match=r"its keys follow rules 1, .* Build it again"):
-        run(with_records, "example,a)/")
-    with pytest.raises(StoreError, match=r"other settings \(keys\):\n  value: stored 1, now 2"):
-        run_build(tmp_path / "crawl.warc.gz", with_records)
 
 
 @pytest.mark.parametrize(

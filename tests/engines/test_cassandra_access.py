@@ -15,7 +15,7 @@ from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.database import KEY_PASSWORD
-from arclink.store.cassandra.schema import LAYOUT
+from arclink.store.layouts import STORE
 from tests.engines.conftest import Cassandra, running_cassandra
 from tests.engines.fetching import fetch
 from tests.service.conftest import served
@@ -89,7 +89,7 @@ def test_users_may_do_what_they_are_granted_and_no_more(
         "CREATE ROLE reader WITH LOGIN = true AND PASSWORD = 'two'",
     )
     monkeypatch.setenv(PASSWORD, "one")
-    assert f"made, layout {LAYOUT}" in said(
+    assert f"made, layout {STORE}" in said(
         "schema", "apply", "--store", f"cassandra://loader@{where}"
     )
     rule(
@@ -142,7 +142,7 @@ def test_a_node_that_requires_a_certificate_is_asked_with_one(
     locked = tmp_path / "locked.key"
     openssl("rsa", "-aes256", "-passout", "pass:secret", "-in", key, "-out", locked)
     made = said("schema", "apply", "--store", f"{url}&certificate={certificate}&key={key}")
-    assert f"made, layout {LAYOUT}" in made
+    assert f"made, layout {STORE}" in made
     write_demo_archive(tmp_path / "archive", captures=30, hosts=3, seed=1)
     store = f"{url}&certificate={both}"
     build = ("build", tmp_path / "archive", "--quiet", "--work", tmp_path / "work", "--store")

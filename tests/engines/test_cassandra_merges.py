@@ -17,6 +17,7 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.store import CassandraStore
+from arclink.store.layouts import STORE
 from arclink.store.location import open_store
 from arclink.store.protocols import Cluster, GraphStore, Takedown
 from tests.engines.builds import cluster_of
@@ -182,14 +183,17 @@ def test_a_merge_that_was_killed_is_finished_by_the_next_load(
         assert not store.database.ask("SELECT result FROM tasks WHERE load = 2 AND task = 'plan'")
 
 
-def test_an_older_keyspace_is_answered_and_loaded(
+def test_an_older_keyspace_is_answered_and_loaded_after_its_upgrade(
     cassandra: Cassandra, graphs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its lists are not merged; the next load merges them."""
     url = cassandra.keyspace()
     database = open_database(parse_address(url))
-    database.agree(f"UPDATE steps SET layout = 3 WHERE store = 0 IF layout = {schema.LAYOUT}", ())
+    schema.set_layout(database, STORE, 3)
     with opened(url) as store:
+        with pytest.raises(StoreError, match="arclink upgrade"):
+            add(store, graphs[0], 0)
+        store.upgrade()
         with monkeypatch.context() as patch:
             patch.setattr(merging, "merge_due", lambda _: None)
             for number in (0, 1):
@@ -203,6 +207,6 @@ def test_an_older_keyspace_is_answered_and_loaded(
         ]
         add(store, graphs[1], 1)
         assert lists_of(store) == {3}
-        assert schema._layout(database) == schema.LAYOUT
+        assert schema.layout_of(database) == STORE
         assert list(store.surts(Surt(""))) == surts
         assert list(store.verify()) == []

@@ -1,5 +1,6 @@
 """Every job writes the same rows and counts on Hadoop and Spark as on one machine."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_a_job_alone_gives_on_hadoop_what_it_gives_here(
     address = hadoop.put(given, f"/tests/{job}/input")
     names = [f"{address}/{path.name}" for path in given]
     output = f"hdfs:///tests/{job}/output"
-    counts = run.run_job(JobCall(JOBS[job], names, output, inputs.settings(job)))
+    counts = run.run_job(JobCall(JOBS[job], names, output, json.dumps(inputs.settings(job))))
     run.fetch(work / "output")
 
     rows = rows_of(parts_of(work / "output"))

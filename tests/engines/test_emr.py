@@ -176,7 +176,7 @@ WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
         pytest.param(
             "extract", True, {WHOLE_FILES, IN_ORDER, "mapreduce.job.reduces=4"}, id="extract"
         ),
-        pytest.param("share", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="share"),
+        pytest.param("share", True, {WHOLE_FILES, IN_ORDER, "mapreduce.job.reduces=4"}, id="share"),
         pytest.param("tables", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="tables"),
         pytest.param("join", True, {IN_ORDER}, id="join"),
         pytest.param("invert", True, {IN_ORDER}, id="invert"),

@@ -1,5 +1,6 @@
 """Faults on a cluster do not change the output: killed tasks, lost nodes, a deadly page."""
 
+import json
 import os
 import signal
 import threading
@@ -112,7 +113,9 @@ def on_cluster(
     options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
     with extracting_slowly():
         output = f"hdfs:///tests/{folder.name}/output"
-        counts = run.run_job(JobCall(JOBS["extract"], inputs, output, work.settings, options))
+        counts = run.run_job(
+            JobCall(JOBS["extract"], inputs, output, json.dumps(work.settings), options)
+        )
     assert begun.is_set(), "what was to go wrong did not happen while the job ran"
     happening.join(SECONDS)
     assert not happening.is_alive()

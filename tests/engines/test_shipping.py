@@ -63,7 +63,9 @@ def extract(
     run.share_environment()
     assert run.conf != conf, "the archive has an address in HDFS"
     output = f"hdfs:///tests/{folder.name}/output"
-    run.run_job(JobCall(JOBS["extract"], names, output, inputs.settings("extract"), options))
+    run.run_job(
+        JobCall(JOBS["extract"], names, output, json.dumps(inputs.settings("extract")), options)
+    )
     run.fetch(folder / "output")
     return list(without_blocks(parts_of(folder / "output")))
 

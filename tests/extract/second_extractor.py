@@ -115,10 +115,25 @@ def kind_of_refresh(tag: Tag) -> str:
     return "meta@delayed-refresh" if is_late else "meta@refresh"
 
 
+HOSTS = re.compile(
+    r"article|aside|blockquote|body|div|footer|h[1-6]|header|main|nav|p|section|span"
+)
+NO_HOSTS = re.compile(r"annotation-xml|color-profile|font-face(-.*)?|missing-glyph")
+
+
 def is_hidden(tag: Tag) -> bool:
     """Return whether a tag is in a template that browsers do not make a shadow root of."""
-    modes = [value_of(one, "shadowrootmode").lower() for one in tag.find_parents("template")]
-    return any(mode not in ("open", "closed") for mode in modes)
+    return not all(map(is_shadow_root, tag.find_parents("template")))
+
+
+def is_shadow_root(template: Tag) -> bool:
+    def asks(one: Tag) -> bool:
+        return value_of(one, "shadowrootmode").lower() in ("open", "closed")
+
+    name = template.parent.name if template.parent is not None else ""
+    may_be_host = HOSTS.fullmatch(name) or ("-" in name and not NO_HOSTS.fullmatch(name))
+    earlier = template.find_previous_siblings("template")
+    return bool(may_be_host) and asks(template) and not any(map(asks, earlier))
 
 
 def add(page: SecondPage, tag: Tag, name: str, reference: str, kind: str = "") -> None:

@@ -536,3 +536,57 @@ def test_short_texts_are_read_more_often_than_by_the_detector_alone() -> None:
                     total += 1
                     right += read_undeclared(data) == piece
     assert (right >= 800, total) == (True, 883)
+
+
+POLISH = "<p>Elżbieta wypływa w świat, a Sygnał dla żółwia brzmi: największy, mógłby, błąd"
+WESTERN = "<p>Müller kauft für 5 Brötchen. It´s 1½ km, 20°C, »Größe« ¼ über früher, §5"
+FRENCH = "<p>très bientôt, l´été où nous étions déjà là"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset", "detected"),
+    [
+        (POLISH, "windows-1250", {"windows-1250"}),
+        (POLISH, "iso-8859-2", {"iso-8859-2"}),
+        (POLISH + " – „tak”", "windows-1250", {"windows-1250"}),
+        (WESTERN, "windows-1252", {"windows-1252"}),
+        (WESTERN + " – „ja“ …", "windows-1252", {"windows-1252"}),
+        (FRENCH, "windows-1252", {"windows-1252"}),
+        (FRENCH + " – “oui”", "windows-1252", {"windows-1252"}),
+        (
+            WESTERN + " fÃ¼r das HochgefÃ¼hl zurÃ¼ckgesetzt",
+            "windows-1252",
+            {"windows-1252"},
+        ),
+        ("<p>" + "Příliš žluťoučký kůň úpěl ďábelské ódy. " * 3, "windows-1250", {"windows-1250"}),
+        ("<p>" + "我们的新闻中心，欢迎您来到这里。" * 3, "big5", {"big5"}),
+    ],
+)
+def test_a_guess_has_its_letters_in_words(text: str, charset: str, detected: set[str]) -> None:
+    body = "".join(text).encode(charset if charset != "big5" else "big5hkscs", "ignore")
+    assert decode_html(body, None).charset in detected
+
+
+@pytest.mark.parametrize("winner", ["iso8859-15", "iso8859-3", "Windows-1250", "ISO-8859-2"])
+@pytest.mark.parametrize("text", [WESTERN, FRENCH])
+def test_a_guess_without_own_letters_in_words_is_windows_1252(
+    text: str, winner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the detector says."""
+    answers = [{"encoding": winner, "confidence": 0.9, "language": None}]
+    monkeypatch.setattr("chardet.detect_all", lambda *_, **__: answers)
+    body = re.sub("[^\x00-\x7fäöüßÄÖÜéëíóôúý´½°»«¼§³]", "", text).encode("windows-1252")
+    assert decode_html(body, None).charset == "windows-1252"
+    controls = "<p>ąęłśżźć wypływa świat \x84tak\x94".encode("iso-8859-2")
+    assert not decode_html(controls, None).charset.startswith("iso-8859")
+
+
+def test_any_answer_of_the_detector_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["iso-2022-jp", "hz", "utf-16", "johab", "gbk", "ibm866", "macintosh", None]
+    answers = [{"encoding": name, "confidence": 0.05, "language": None} for name in names]
+    body = b"<p>wyp\xb3ywa El\xbfbieta m\xb3g\xb3by \x1b$B wyp\xb3ywa"
+    for first in range(len(names)):
+        turned = answers[first:] + answers[:first]
+        monkeypatch.setattr("chardet.detect_all", lambda *_, found=turned, **__: found)
+        decoded = decode_html(body, None)
+        assert isinstance(decoded.text, str)

@@ -7,14 +7,17 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from ada_url import join_url
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.extract import feeds
+from arclink.extract.entities import included
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed, links_of
 from arclink.extract.html import DEFAULT_KINDS, Limits, extract_links
-from arclink.model import Kind, RawLink
+from arclink.model import Kind, RawLink, UriR
 from arclink.reasons import Reason
+from arclink.uris.resolution import Base
 from tests.archives.made_archives import read
 
 RSS = """<?xml version="1.0"?>
@@ -70,9 +73,9 @@ INDEX = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><site
         pytest.param(
             ATOM,
             [
-                ("atom@link", "x", "Feed", None),
-                ("atom@icon", "i", "Feed", None),
-                ("atom@logo", "o", "Feed", None),
+                ("atom@link", "http://b.example/x", "Feed", None),
+                ("atom@icon", "http://b.example/i", "Feed", None),
+                ("atom@logo", "http://b.example/o", "Feed", None),
                 ("atom@link", "http://b.example/d/e", "E 1", "alternate"),
                 ("atom@link", "http://q.example/s", "Song", "enclosure"),
                 ("atom@uri", "http://b.example/d/u", "E 1", None),
@@ -116,7 +119,7 @@ def test_every_kind_is_found_with_the_title_of_its_entry(feed: str, links: list[
         found = links_of(given_as)
         assert found.links == links
         assert not found.counts
-    assert found.base == ("http://b.example/" if feed is ATOM else None)
+        assert found.base is None
     assert {link[0] for link in links} <= FEED_KINDS
 
 
@@ -284,9 +287,10 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
             [
                 ("a@href", "http://b.example/d/x", "Next &amp; more", "nofollow"),
                 ("img@src", "http://b.example/d/i", "I", None),
+                ("a@href", "http://b.example/d/#top", "top", None),
                 ("a@href", "//c.example", "c", None),
             ],
-            LINKS_GONE,
+            {Reason.LINK_JAVASCRIPT: 1},
             id="Atom",
         ),
         pytest.param(
@@ -352,20 +356,6 @@ LAUGHS = '<!ENTITY a0 "ha">' + "".join(
 @pytest.mark.parametrize(
     "feed",
     [
-        pytest.param(
-            f"<!DOCTYPE rss [{LAUGHS}]><rss><link>a</link><title>&a39;</title></rss>",
-            id="entities of entities",
-        ),
-        pytest.param(
-            "<!DOCTYPE rss [<!ENTITY b "
-            f'"{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>',
-            id="a long entity",
-        ),
-        pytest.param(
-            "<!DOCTYPE rss [<!ENTITY % p SYSTEM "
-            '"http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>',
-            id="parameter entity",
-        ),
         pytest.param("<rss>" + "<a>" * 1_000_000, id="deep"),
         pytest.param(
             "<rss "
@@ -373,6 +363,10 @@ LAUGHS = '<!ENTITY a0 "ha">' + "".join(
             + ">"
             + "<b>" * 2_000,
             id="many namespaces",
+        ),
+        pytest.param(
+            f"<rss><item xml:base='/{'b' * 60_000}/'>" + "<x xml:base='c'/>" * 100_000,
+            id="many long bases",
         ),
     ],
 )
@@ -382,22 +376,144 @@ def test_a_hostile_feed_ends_soon_and_is_noted(feed: str) -> None:
     assert time.process_time() - begin < 10
 
 
+ENTITIES = "".join(
+    [
+        '<!ENTITY nbsp "&#160;">',
+        '<!ENTITY site "http://b.example/?a=1&#38;amp;b=">',
+        '<!ENTITY deep "&site;2">',
+        "<!ENTITY item '<item><title>E</title><link>http://c.example/</link></item>'>",
+        '<!ENTITY far SYSTEM "file:///etc/hostname">',
+        '<!ENTITY near "-&far;-">',
+        '<!ENTITY loop "&pool;"><!ENTITY pool "&loop;">',
+        "<!ENTITY % more SYSTEM 'http://127.0.0.1:9/x'>",
+        f'<!ENTITY long "{"b" * 10_000}">',
+        LAUGHS,
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "link", "left_out"),
+    [
+        ("<link>&site;1</link>", "http://b.example/?a=1&b=1", 0),
+        ("<enclosure url='&deep;'/>", "http://b.example/?a=1&b=2", 0),
+        ("&item;", "http://c.example/", 0),
+        ("<link>/&eacute;&nbsp;&mdash;</link>", "/é\xa0—", 0),
+        ("<title>&far;</title>", None, 1),
+        ("<link>http://b.example/&far;</link>", None, 1),
+        ("<enclosure url='http://b.example/&near;'/>", None, 1),
+        ("<link>&loop;</link>", None, 1),
+        ("<link>&a39;</link>", None, 1),
+        ("<description>&lt;a href='/&a39;'&gt;</description>", None, 1),
+        ("<title>&a2;</title>", None, 0),
+        ("<title>" + "&long;" * 1_000 + "</title>", None, 1_000 - (4 << 20) // 10_000),
+        ("<link>/a?b&c&site;</link>", "/a?b&chttp://b.example/?a=1&b=", 0),
+    ],
+)
+def test_a_reference_to_an_own_entity_costs_no_other_link(
+    body: str, link: str | None, left_out: int
+) -> None:
+    feed = (
+        f"<!DOCTYPE rss [{ENTITIES}]><rss><channel><title>T</title><link>/before</link>"
+        f"{body}<link>/after</link></channel></rss>"
+    )
+    begin = time.process_time()
+    found = links_of(feed)
+    assert time.process_time() - begin < 10
+    assert [target for _, target, _, _ in found.links if target != link] == ["/before", "/after"]
+    assert [target for _, target, _, _ in found.links[1:-1]] == [link] * (link is not None)
+    assert found.counts[Reason.NOTE_ENTITY_LEFT_OUT] == left_out
+    assert found.counts[Reason.LINK_INVALID] == (left_out == 1 and "title" not in body)
+    assert not found.counts[Reason.NOTE_FEED_BROKEN]
+
+
+def test_entities_declared_elsewhere_leave_those_of_html() -> None:
+    feed = (
+        '<!DOCTYPE rss [<!ENTITY % lat1 PUBLIC "-//W3C//ENTITIES Latin 1 for XHTML//EN" '
+        '"http://127.0.0.1:9/xhtml-lat1.ent">%lat1;]><rss><channel><title>&eacute; &x;</title>'
+        "<link>/1</link></channel></rss>"
+    )
+    found = links_of(feed)
+    assert found.links == [("rss@link", "/1", "é &x;", None)]
+    assert not found.counts
+
+
 def test_the_repair_of_many_ampersands_takes_little_memory() -> None:
     feed = b"<rss><channel><link>http://h/?" + b"&a" * 1_000_000 + b"</link></channel></rss>"
     tracemalloc.start()
-    repaired = feeds._repair(feed)
+    repaired, _ = included(feed, repairs=True)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert repaired == feed.replace(b"&", b"&amp;")
     assert peak < 4 * len(repaired)
 
 
-def test_an_external_entity_is_never_fetched() -> None:
+def test_the_defaults_of_attributes_are_not_repeated() -> None:
     feed = (
-        "<!DOCTYPE rss [<!ENTITY x SYSTEM "
-        '"file:///etc/hostname">]><rss><item><title>&x;</title><link>a</link></item></rss>'
+        f"<!DOCTYPE rss [<!ATTLIST enclosure url CDATA '{'u' * 60_000}'>]>"
+        f"<rss>{'<enclosure/>' * 10_000}<link>/x</link></rss>"
     )
-    assert extract_feed_links(feed).links == [("rss@link", "a", "", None)]
+    assert [link[1] for link in links_of(feed).links] == ["/x"]
+
+
+F = "<feed xmlns='http://www.w3.org/2005/Atom'"
+ENTRY = "<entry><link href='e'/></entry>"
+
+
+@pytest.mark.parametrize(
+    ("feed", "targets"),
+    [
+        pytest.param(f"{F} xml:base='/b/'>{ENTRY}</feed>", ["/b/e"], id="root"),
+        pytest.param(
+            f"{F} xml:base='/b/'><entry xml:base='c/'><link href='e'/></entry>"
+            "<entry xml:base='http://h.example/k/'><link href='e'/><icon xml:base='../m/'>i</icon>"
+            "</entry><link href='e'/></feed>",
+            ["/b/c/e", "http://h.example/k/e", "http://h.example/m/i", "/b/e"],
+            id="relative to outer, absolute in the middle",
+        ),
+        pytest.param(
+            f"{F}><entry xml:base='c/'><link href='e'/><link href='//o.example/'/></entry>{ENTRY}"
+            "</feed>",
+            ["/x/c/e", "//o.example/", "/x/e"],
+            id="no base at the root",
+        ),
+        pytest.param(
+            f"{F} xml:base='b/'><entry xml:base=''><link href='e'/><link href='#f'/></entry></feed>",
+            ["/x/b/e", "/x/b/"],
+            id="empty",
+        ),
+        pytest.param(
+            f"{F} xml:base='b/'><entry xml:base='http://['><link href='e'/></entry></feed>",
+            ["/x/b/e"],
+            id="not valid",
+        ),
+        pytest.param(
+            f"{F} xml:base='b/'><entry><link href='e' xml:base='../c/'/></entry></feed>",
+            ["/x/c/e"],
+            id="of the link itself",
+        ),
+        pytest.param(
+            f"{F} xml:base='b/'><entry><content type='html' xml:base='p/'>&lt;a href='q'>&lt;base "
+            "href='/no/'>&lt;a href='#f'></content><content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>"
+            "<a href='1'>1</a><p xml:base='c/'><a href='2'>2</a><img xml:base='/d/' src='3'/>"
+            "<a href='4'/></p><a href='5'>5</a></div></content></entry></feed>",
+            ["/x/b/p/q", "/x/b/p/", "/x/b/1", "/x/b/c/2", "/d/3", "/x/b/c/4", "/x/b/5"],
+            id="content",
+        ),
+        pytest.param(
+            "<rss xml:base='/r/'><channel><link>c</link><item xml:base='i/'><link>l</link>"
+            "<description>&lt;a href='?d'></description></item></channel></rss>",
+            ["/r/c", "/r/i/l", "/r/i/?d"],
+            id="RSS",
+        ),
+    ],
+)
+def test_a_base_is_relative_to_the_one_around_it(feed: str, targets: list[str]) -> None:
+    found = links_of(feed)
+    base = Base(UriR("http://a.example/x/f"), found.base)
+    resolved = [base.resolve(reference) for _, reference, _, _ in found.links]
+    assert resolved == [join_url("http://a.example/", target) for target in targets]
+    assert found.counts[Reason.NOTE_BASE_INVALID] == feed.count("http://[")
 
 
 MARKUP = "<description> </description> &lt;a/href=x> <a/>"

@@ -196,6 +196,33 @@ def test_every_kind_of_link_is_found_as_written(html: str, links: list[RawLink])
     assert not page.counts
 
 
+SHADOW = "<template shadowrootmode=open><a href={}>x</a></template>"
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("<div>{0}{0}</div><div>{0}</div>", "+-+"),
+        ("<div><template shadowrootmode=x><a href=0></a></template>{0}</div>", "-+"),
+        ("<main>{0}</main><h1>{0}</h1><p>{0}<nav>{0}</nav><span>{0}</span>{0}", "++++++"),
+        ("<body>{0}{0}", "+-"),
+        ("<html>{0}<head>{0}</head><title>t</title>{0}", "---"),
+        ("<ul><li>{0}</li></ul><a href=0></a><b>{0}</b><button>{0}</button><hgroup>{0}", "-+---"),
+        ("<table>{0}<tr><td>{0}</td></tr></table><select>{0}</select>", "---"),
+        ("<my-x>{0}{0}</my-x><MY-Y>{0}</MY-Y><font-face>{0}</font-face>", "+-+-"),
+        ("<svg><desc>{0}<my-x>{0}</my-x></desc><foreignObject>{0}</foreignObject></svg>", "-+-"),
+        ("<math><annotation-xml encoding=text/html>{0}<p>{0}", "-+"),
+        ("<template><div>{0}</div></template>", "-"),
+        ("<div><template shadowrootmode=closed>{0}<p>{0}</p></template>{0}</div>", "-+-"),
+        ("<p><b><div>{0}</b>{0}</div>", "+-"),
+    ],
+)
+def test_only_the_first_template_of_a_host_is_a_shadow_root(page: str, shown: str) -> None:
+    """HTML Standard, 13.2.6.4.4; DOM Standard, *attach a shadow root*."""
+    kinds = [kind for kind, *_ in extract_links(page.format(SHADOW.format(1))).links]
+    assert kinds == [{"+": "a@href", "-": "template@href"}[sign] for sign in shown]
+
+
 @pytest.mark.parametrize(
     ("html", "reason"),
     [

@@ -1,14 +1,17 @@
 """Every changed, missing or additional byte of a sealed file or folder is seen."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import SealError
 from arclink.files.sealed import (
     SUMS,
+    OpenSealedFile,
     check_folder,
     is_whole,
     make_sealed,
@@ -88,7 +91,7 @@ def test_a_file_of_another_kind_or_version_is_refused(path: Path) -> None:
     with pytest.raises(SealError, match="has a format that this ArcLink does not know"):
         read_sealed(path, "test")
     path.write_bytes(b'{"prefix": "a"}\n')
-    with pytest.raises(SealError, match="has no checksums"):
+    with pytest.raises(SealError, match="is damaged: it does not begin as"):
         read_sealed(path, "test")
     path.unlink()
     with pytest.raises(SealError, match="is missing") as caught:
@@ -159,3 +162,78 @@ def test_a_damaged_folder_is_removed_and_made_again(tmp_path: Path) -> None:
     (made / "numbers").write_bytes(b"124")
     assert not is_whole(made)
     assert not made.exists()
+
+
+SIZE = 50_000
+"""Bytes of the file that the tests below open: some blocks, and a part of one."""
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[tuple[OpenSealedFile, Path, bytes]]:
+    """A file of a sealed folder that is open, with its path and bytes."""
+    data = bytes(number * 7919 % 251 for number in range(SIZE))
+    path = tmp_path / "folder" / "file"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    seal_folder(path.parent, [path])
+    with OpenSealedFile(path) as file:
+        yield file, path, data
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    start=st.integers(0, SIZE + 10),
+    length=st.integers(0, SIZE + 10),
+    where=st.integers(0, SIZE - 1),
+    bit=st.integers(0, 7),
+)
+def test_a_read_of_an_open_file_is_right_or_an_error(
+    opened: tuple[OpenSealedFile, Path, bytes], start: int, length: int, where: int, bit: int
+) -> None:
+    """Whatever bit of it is changed after it was opened, in whatever way it is read."""
+    file, path, data = opened
+    assert file.read(start, length) == data[start : start + length]
+    with path.open("r+b") as stream:
+        stream.seek(where)
+        stream.write(bytes([data[where] ^ 1 << bit]))
+    try:
+        if start <= where < start + length:
+            with pytest.raises(SealError, match="is damaged"):
+                file.read(start, length)
+        else:
+            with suppress(SealError):  # another byte of the same block
+                assert file.read(start, length) == data[start : start + length]
+    finally:
+        path.write_bytes(data)
+    assert file.read(start, length) == data[start : start + length]
+
+
+@pytest.mark.parametrize("size", [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE])
+def test_an_open_file_that_is_cut_or_grows_is_damaged_at_its_end(
+    opened: tuple[OpenSealedFile, Path, bytes], size: int
+) -> None:
+    file, path, data = opened
+    with path.open("r+b") as stream:
+        stream.truncate(size)
+    with pytest.raises(SealError):
+        file.read(SIZE - 10, 10)
+    path.unlink()
+    path.write_bytes(data)
+    with pytest.raises(SealError):  # it is the file that was opened, not the one of this name
+        file.read(SIZE - 10, 10)
+
+
+def test_a_file_that_is_damaged_or_not_sealed_is_not_opened(
+    opened: tuple[OpenSealedFile, Path, bytes],
+) -> None:
+    _, path, data = opened
+    other = path.with_name("other")
+    other.write_bytes(data)
+    with pytest.raises(SealError, match="has no checksum"):
+        OpenSealedFile(other)
+    path.write_bytes(data[:-1])
+    with pytest.raises(SealError, match="is damaged"):
+        OpenSealedFile(path)
+    path.unlink()
+    with pytest.raises(SealError, match="is missing"):
+        OpenSealedFile(path)

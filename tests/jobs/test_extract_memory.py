@@ -10,11 +10,11 @@ from arclink.extract import extraction
 from arclink.extract.feeds import links_of
 from arclink.extract.html import PageLinks
 from arclink.jobs.extract_links import ExtractLinks
-from arclink.mapreduce.task_keys import task_key
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.rows.task_keys import task_key
 from tests.archives.made_archives import http, warc
 
 HTML = "Content-Type: text/html"

@@ -103,7 +103,7 @@ def extract_settings(files: Sequence[KnownFile], path: Path) -> Mapping[str, obj
         path: File for their reading tasks; it is written.
     """
     sizes = ((file.name, file.path, file.size) for file in files)
-    path.write_bytes(format_files(assign_files(sizes, {}, 4)))
+    path.write_bytes(format_files(assign_files(sizes, 4)))
     return {**BuildSettings().for_jobs(), "files": str(path), "tasks": 4, "store": None}
 
 

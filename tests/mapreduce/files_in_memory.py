@@ -25,7 +25,8 @@ class Files:
         raise NotImplementedError
 
     def names_in(self, path: str) -> set[str]:
-        raise NotImplementedError
+        inside = (name.removeprefix(path + "/") for name in self.files if name.startswith(path))
+        return {name for name in inside if "/" not in name}
 
     def checksum(self, path: str) -> bytes:
         raise NotImplementedError

@@ -6,6 +6,7 @@ import sys
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from mrjob.step import StepFailedException
@@ -29,6 +30,7 @@ from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHO
 from arclink.pipeline.jobs import JOBS
 from arclink.shares import BYTES_OF_CORE
 from arclink.store.cassandra.rows import PART_BITS
+from tests.mapreduce.files_in_memory import Files
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,9 @@ class FailedRun:
     def __exit__(self, *_: object) -> None:
         return None
 
+    def counters(self) -> list[dict[str, dict[str, int]]]:
+        return []
+
     def run(self) -> None:
         logging.getLogger("mrjob").error("Probable cause of failure:\n\n%s", self.error)
         raise StepFailedException("the step failed")
@@ -196,7 +201,7 @@ def test_a_map_task_reads_several_small_files(
 @pytest.mark.parametrize(
     ("job", "settings", "expected"),
     [
-        pytest.param("share", "{}", 0, id="no reducer"),
+        pytest.param("index", "{}", 0, id="no reducer"),
         pytest.param("extract", '{"tasks": 7}', 7, id="one per reading task"),
         pytest.param("filter", "{}", None, id="those of the engine"),
     ],
@@ -290,3 +295,63 @@ def test_a_job_that_fails_without_a_task_says_why_and_not_its_command(
     assert expected in failure
     assert "/long/path" not in failure
     assert "/long/path" in (runner.scratch / "failed-task.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "starts"),
+    [
+        pytest.param(
+            "Submitting tokens for job: job_1_0015\nError Launching job : Cannot delete "
+            "/tmp/.staging/job_1_0015. Name node is in safe mode.\n"
+            "\tat java.base/java.security.AccessController.doPrivileged(AccessController.java)",
+            4,
+            id="safe mode",
+        ),
+        pytest.param(
+            "Error Launching job : Call From a to b failed: Connection refused", 4, id="no NameNode"
+        ),
+        pytest.param("Error Launching job : Output directory already exists", 1, id="output"),
+        pytest.param("Error Launching job : Permission denied: user=a", 1, id="permission"),
+        pytest.param("Error launching job , bad input path : no /a", 1, id="input"),
+        pytest.param(
+            "Submitted application application_1_0001\nError Launching job : no answer",
+            1,
+            id="it has begun",
+        ),
+        pytest.param("Job job_1_0001 failed with state FAILED", 1, id="it failed"),
+    ],
+)
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_job_that_never_began_is_started_again(
+    said: str, starts: int, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the patience of requests; the third start succeeds, or one after four does not."""
+    runner = HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work", apart=True)
+    waited: list[float] = []
+    monkeypatch.setattr("arclink.network.retries.time.sleep", waited.append)
+    monkeypatch.setattr("arclink.mapreduce.hadoop.PATIENCE", (1, 2, 3))
+    monkeypatch.setattr(HadoopRunner, "_files", lambda _: Files())
+    runs: list[str] = []
+    few = starts if starts == 1 else 2
+
+    def started(fails: int) -> list[float]:
+        def run(self: Any) -> None:
+            runs.append(said)
+            if len(runs) <= fails:
+                logging.getLogger("mrjob").error(said)
+                raise StepFailedException("Command 'hadoop' returned non-zero exit status 1280.")
+
+        runs.clear()
+        waited.clear()
+        monkeypatch.setattr(FailedRun, "run", run)
+        monkeypatch.setattr(InvertLinks, "make_runner", lambda _: FailedRun(said))
+        runner.run_job(JobCall(JOBS["invert"], [], "hdfs:///work/out"))
+        return waited
+
+    if starts > 1:
+        assert started(few) == [1, 2]
+        assert len(runs) == 3
+    with pytest.raises(PipelineError, match=r"aunching job|Job job_1_0001"):
+        started(9)
+    assert len(runs) == starts
+    assert not runner.is_interrupted

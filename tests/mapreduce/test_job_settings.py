@@ -40,11 +40,18 @@ def test_help_lists_the_settings_of_a_job(script: str) -> None:
     ("script", "settings", "expected"),
     [
         ("extract_links.py", "{}", "it lacks 'archives', the folder of the archive files"),
-        ("extract_links.py", '{"task": 4}', "unknown: task; known: archives, files, tasks"),
+        (
+            "extract_links.py",
+            '{"task": 4}',
+            "unknown: task; known: archives, files, earlier, tasks",
+        ),
         ("extract_links.py", "[]", "it is not a JSON object"),
         ("filter_captures.py", "{", "Expecting property name"),
         ("join_contents.py", '{"tasks": 4}', "unknown: tasks; known: none"),
         ("load_graph.py", "{}", "it lacks 'store': URL of the store.; 'step'"),
+        ("filter_captures.py", "settings.json", "nor the absolute path or the address of a file"),
+        ("filter_captures.py", "/no/such/file", "the file cannot be read: "),
+        ("filter_captures.py", "", "neither a JSON object nor"),
     ],
 )
 def test_wrong_settings_end_a_job_with_a_message(
@@ -83,6 +90,23 @@ def test_a_job_reads_archives_of_a_folder_without_a_list_of_them(tmp_path: Path)
     rows = list(without_blocks(parts_of(tmp_path / "by-hand")))
     assert rows == list(without_blocks(parts_of(tmp_path / "listed")))
     assert any("pages" in repr(row) for row in rows)
+
+
+def test_the_settings_of_a_job_may_be_a_file(tmp_path: Path) -> None:
+    """The same rows as with the settings in the command line, in tasks with other folders."""
+    text = json.dumps({"forgotten": [["org,a)/", "10000101000000", "99991231235959"]]})
+    (path := tmp_path / "settings.json").write_text(text)
+    row = "{0} 20100101000000 http://{1}.org/ text/html 200 - - - 700 1 a.warc.gz\n"
+    (cdx := tmp_path / "all.cdx").write_text(
+        row.format("org,a)/", "a") + row.format("org,b)/", "b")
+    )
+    written = []
+    for settings in (text, str(path)):
+        words = ["-r", "local", "--no-conf", "--settings", settings, str(cdx)]
+        written.append(run("filter_captures.py", *words).stdout)
+    assert written[0] == written[1]
+    assert "http://b.org/" in written[0]
+    assert "http://a.org/" not in written[0]
 
 
 def test_every_setting_says_what_it_is() -> None:

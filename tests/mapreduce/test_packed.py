@@ -13,20 +13,15 @@ import pytest
 
 from arclink.errors import UsageError
 from arclink.mapreduce.check_environment import MARK
-from arclink.mapreduce.emr import EmrRunner, LoggedEmrRunner
-from arclink.mapreduce.engine import JobCall, options_for_tasks
+from arclink.mapreduce.emr import EmrRunner
 from arclink.mapreduce.environment import pack_environment
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.packed import check_packed, setup_of
 from arclink.mapreduce.versions import versions_here
 from arclink.network.hdfs import FileEntry, WebHdfs
-from arclink.pipeline.jobs import JOBS
 from tests.mapreduce.files_in_memory import Files
 
 ROOT = Path(__file__).resolve().parents[2]
-
-STEP = 10_240
-"""Maximum characters of all strings of a step of EMR (AddJobFlowSteps)."""
 
 
 def pack(path: Path, packages: Mapping[str, str]) -> Path:
@@ -39,7 +34,7 @@ def pack(path: Path, packages: Mapping[str, str]) -> Path:
 
 
 class Folders(Files):
-    """Files in memory, with moves and listings."""
+    """Files in memory, with moves, and a count of the files that were written."""
 
     written = 0
 
@@ -49,10 +44,6 @@ class Folders(Files):
     def write(self, path: str, source: Any) -> None:
         self.written += 1
         super().write(path, source)
-
-    def names_in(self, path: str) -> set[str]:
-        inside = (name.removeprefix(path + "/") for name in self.files if name.startswith(path))
-        return {name for name in inside if "/" not in name}
 
 
 def settings(folder: Path, runner: str, archive: Path) -> Path:
@@ -116,44 +107,6 @@ def test_an_archive_of_another_kind_is_not_checked(tmp_path: Path) -> None:
     check_packed(tmp_path / "a.tar.gz")
 
 
-def test_the_arguments_of_a_job_do_not_grow_with_its_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With 800 cores, invert reads 3,200 parts."""
-    home = "s3a://an-archive-of-the-web-2026/arclink/build-" + "0" * 32
-    files = Folders()
-    folder = tmp_path / "batch-000000"
-    run = EmrRunner("emr", 800, tmp_path / "tasks", root=home)
-    run._opened = files
-    monkeypatch.setattr(EmrRunner, "cluster_options", lambda run: [])
-    parts = []
-    for relation, number in (("postings", 800), ("mementos", 2400)):
-        for part in range(number):
-            path = folder / relation / f"part-{part:05d}"
-            parts.append(path)
-            files.files[files.path_of(run._address(path))] = b"rows"
-    calls: list[JobCall] = []
-    monkeypatch.setattr(EmrRunner, "run_job", lambda _, call: calls.append(call))
-    run.run(JOBS["invert"], parts, folder / "inverted", {}, are_relations=True)
-    _, inputs, output, _, options = calls[0]
-    names = ("mementos", "postings")
-    assert sorted(inputs) == [f"{home}/batch-000000/{name}" for name in names]
-
-    archive = pack(tmp_path / "arclink-environment.tar.gz", versions_here())
-    (tmp_path / "relations.jar").write_bytes(b"jar")
-    text = (ROOT / "conf/emr.conf").read_text().replace("/PATH/TO/", f"{tmp_path}/")
-    conf = tmp_path / "emr.conf"
-    conf.write_text(text.replace("arclink-environment.tar.gz#", f"{archive}#"))
-    words = ["-r", "emr", "--conf-path", str(conf), "--output-dir", output, *options]
-    words += [*options_for_tasks({}), "--cloud-tmp-dir", f"{home}/mrjob/", *inputs]
-    monkeypatch.setattr(LoggedEmrRunner, "get_hadoop_version", lambda run: "3.4.1")
-    monkeypatch.setattr(LoggedEmrRunner, "get_image_version", lambda run: "7.13.0")
-    runner = JOBS["invert"].load()(words).make_runner()
-    runner._add_job_files_for_upload()
-    step = runner._streaming_step_hadoop_jar_step(0)
-    assert sum(map(len, [step["Jar"], *step["Args"]])) < STEP / 2
-
-
 def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
     files = Folders()
     run = EmrRunner("emr", 2, tmp_path / "tasks", root="hdfs:///work")
@@ -163,6 +116,13 @@ def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
         files.files[files.path_of(address)] = b"rows"
     assert run.names_of(addresses[:2]) == addresses[:2]
     assert run.names_of(addresses) == ["hdfs:///work/rows"]
+    assert run.names_of(addresses[:1]) == addresses[:1]
+    labelled = [f"hdfs:///work/rows/part-filter-{number}" for number in range(3)]
+    for address in labelled:
+        files.files[files.path_of(address)] = b"rows"
+    assert run.names_of(labelled) == ["hdfs:///work/rows/part-filter-*"]
+    assert run.names_of(addresses) == addresses, "a pattern would mean the others, too"
+    assert run.names_of([*addresses, *labelled]) == ["hdfs:///work/rows"]
 
 
 def test_hdfs_passes_over_hidden_files(monkeypatch: pytest.MonkeyPatch) -> None:

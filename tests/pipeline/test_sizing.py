@@ -12,8 +12,8 @@ from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (
     ASK,
+    BYTES_A_CAPTURE,
     BYTES_A_LINK,
-    CAPTURES_OF_FILE,
     LOAD,
     LOOK_AT_FILE,
     NOTE_FILE,
@@ -28,9 +28,13 @@ from arclink.pipeline.cluster_size import (
 )
 from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
+from arclink.pipeline.settings import usual_batch_bytes
 
-BATCH = 10_000_000
+BATCH = 1_000_000_000
 """Captures per batch on 800 processors, if not given."""
+
+CAPTURES_OF_FILE = 50_000
+"""Captures of 20 kB per archive file, if the number of files is not given."""
 
 
 @settings(deadline=None)
@@ -60,15 +64,41 @@ def test_a_plan_is_linear_in_batches_and_in_machines(batches: int, factor: int, 
     assert spread.disk == pytest.approx(one.disk / factor)
 
 
-@pytest.mark.parametrize(("nodes", "captures"), [(1, 214_748), (100, BATCH), (1_000, 10 * BATCH)])
+@pytest.mark.parametrize(("nodes", "captures"), [(1, BATCH // 100), (100, BATCH)])
 def test_a_plan_has_the_batches_of_a_build(nodes: int, captures: int) -> None:
-    """4 GiB at least, and 250 MB per core."""
-    assert PlannedCluster(nodes).captures_of_batch == captures
+    """25 GB per core; a million captures of 100 kB are as many bytes as five million of 20 kB."""
+    cluster = PlannedCluster(nodes)
+    assert cluster.captures_of_batch(Collection(10**9)) == captures
+    assert cluster.captures_of_batch(Collection(10**9, bytes=10**14)) == captures // 5
+    assert cluster.captures_of_batch(Collection(7, bytes=10**18)) == 1
+    build = usual_batch_bytes(cluster.processors)
+    assert build == captures * BYTES_A_CAPTURE == 25 * 10**9 * cluster.processors
+
+
+@pytest.mark.parametrize("engine", ["hadoop", "spark"])
+@pytest.mark.parametrize("nodes", [13, 125, 1_250])
+@pytest.mark.parametrize("bytes_a_capture", [10_000, 20_000, 50_000, 100_000])
+def test_the_starts_of_usual_batches_are_less_than_a_tenth_of_the_work(
+    engine: str, nodes: int, bytes_a_capture: int
+) -> None:
+    """A collection of a hundred batches, by the project's own rates."""
+    captures = 100 * 25 * 10**9 * 8 * nodes // bytes_a_capture
+    planned = plan(
+        Collection(captures, bytes=captures * bytes_a_capture), PlannedCluster(nodes, engine=engine)
+    )
+    starts = planned.serial["starts of jobs"] + planned.shared["starts of tasks"]
+    assert planned.batches >= 100
+    assert starts < (planned.hours - starts) / 10
+
+
+def test_a_driver_that_loads_gets_smaller_batches() -> None:
+    sizes = [usual_batch_bytes(cores, tasks_load=False) for cores in (1, 2, 8, 800)]
+    assert sizes == [25 * 10**9, 50 * 10**9, 64 << 30, 64 << 30]
 
 
 def test_larger_batches_have_fewer_starts() -> None:
-    usual = plan(Collection(10**9), PlannedCluster(100))
-    larger = plan(Collection(10**9), PlannedCluster(100, batch=2 * BATCH))
+    usual = plan(Collection(10 * BATCH), PlannedCluster(100))
+    larger = plan(Collection(10 * BATCH), PlannedCluster(100, batch=2 * BATCH))
     of_jobs, of_tasks = "starts of jobs", "starts of tasks"
     assert larger.serial[of_jobs] == pytest.approx(usual.serial[of_jobs] / 2)
     assert larger.shared[of_tasks] == pytest.approx(usual.shared[of_tasks] / 2)
@@ -163,11 +193,12 @@ def test_the_command_says_hours_and_bytes() -> None:
     assert result.output.startswith(
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
-    assert [line.split()[-1] for line in result.output.splitlines()[3:11]] == ["hours"] * 8
-    starts, list_of_files, in_all = result.output.splitlines()[11:14]
+    assert result.output.splitlines()[2] == "1 batch for 20.00 TB of archive files"
+    assert [line.split()[-1] for line in result.output.splitlines()[4:12]] == ["hours"] * 8
+    starts, list_of_files, in_all = result.output.splitlines()[12:15]
     assert starts.split()[:3] == ["starts", "of", "jobs"]
-    # 100 batches of 9 jobs, 10 s each
-    assert float(starts.split()[3]) == pytest.approx(2.5, abs=0.01)
+    # 1 batch of 9 jobs, 10 s each
+    assert float(starts.split()[3]) == pytest.approx(0.025, abs=0.006)
     assert list_of_files.split()[:3] == ["list", "of", "files"]
     assert float(in_all.split()[2]) > float(starts.split()[3])
     assert "in Cassandra" in result.output
@@ -186,11 +217,22 @@ def test_the_command_says_what_larger_batches_save() -> None:
     in_all = next(line for line in one.splitlines() if "in all" in line)
     assert said == float(in_all.split()[2])
     assert "--batch" not in one
+    of_bytes = CliRunner().invoke(group, [*words, "--batch", "100000000", "--bytes", "100T"]).output
+    assert "(--batch 1000000000; in a build, --batch-size 102400G)" in of_bytes
 
 
 @pytest.mark.parametrize(
     "words",
-    [["--captures", "0"], ["--nodes", "0"], ["--read", "0"], ["--read", "1.5"], ["--links", "-1"]],
+    [
+        ["--captures", "0"],
+        ["--bytes", "0"],
+        ["--bytes", "-1"],
+        ["--bytes", "much"],
+        ["--nodes", "0"],
+        ["--read", "0"],
+        ["--read", "1.5"],
+        ["--links", "-1"],
+    ],
 )
 def test_impossible_numbers_are_refused(words: list[str]) -> None:
     result = CliRunner().invoke(group, ["plan", "--captures", "1", "--nodes", "1", *words])

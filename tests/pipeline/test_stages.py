@@ -106,7 +106,7 @@ def test_a_batch_on_an_engine_has_its_own_identity_without_its_files(tmp_path: P
         cluster = Cluster(str, lambda *_: None, runner.sizes, runner.checksum)
         parts = find_parts(graph, cluster)
         assert [part.size for part in parts["payloads"]] == [len(payloads)]
-        identities.append(identity_of(graph, parts, [FILE], cluster))
+        identities.append(identity_of(graph, parts, [FILE], cluster=cluster))
     assert identities[0] == identities[1]
     assert len(set(identities)) == 3
 

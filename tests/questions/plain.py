@@ -65,6 +65,13 @@ class Capture(NamedTuple):
     status: int | None
     mime: str | None
     is_silent: bool
+    own_status: str
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its links are known by its own status, as stores count it."""
+        is_other = self.own_status[0] in "345" and self.own_status != "304"
+        return not self.is_silent and (self.content is not None or is_other)
 
     @property
     def is_known(self) -> bool:
@@ -123,6 +130,7 @@ def _capture(store: Additions, one: Memento, all_of_them: Sequence[Memento]) -> 
         title and printable(title),
         _payload(one.checksum, content),
         *what_it_says(store, one, all_of_them),
+        one.status,
     )
 
 
@@ -176,7 +184,7 @@ class Plain:
             for one in self.archive.captures
             if begin <= one.time <= self.end and (is_whole or [*self.parts_of(one.page)])
         ]
-        return len(found), sum(one.is_known for one in found)
+        return len(found), sum(one.is_counted for one in found)
 
     # What is asked
 
@@ -330,22 +338,61 @@ def _name(ends: Iterable[End], level: str) -> str | None:
 
 
 def _linkers(asked: Plain) -> Rows:
-    return _ordered(
+    groups = asked.grouped(asked.inlinks, lambda one: one.page.at(asked.at))
+    rows: Rows = [
         (
+            *key[:2],
             (
-                *key[:2],
-                (
-                    _name((one.page for one in seen), asked.at),
-                    _links(seen),
-                    _pages(seen),
-                    _mementos(seen),
-                    *_ends(seen),
-                ),
-            )
-            for key, seen in asked.grouped(asked.inlinks, lambda one: one.page.at(asked.at)).items()
-        ),
-        1,
+                _name((one.page for one in seen), asked.at),
+                _links(seen),
+                _pages(seen),
+                _mementos(seen),
+                *_ends(seen),
+            ),
+        )
+        for key, seen in groups.items()
+    ]
+    return _in_windows(asked, groups, rows) if asked.digits else _ordered(rows, 1)
+
+
+def _in_windows(
+    asked: Plain, groups: Mapping[Any, Sequence[Seen]], rows: Sequence[tuple[int, Any, Row]]
+) -> Rows:
+    """Return rows with those of windows without links; the last value is the captures read."""
+    captures = [one for one in asked.archive.captures if asked.is_asked(one.time)]
+    read = Counter(
+        (one.page.at(asked.at), asked.period(one.time)) for one in captures if one.is_known
     )
+    found = [
+        (number, period, (*row, read[key, period] if key else None))
+        for (number, period, key), (_, _, row) in zip(groups, rows, strict=True)
+    ]
+    names: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for (number, _, key), (_, _, row) in zip(groups, rows, strict=True):
+        if key:
+            names[number, key].add(row[0])
+    times = sorted(one.time for one in captures)
+    for (number, key), of_key in names.items():
+        for window in _windows_between(asked, times[0], times[-1]):
+            if (number, window, key) not in groups:
+                links = 0 if read[key, window] else None
+                row = (min(of_key), links, links, links, None, None, read[key, window])
+                found.append((number, window, row))
+    return sorted(
+        found,
+        key=lambda row: (
+            *(*row[:2], row[2][1] is None, -(row[2][1] or 0)),
+            *(row[2][0] is None, row[2][0] or ""),
+        ),
+    )
+
+
+def _windows_between(asked: Plain, first: str, last: str) -> Iterator[str]:
+    year, month = int(first[:4]), int(first[4:6]) if asked.digits > 4 else 1
+    while (window := asked.period(f"{year:04}{month:02}")) <= asked.period(last):
+        yield window
+        month += 1 if asked.digits > 4 else 12
+        year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
 
 
 def _led_to(asked: Plain) -> Rows:

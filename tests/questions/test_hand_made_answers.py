@@ -142,7 +142,9 @@ def test_churn_adds_up_over_pages_and_times() -> None:
             "new-words", [Page(A, T1, [link(B)]), Page(C, T5, [])], "no page with known", id="words"
         ),
         pytest.param("rising", [Page(A, T1, [link(B)]), Page(A, T5, [])], "", id="fewer"),
-        pytest.param("linkers", [Page(A, T1, None)], "the links of none", id="not read"),
+        pytest.param(
+            "linkers", [Page(A, T1, None)], "the links of the only capture", id="not read"
+        ),
         pytest.param("linkers", [Page(A, T1, [])], "", id="no links"),
         pytest.param("hosts", [Page(A, T1, None)], "", id="not about links"),
     ],

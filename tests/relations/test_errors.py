@@ -11,7 +11,7 @@ import pytest
 from arclink.errors import Limit, LimitError, OperatorError, StoreError
 from arclink.relations import writing
 from arclink.relations.database import RelationsDatabase, SqlLimits
-from arclink.relations.errors import SqlError, translated
+from arclink.relations.errors import SqlError, TablesError, translated
 from arclink.relations.writing import PartWriter, connected
 
 LARGE = "SELECT count(*) FROM (SELECT DISTINCT hash(range), range FROM range(30000000))"
@@ -67,6 +67,11 @@ def test_words_of_a_user_are_no_error_of_the_disk() -> None:
     with pytest.raises(SqlError, match="No space left on device"):
         run("SELECT error('No space left on device')", 100)
     with pytest.raises(SqlError, match="nowhere"):
+        run("FROM nowhere", 100)
+
+
+def test_what_arclink_itself_asks_wrongly_is_no_error_of_a_user() -> None:
+    with pytest.raises(TablesError, match=r"the tables cannot be read: .*nowhere"):
         run("FROM nowhere")
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,8 @@ from arclink.relations import kept
 from arclink.relations.database import SqlDatabase
 from arclink.relations.folder import remove_relations, tables_folder
 from arclink.relations.forgetting import forgetting
-from arclink.relations.kept import held_relations, relations_of
+from arclink.relations.held import HeldRelations
+from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.store.protocols import Builds, KnownFile, Takedown
 from tests.relations.rows import kept_rows, rows_in, rows_of
@@ -194,21 +195,22 @@ def test_a_reader_goes_on_with_the_files_that_it_has_opened(where: str, tmp_path
 
 
 def test_files_that_are_replaced_before_they_are_opened_are_read_anew(
-    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
+    opened = []
 
-    def vanishing(*arguments: object) -> kept.Relations:
-        made = relations_of(*arguments)  # type: ignore[arg-type]
-        calls.append(made)
-        if len(calls) == 1:
+    def vanishing(*files: Sequence[Path]) -> HeldRelations:
+        opened.append(files)
+        if len(opened) == 1:
             remove_relations(where)
-        return made
+        return HeldRelations(*files)
 
-    monkeypatch.setattr(kept, "relations_of", vanishing)
-    with open_store(where) as store, held_relations(where, store) as held:
-        assert len(calls) == 2
-        assert sum(map(os.path.getsize, held.links)) > 0
+    monkeypatch.setattr(kept, "HeldRelations", vanishing)
+    with open_store(where) as store:
+        relations_of(where, store)
+        with SqlDatabase(where, store) as database:
+            assert len(opened) == 2
+            assert database.found("SELECT count(*) FROM links") > [(0,)]
 
 
 # Folders

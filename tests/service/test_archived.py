@@ -5,8 +5,10 @@ import html
 import http.client
 import json
 import re
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import ada_url
 import pytest
@@ -19,6 +21,7 @@ from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.uris.in_paths import parse_in_path
+from arclink.uris.resolution import serialised
 from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos
 from tests.service.conftest import client_of, served
@@ -138,6 +141,39 @@ def test_content_encoding_is_sent_only_if_the_bytes_have_it(client: FlaskClient)
     assert claimed.data == b"<p>not packed"
     assert "Content-Encoding" not in claimed.headers
     assert claimed.headers["X-Archive-Orig-Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "sent"),
+    [
+        pytest.param(10, 10, 10, id="few"),
+        pytest.param(79, 1, 79, id="as many as clients take"),
+        pytest.param(20_000, 1, 79, id="many"),
+        pytest.param(20, 1_000, 7, id="long"),
+        pytest.param(3, 7_900, 1, id="one that is nearly too long"),
+        pytest.param(3, 9_000, 0, id="too long"),
+    ],
+)
+def test_archived_headers_are_as_many_as_clients_take(
+    tmp_path: Path, count: int, length: int, sent: int
+) -> None:
+    """Those of the service come in any case, and what is left out is counted."""
+    more = [b"X-%d: %s" % (number, b"v" * length) for number in range(count)]
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", *more)
+    store = store_of(tmp_path, [Record(A, T1, b"<p>one", head)])
+    with (
+        served(str(store)) as port,
+        closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+    ):
+        connection.request("GET", f"/web/{T1}id_/{A}")
+        response = connection.getresponse()  # an error if there are more than 100
+        archived = [name for name in response.headers if name.startswith("X-Archive-Orig-X-")]
+        assert (response.status, response.read()) == (200, b"<p>one")
+    assert len(archived) == sent
+    assert response.headers["ArcLink-Left-Out"] == (str(count - sent) if count > sent else None)
+    assert response.headers["Content-Type"] == "text/html"
+    assert response.headers["Memento-Datetime"]
+    assert len(str(response.headers)) < 12_000
 
 
 def test_chunks_are_joined(client: FlaskClient) -> None:
@@ -642,3 +678,36 @@ def test_words_that_cannot_be_answered_are_named(
 ) -> None:
     response = demo_client.get(f"/cdx?{DOMAIN}&{words}")
     assert (response.status_code, response.get_json()["parameter"]) == (400, name)
+
+
+PLUS = "http://b.example/African+women?q=a+b"
+BLANK = "http://b.example/African%20women?q=a%20b"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        pytest.param(PLUS, PLUS, id="written out"),
+        pytest.param("b.example/African+women?q=a+b", PLUS, id="without scheme"),
+        pytest.param(urlencode({"": PLUS})[1:], PLUS, id="as a form sends it"),
+        pytest.param(urlencode({"": BLANK.replace("%20", " ")})[1:], BLANK, id="blanks of a form"),
+        pytest.param(BLANK.replace("%", "%25"), BLANK, id="escaped blanks"),
+        pytest.param(BLANK, BLANK, id="blanks"),
+    ],
+)
+def test_a_plus_in_an_address_is_a_plus(written: str, expected: str, tmp_path: Path) -> None:
+    store = store_of(tmp_path, [Record(PLUS, T1, b"<p>plus"), Record(BLANK, T2, b"<p>blank")])
+    client = client_of(str(store))
+    for query in (f"url={written}", f"limit=5&url={written}&sort=default"):
+        assert client.get(f"/cdx?output=text&fl=url&{query}").text.split() == [expected]
+    shown = client.get(f"/linkQuery?url={written}&format=json").json
+    assert shown is not None
+    assert serialised(shown["uri"]) == expected
+
+
+def test_a_blank_stays_in_other_parameters_and_after_a_method(client: FlaskClient) -> None:
+    shown = client.get("/linkQuery?uri=POST+http://b.example/a+b&format=json").json
+    assert shown is not None
+    assert shown["uri"] == "POST http://b.example/a+b"
+    refused = client.get(f"/cdx?url={A}&filter=a:b+c")
+    assert "a:b c" in refused.text

@@ -245,7 +245,7 @@ def test_one_search_asks_all_collections(typed: str, rows: list[list[str]], href
 def test_a_search_says_that_links_are_unknown_if_no_capture_was_read() -> None:
     unread = MemoryStore([Page(A, T1, None, reason="PAYLOAD_DAMAGED")])
     row = page(client_of({"unread": lambda: unread}), "?uri=*.a.example").css_first("tbody tr")
-    assert "Unknown. The links of none of these captures are known." in words(row)
+    assert "Unknown. The links of the only capture from then are not known." in words(row)
 
 
 def test_a_search_says_that_an_answer_exceeds_a_limit(

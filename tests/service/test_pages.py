@@ -517,7 +517,9 @@ def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_
     figure = html.css_first("figure.history")
     assert figure is not None
     gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
-    assert gaps == [
+    assert gaps == [  # links to it, which a page captured on any day would show; links on it
+        "2 Jan 2010 to 19 Jan 2010: no captures to show, or none was read",
+        "21 Jan 2010 to 19 Feb 2010: no captures to show, or none was read",
         "2 Jan 2010 to 19 Jan 2010: no captures to show",
         "21 Jan 2010 to 20 Feb 2010: no captures to show",
     ]
@@ -533,10 +535,15 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         words(gap)
         for gap in figure.css_first("svg[role=img]").css("rect.gap")  # type: ignore[union-attr]
     ]
-    assert unknown == "Feb 2010 to Mar 2011: no captures to show"
+    assert unknown == "Feb 2010 to Mar 2011: no captures to show, or none was read"
     for panel in ("who", "words"):
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
             assert len(row.css("rect.gap")) == 1
+    ends = [
+        sum(float(str(gap.attributes["width"]).rstrip("%")) for gap in row.css("rect.gap"))
+        for row in html.css("section[aria-labelledby=who] tbody tr")
+    ]
+    assert all(width > 90 for width in ends), "each host was captured in one of sixteen months"
 
 
 def test_a_host_with_one_link_has_a_bar_next_to_a_hub() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from arclink.service import loop
 from arclink.service.application import create_app
 from arclink.service.clients import Connections
 from arclink.service.replay.application import create_replay
-from arclink.service.shares import EXPENSIVE, Cost, Shares, Turn, cost_by_path
+from arclink.service.shares import EXPENSIVE, LARGE, Cost, Shares, Turn, cost_by_request
 from tests.service.conftest import PAGES, A, served
 from tests.service.sockets import opener, seconds_of_health, status_of
 from tests.store.memory_store import MemoryStore
@@ -166,11 +167,11 @@ def test_every_expensive_path_is_a_resource_and_every_cheap_one_is_found_in_coll
     paths = {rule.rule for rule in create_app(MemoryStore).url_map.iter_rules()}
     for name in EXPENSIVE:
         assert any(re.fullmatch(f"/{name}", path) for path in paths), name
-    cost_of = cost_by_path(["olympics"])
+    cost_of = cost_by_request(["olympics"])
     files = {rule.rule for rule in create_replay(MemoryStore).url_map.iter_rules()}
-    cheap = {path for path in paths | files if cost_of(path) is Cost.CHEAP}
+    cheap = {path for path in paths | files if cost_of(path, "limit=0") is Cost.CHEAP}
     assert cheap >= {"/health", "/metrics", "/robots.txt", "/static/<path:filename>", "/worker.js"}
-    assert all(cost_of(f"/olympics{path}") is Cost.CHEAP for path in cheap)
+    assert all(cost_of(f"/olympics{path}", "") is Cost.CHEAP for path in cheap)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,51 @@ def test_every_expensive_path_is_a_resource_and_every_cheap_one_is_found_in_coll
     ],
 )
 def test_a_path_is_ordinary_unless_it_is_exactly_another(path: str) -> None:
-    assert cost_by_path(["olympics"])(path) is Cost.ORDINARY
+    assert cost_by_request(["olympics"])(path, "limit=10") is Cost.ORDINARY
+
+
+QUERIES = (
+    ("uri=a.example", False),
+    ("uri=a.example&limit=1", False),
+    ("uri=a.example&limit=0010", False),
+    ("limit=1000&uri=a.example", False),
+    ("uri=a.example&limit=0", True),
+    ("uri=a.example&limit=000&format=csv", True),
+    ("uri=a.example&limit=1001", True),
+    ("uri=a.example&limit=10000", True),
+    ("uri=a.example&limit=", True),
+    ("uri=a.example&limit=x", True),
+    ("uri=a.example&limit=10&limit=0", True),
+    ("uri=a.example&matchType=exact", False),
+    ("uri=a.example&matchType=domain&limit=5", True),
+    ("matchType=prefix&uri=a.example", True),
+    ("uri=*.a.example", True),
+    ("url=http://a.example/*&direction=in", True),
+    ("uri=http://a.example/*/b", False),
+    ("uri=http://a.example/?b=*&direction=in", True),
+    ("unlimit=0&uri=a.example", False),
+    ("uri=http://a.example/?limit=0", False),
+    ("", False),
+)
+
+
+@pytest.mark.parametrize(("query", "is_large"), QUERIES)
+def test_a_request_costs_what_its_answer_may(query: str, is_large: bool) -> None:
+    """With whatever letters written as %.., and the same for the proxy of the documents."""
+    cost_of = cost_by_request()
+    escaped = re.sub("[a-z0-9*.]", lambda letter: f"%{ord(letter[0]):02X}", query)
+    expected = Cost.EXPENSIVE if is_large else Cost.ORDINARY
+    for path in ("/linkQuery", "/LinkService/linkQuery", "/anchors", "/", "/cdx"):
+        assert cost_of(path, query) is cost_of(path, escaped) is expected
+    assert cost_of("/health", query) is Cost.CHEAP
+
+
+def test_the_proxy_has_the_list_of_the_service() -> None:
+    """What nginx limits is what `arclink serve` calls expensive."""
+    conf = (Path(__file__).resolve().parents[2] / "conf/nginx.conf").read_text()
+    lists = re.findall(r'map \$(uri|args) [^{]*\{\s*default "";\s*"~([^"\n]*)" yes;\s*\}', conf)
+    path = f"^(/[a-z0-9_-]+)?/({'|'.join(EXPENSIVE)})$"
+    assert lists == [("uri", path), ("args", LARGE)]
 
 
 def arrive(shares: Shares, begun: list[int], *clients: str) -> list[Turn]:
@@ -205,7 +250,8 @@ def arrive(shares: Shares, begun: list[int], *clients: str) -> list[Turn]:
     ("threads", "clients", "begun"),
     [
         pytest.param(8, "aaaaaa", [0, 1, 2, 3], id="half for one client"),
-        pytest.param(8, "aaaaabbbbbc", [0, 1, 2, 3, 5, 6, 7, 8], id="all threads for two"),
+        pytest.param(8, "aaaaabbbbbc", [0, 1, 2, 3, 5, 6, 7, 10], id="the last one for a third"),
+        pytest.param(4, "abcdae", [0, 1, 2, 3], id="all threads for four"),
         pytest.param(8, "AAAa", [0, 1, 3], id="a quarter for expensive ones"),
         pytest.param(8, "AABBCCDde", [0, 1, 2, 3, 4, 5, 7, 8], id="a quarter is kept"),
         pytest.param(1, "Ab", [0], id="one thread"),
@@ -235,3 +281,88 @@ def test_who_is_taken_out_of_the_line_never_begins() -> None:
     assert shares.waiting_since(time.monotonic() + 1) == turns[1:]
     shares.leave(turns[0])
     assert begun == [0]
+
+
+def work(seconds: float) -> None:
+    """Use CPU time."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_who_used_less_time_comes_first_whenever_it_arrives() -> None:
+    """Also while the requests that use it are running."""
+    begun: list[str] = []
+    shares = Shares(3)
+    names = [f"{client}{number}" for number in range(2) for client in "abcd"]
+    turns = {
+        name: Turn(name[0], Cost.ORDINARY, lambda name=name: begun.append(name))  # type: ignore[misc]  # mypy infers no types of defaults
+        for name in names
+    }
+    for name in ("a0", "b0", "c0"):
+        shares.arrive(turns[name])
+    shares.answer(turns["a0"])
+    work(0.05)
+    for name in ("a1", "b1", "d0"):
+        shares.arrive(turns[name])
+    assert begun == ["a0", "b0", "c0"]
+    shares.leave(turns["a0"])  # the last thread is for one who has none
+    assert begun[3:] == ["d0"]
+    shares.leave(turns["c0"])
+    shares.leave(turns["d0"])
+    assert begun[4:] == ["a1"]  # b has its half of the threads
+
+
+def test_time_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    shares = Shares(1)
+    (running,) = arrive(shares, begun, "a")
+    shares.answer(running)
+    work(0.05)
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    shares.leave(running)
+    monkeypatch.setattr(time, "monotonic", lambda: later + 3600)
+    arrive(shares, begun, *"ab")
+    assert begun == [0, 0]  # the first of those two
+    assert not shares._used
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 5, 9, 40])
+@pytest.mark.parametrize("threads", [4, 8, 16])
+@pytest.mark.parametrize("per_client", [1, 4, 20])
+def test_a_newcomer_begins_at_once_while_others_hold_expensive_requests(
+    clients: int, threads: int, per_client: int
+) -> None:
+    """And one that asks for something expensive, too, before those who have used the threads."""
+    begun: list[int] = []
+    shares = Shares(threads)
+    names = [f"192.0.2.{number}" for number in range(clients)]
+    turns = [
+        Turn(name, Cost.EXPENSIVE, lambda: begun.append(0))
+        for _ in range(per_client)
+        for name in names
+    ]
+    for turn in turns:
+        shares.arrive(turn)
+    shares.arrive(Turn("203.0.113.1", Cost.ORDINARY, lambda: begun.append(1)))
+    assert begun[-1] == 1
+    assert begun.count(0) <= threads - threads // 4
+
+
+def test_who_asks_much_waits_for_who_asks_little() -> None:
+    """A newcomer that asks for something expensive comes before all those who came earlier."""
+    begun: list[int] = []
+    shares = Shares(8)
+    turns = [
+        Turn(name, Cost.EXPENSIVE, lambda: begun.append(0)) for _ in range(4) for name in "abc"
+    ]
+    for turn in turns:
+        shares.arrive(turn)
+    assert len(begun) == 6
+    for turn in turns[:6]:
+        shares.answer(turn)
+    work(0.01)
+    shares.arrive(Turn("d", Cost.EXPENSIVE, lambda: begun.append(1)))
+    shares.leave(turns[0])
+    assert begun[6:] == [1]

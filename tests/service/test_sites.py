@@ -33,19 +33,11 @@ from tests.access.sqlite_pages import load_pages
 from tests.relations.rows import database_of
 from tests.service.conftest import NASTY, PAGES, A, client_of
 from tests.service.shown import hrefs, page, words
+from tests.service.tables import store_with_tables
 from tests.store.memory_store import MemoryStore, Page, link
 
 SITE = "?uri=*.a.example"
 ENDLESS = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(1000000000000)"
-
-
-def store_with_tables(folder: Path) -> Path:
-    """Return the path of a store of `PAGES`, next to which the relations are."""
-    path = folder / "links.db"
-    load_pages(path, folder / "graph", [PAGES])
-    with open_store(str(path)) as store:
-        relations_of(str(path), store)
-    return path
 
 
 def glance(client: FlaskClient, query: str) -> LexborHTMLParser:
@@ -251,7 +243,7 @@ def test_links_of_captures_that_were_not_read_are_unknown_and_not_none() -> None
     lost = Page("http://lost.example/", "20100101000000", None, reason="PAYLOAD_DAMAGED")
     error = Page("http://error.example/", "20100101000000", None, status="404")
     client = client_of(lambda: MemoryStore([lost, error]))
-    says = "the links of none of these captures are known"
+    says = "the links of the only capture from then are not known"
     answer = client.get("/ask/led-to?uri=*.lost.example")
     assert (answer.get_json()["total"], answer.get_json()["unknown"]) == (0, says)
     assert answer.headers["ArcLink-Unknown"] == says

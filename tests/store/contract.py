@@ -110,7 +110,16 @@ def canonical(store: Scans) -> dict[str, object]:
     answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
     answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
-    answers["months"] = sorted(store.months() or ["unknown"])
+    return answers
+
+
+def timed(store: Scans) -> dict[str, object]:
+    """Return the `canonical` answers, and what is known of the captures by their times."""
+    answers = canonical(store)
+    answers["days"] = [*(store.days() or {}).items()]
+    for first in ("20091103011308", "20091103011309", "20100101"):
+        span = Span(Timestamp(first.ljust(14, "0")), Timestamp("20100217101228"))
+        answers[f"known since {first}"] = store.known(span)
     return answers
 
 
@@ -118,7 +127,7 @@ def placeless(store: Scans) -> dict[str, object]:
     """Return all answers of a store but those that depend on batches, and on which capture a
     payload was read from.
     """
-    answers = canonical(store)
+    answers = timed(store)
     return {
         name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer
         for name, answer in answers.items()
@@ -163,7 +172,7 @@ class Contract:
 
     def answers(self, store: Scans) -> dict[str, object]:
         """Return the answers of a store that are compared."""
-        return canonical(store)
+        return timed(store)
 
     @contextmanager
     def empty(self) -> Iterator[tuple[LoadedScans, MemoryStore, Path]]:
@@ -474,6 +483,21 @@ class TakedownsContract(Contract):
             assert list(store.verify()) == []
 
     @slowly
+    @given(graph=graphs(), subjects=st.lists(forgotten, max_size=8))
+    def test_takedowns_of_a_list_are_as_one_after_the_other(
+        self, graph: Graph, subjects: list[Forgotten]
+    ) -> None:
+        takedowns = [Takedown(what, str(number), "") for number, what in enumerate(subjects)]
+        with self.forgetting() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            assert store.forget_each(takedowns) == list(map(dictionary.forget, takedowns))
+            assert placeless(store) == placeless(dictionary)
+            assert list(store.forgotten()) == list(dictionary.forgotten())
+            assert list(store.verify()) == []
+
+    @slowly
     @given(graph=graphs(), what=forgotten)
     def test_a_store_that_forgot_answers_like_one_built_without(
         self, graph: Graph, what: Forgotten
@@ -598,7 +622,7 @@ class StoreContract(
 
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:
         with self.empty() as (store, dictionary, _):
-            assert canonical(store) == canonical(dictionary)
+            assert self.answers(store) == self.answers(dictionary)
             assert store.last_batch() == 0
             assert list(store.mementos(Surt("org,example)/"))) == []
             assert list(store.inlinks(Surt("org,example)/"))) == []

@@ -20,6 +20,7 @@ import numpy as np
 
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
+from arclink.known import NOTHING, KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -44,6 +45,8 @@ from arclink.model import (
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.blocks.references import checksum_shown, memento_shown
+from arclink.store.known_captures import is_read
+from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -60,7 +63,7 @@ from arclink.store.protocols import (
     WholeStore,
 )
 from arclink.store.shown_inlinks import shown_inlinks
-from arclink.timestamps import month_of
+from arclink.timestamps import day_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -185,6 +188,11 @@ class MemoryStore(WholeStore):
 
     replaces_links = False
     shared_url: str | None = None
+
+    layout = STORE
+
+    def upgrade(self) -> None:
+        """Do nothing: it is always present."""
 
     def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}
@@ -439,8 +447,15 @@ class MemoryStore(WholeStore):
     def note_tables(self, address: str, *, are_there: bool) -> None:
         (self._addresses.add if are_there else self._addresses.discard)(address)
 
-    def months(self) -> Mapping[str, int] | None:
-        return Counter(month_of(memento.timestamp) for memento in self._mementos.values())
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        days: dict[str, KnownLinks] = {}
+        for one in sorted(self._mementos.values(), key=attrgetter("timestamp")):
+            if one.timestamp in span:
+                read = is_read(self, one, self.content_of(one))
+                when = one.timestamp if read else None
+                day = day_of(one.timestamp)
+                days[day] = days.get(day, NOTHING) + KnownLinks(1, int(read), when, when)
+        return days
 
     def sums(self) -> StoreSums:
         counts = self.stats()
@@ -509,6 +524,11 @@ class MemoryStore(WholeStore):
                 }
             )
         )
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
+        return [self.forget(takedown, is_trial=is_trial) for takedown in takedowns]
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         if is_trial:

@@ -188,7 +188,7 @@ def test_a_damaged_list_is_not_passed_over(store: Path, backup: Path, damage: by
     back_up(store, backup)
     lose(store)
     list_path(store).write_bytes(damage)
-    with pytest.raises(SealError, match=r"links.db.takedowns (is damaged|has no checksums)"):
+    with pytest.raises(SealError, match=r"links.db.takedowns is damaged"):
         restore(backup, store)
     assert not store.exists()
 

@@ -75,6 +75,10 @@ def test_any_file_is_a_list_or_refused(path: Path, data: bytes) -> None:
     [
         (b"", "is empty"),
         (b'{"prefix":"a","fpom":"2010","time":""}\n', "line 1: unknown keys: 'fpom'"),
+        (
+            b'{"prefix":"a","time":""}\n{"prefix":"a","time":"","from":"2011","to":"2010"}',
+            "line 2: from 20110101000000 is after to 20101231235959",
+        ),
         (format_takedowns([])[:-1], "is damaged"),
     ],
 )
@@ -92,3 +96,8 @@ def test_each_takedown_changes_the_digest() -> None:
         digests.append(takedown_digest(store))
     assert digests[0] == ""
     assert len(set(digests)) == 3
+
+
+def test_a_list_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes(b'\xef\xbb\xbf{"prefix":"org,a)/","time":"now"}\n')
+    assert import_takedowns(tmp_path / "list") == [Takedown(Forgotten(Surt("org,a)/")), "", "now")]

@@ -66,7 +66,7 @@ def test_host_and_domain_of(
 
 
 def test_every_rule_is_that_of_the_package() -> None:
-    """The file was made from the list in ``tldextract``; another list means other `KEY_RULES`."""
+    """The file was made from the list in ``tldextract``; another list means other keys."""
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)
     names = {rule.lstrip("!*.") for rule in _rules()}
     hosts = {f"{before}{name}" for name in names for before in ("", "x.", "y.x.", "z.y.x.")}

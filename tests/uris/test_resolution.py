@@ -2,11 +2,12 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import ada_url
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from arclink.checksums import normal_checksum
@@ -22,6 +23,7 @@ from arclink.uris.resolution import (
     content_id,
     cut,
     fields_of,
+    joined,
     scope_of,
 )
 from tests.uris.generated_references import from_above, references
@@ -579,3 +581,44 @@ def test_an_original_that_is_no_url_has_a_vertex_of_its_own(original: str) -> No
 def test_the_checksum_can_be_read_from_a_vertex(digest: str, scope: Scope) -> None:
     checksum = normal_checksum(digest)
     assert checksum_of(content_id(checksum, UriR("http://h.example/a/b?c"), scope)) == checksum
+
+
+BASES = [
+    *("b/", "/b/", "c", "../", "..", "%2e%2E", ".", "?q", "#f", "", "/b #f", "\\x\\y", "./a:b/"),
+    *("//h.org", "//h.org/a/b", "http://h.org/k/", "http://h.org", "http:\\\\h\\k", "http:////h"),
+    *("foo://x/y", "foo:/x/y", "mailto:a", "data:,x", "http://["),
+]
+BY_SCHEME_OF_PAGE = re.compile(
+    r"[\x00- ]*(?:(?:https?|ftp|wss?):(?![/\\]{2})|file:)", re.IGNORECASE
+)
+
+
+@given(
+    st.lists(st.sampled_from(BASES) | references | from_above, max_size=4),
+    st.sampled_from(BASES) | references | from_above,
+    st.sampled_from(["http://p.org/d/e?f", "https://u@p.org:8/", "http://p.org/a/b/c/d/"]),
+)
+def test_a_reference_joined_with_its_bases_leads_where_they_lead_one_by_one(
+    bases: list[str], reference: str, page: str
+) -> None:
+    written = ["".join(re.split("[\t\n\r]", text)) for text in (*bases, reference)]
+    assume(not any(map(BY_SCHEME_OF_PAGE.match, written)))
+    place, base = UriR(page), ""
+    for outer in bases:
+        inner = Base(place, outer)
+        try:
+            whole = joined(base, outer)
+        except UriError:
+            assert not inner.usable
+            continue
+        assert Base(UriR(page), whole).usable == inner.usable
+        if inner.usable:
+            place, base = UriR(inner.uri or ""), whole
+    try:
+        whole = joined(base, reference)
+    except UriError:
+        whole = "http://["
+    assert resolved(whole, page) == resolved(reference, place)
+    if resolved(whole, page) is not None:
+        classes = [class_of(reference, "http"), class_of(base, "http")]
+        assert class_of(whole, "http") <= min(classes)

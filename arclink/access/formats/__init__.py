@@ -2,25 +2,31 @@
 
 A writer takes a `LinkAnswer` and yields bytes. It reads ``outlinks`` once, then ``inlinks`` once,
 and does not hold a *streamed* answer in memory. To add a format, write one module with such a
-function and add one line below. RDF formats have two profiles.
+function and add one line below. RDF formats have two profiles. A module is imported when an answer
+is written in its format.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
-from typing import Protocol, Self
+from importlib import import_module
+from typing import Any, Protocol, Self
 
 from arclink.access.answers import LinkAnswer
 from arclink.access.declarations import AnyParameter, Given, Parameter, named
-from arclink.access.formats.csv_rows import write_csv, write_parquet, write_spreadsheet
-from arclink.access.formats.json_document import write_json
-from arclink.access.formats.json_lines import write_json_lines
-from arclink.access.formats.parquet import PARQUET
-from arclink.access.formats.rdf_lines import write_jsonld, write_ntriples, write_turtle
-from arclink.access.formats.rdf_xml import write_rdf_xml
-from arclink.access.formats.statements import Profile
-from arclink.access.formats.table import write_table
 from arclink.access.queries import BadParameterError, ConflictError, LinkQuery
+
+PARQUET = "application/vnd.apache.parquet"
+"""The media type of Parquet."""
+
+
+class Profile(Enum):
+    """The ways to express links as statements."""
+
+    LISTING = "listing"
+    LINKS = "links"
+
 
 Writer = Callable[[LinkAnswer], Iterator[bytes]]
 
@@ -131,6 +137,18 @@ class Format:
         return replace(self, write=partial(self.write_fields, only=frozenset(names)))
 
 
+def _in(module: str, function: str) -> Callable[..., Iterator[bytes]]:
+    """Return a function of a module of this package that imports the module when it is called."""
+
+    def write(answer: LinkAnswer, **chosen: Any) -> Iterator[bytes]:
+        found: Callable[..., Iterator[bytes]] = getattr(
+            import_module(f"{__name__}.{module}"), function
+        )
+        return found(answer, **chosen)
+
+    return write
+
+
 def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
     return Format(name, media_types, True, partial(write, profile=Profile.LISTING), write)
 
@@ -160,27 +178,37 @@ PROFILES = tuple(profile.value for profile in Profile)
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
-        Format("table", (), False, write_table, details=("validity",)),
-        _rdf("rdfxml", ("application/rdf+xml", "application/xml", "text/xml"), write_rdf_xml),
-        _rdf("turtle", ("text/turtle",), write_turtle),
-        _rdf("ntriples", ("application/n-triples",), write_ntriples),
-        _rdf("nquads", ("application/n-quads",), write_ntriples),
-        _rdf("jsonld", ("application/ld+json",), write_jsonld),
-        Format("json", ("application/json",), False, write_json, details=_DETAILS),
+        Format("table", (), False, _in("table", "write_table"), details=("validity",)),
+        _rdf(
+            "rdfxml",
+            ("application/rdf+xml", "application/xml", "text/xml"),
+            _in("rdf_xml", "write_rdf_xml"),
+        ),
+        _rdf("turtle", ("text/turtle",), _in("rdf_lines", "write_turtle")),
+        _rdf("ntriples", ("application/n-triples",), _in("rdf_lines", "write_ntriples")),
+        _rdf("nquads", ("application/n-quads",), _in("rdf_lines", "write_ntriples")),
+        _rdf("jsonld", ("application/ld+json",), _in("rdf_lines", "write_jsonld")),
+        Format(
+            "json",
+            ("application/json",),
+            False,
+            _in("json_document", "write_json"),
+            details=_DETAILS,
+        ),
         Format(
             "jsonl",
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
             True,
-            write_json_lines,
-            write_fields=write_json_lines,
+            _in("json_lines", "write_json_lines"),
+            write_fields=_in("json_lines", "write_json_lines"),
             details=_DETAILS,
         ),
         *(
             Format(name, (media_type,), True, write, write_fields=write, details=_DETAILS)
             for name, media_type, write in (
-                ("csv", "text/csv", write_csv),
-                ("spreadsheet", "text/csv", write_spreadsheet),
-                ("parquet", PARQUET, write_parquet),
+                ("csv", "text/csv", _in("csv_rows", "write_csv")),
+                ("spreadsheet", "text/csv", _in("csv_rows", "write_spreadsheet")),
+                ("parquet", PARQUET, _in("csv_rows", "write_parquet")),
             )
         ),
     )

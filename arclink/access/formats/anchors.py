@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from arclink.access.anchors import Anchor, AnchorsAnswer
 from arclink.access.formats.fields import known_fields
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import known_line, unknown_inlinks
+from arclink.access.formats.table import known_line, when_asked
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
@@ -26,6 +26,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         **_asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
         "inlinks_known": answer.inlinks_known,
+        "inlinks_read_from": answer.known and answer.known.as_fields,
         "by": by,
         "start": answer.start,
         "total": answer.total,
@@ -41,8 +42,8 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     lines = [
         f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
         known_line(asked.links, answer.mementos),
-        f"Inlinks: {unknown_inlinks(asked.links)}"
-        if answer.inlinks_known is False
+        f"Inlinks: {answer.known.none(when_asked(asked.links))}"
+        if answer.known
         else f"{shown_of_all}, of {extent_line(answer.extent)}",
         *([""] if rows else []),
     ]

@@ -41,7 +41,9 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     )
     document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
     document["inlinks"] = inlinks = [fields(member, Direction.IN) for member in answer.inlinks]
-    document["inlinks_known"] = answer.inlinks_known(are_found=bool(inlinks))
+    known = None if inlinks or not query.direction.is_in else answer.known_inlinks()
+    document["inlinks_known"] = known.is_known if known else query.direction.is_in or None
+    document["inlinks_read_from"] = known and known.as_fields
     document["order"] = {
         "outlinks": "grouped" if answer.is_grouped_out else "store",
         "inlinks": "grouped" if answer.is_grouped_in else "store",

@@ -17,9 +17,6 @@ from arclink.access.replay import moment_of
 from arclink.extras import analysis_extra
 from arclink.model import Timestamp
 
-PARQUET = "application/vnd.apache.parquet"
-"""The media type."""
-
 ABOUT = b"arclink"
 """Key of the metadata of a file: what it is about, as JSON."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from arclink.access.answers import LinkAnswer
+from arclink.access.formats import Profile
 from arclink.access.formats.statements import (
     RDF,
     TWG,
@@ -21,7 +22,6 @@ from arclink.access.formats.statements import (
     Iri,
     Literal,
     Node,
-    Profile,
     describe,
 )
 

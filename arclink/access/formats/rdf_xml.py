@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from arclink.access.answers import LinkAnswer, Member
+from arclink.access.formats import Profile
 from arclink.access.formats.iris import iri
 from arclink.access.formats.statements import (
     RDF,
@@ -31,7 +32,6 @@ from arclink.access.formats.statements import (
     Blank,
     Iri,
     Literal,
-    Profile,
     describe,
     listed,
     what_is_known,

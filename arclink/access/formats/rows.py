@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 from arclink.access.declarations import Parameter, named
-from arclink.access.formats.parquet import PARQUET, parquet_of_rows
+from arclink.access.formats import PARQUET
+from arclink.access.formats.parquet import parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
 from arclink.portions import portions

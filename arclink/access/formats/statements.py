@@ -40,12 +40,12 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Final
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import Outcome
+from arclink.access.formats import Profile
 from arclink.access.formats.iris import iri
 from arclink.access.members import by_page, sightings_of
 from arclink.access.queries import Direction
@@ -91,13 +91,6 @@ _BAG = Iri(RDF + "Bag")
 _FIRST, _REST, _NIL = Iri(RDF + "first"), Iri(RDF + "rest"), Iri(RDF + "nil")
 
 
-class Profile(Enum):
-    """The ways to express links as statements."""
-
-    LISTING = "listing"
-    LINKS = "links"
-
-
 def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:
     """Yield the statements of ``answer``, subject by subject, member by member.
 
@@ -123,6 +116,12 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     if answer.mementos.first is not None and answer.mementos.last is not None:
         yield "firstMemento", answer.mementos.first
         yield "lastMemento", answer.mementos.last
+    if answer.query.direction.is_in and answer.inlinks == () and answer.next is None:
+        known = answer.known_inlinks()
+        if known.is_known is not None:
+            yield "inlinksKnown", "true" if known.is_known else "false"
+        if known.captures is not None and known.read is not None:
+            yield "inlinksReadFrom", str(known.read)
     for hop in answer.followed:
         yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:

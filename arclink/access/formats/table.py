@@ -11,8 +11,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
-
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
@@ -50,13 +48,31 @@ def date_and_time(timestamp: Timestamp) -> str:
     return f"{year}-{month}-{day} {hour}:{minute}:{second}"
 
 
+def cell_len(text: str) -> int:
+    """Return the width of a text in terminal cells; most texts take one cell a character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the first ``width`` cells of a wider text."""
+    if text.isascii():
+        return text[:width]
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width)
+
+
 def cell(text: str, width: int, *, is_cut: bool = True) -> str:
     """Return a text in ``width`` terminal cells: padded, or truncated if ``is_cut``."""
     text = _without_marks(text)
     if is_cut and "://" in text:
         text = cut_in_the_middle(text, width)
     elif is_cut and cell_len(text) > width:
-        text = set_cell_size(text, width - 1).rstrip() + "…"
+        text = _cut(text, width - 1).rstrip() + "…"
     return _isolated(text) + " " * (width - cell_len(text))
 
 
@@ -127,7 +143,7 @@ def cut_in_the_middle(text: str, width: int) -> str:
     """
     if cell_len(text) <= width:
         return text
-    start = set_cell_size(text, (width - 1) // 2).rstrip()
+    start = _cut(text, (width - 1) // 2).rstrip()
     rest = width - 1 - cell_len(start)
     end = text[-rest:]
     while cell_len(end) > rest:
@@ -259,21 +275,20 @@ def _members(
 
 
 def _why_none(answer: LinkAnswer, *, is_out: bool) -> str:
-    """Return "none", or why it is not known whether there are links."""
+    """Return "none" and what it was read from, or why it is not known whether there are links."""
     if answer.next is not None:
         return "none so far"
-    if is_out and not answer.query.is_range and not answer.mementos.links_known:
-        return "unknown"
-    if not is_out and answer.inlinks_known(are_found=False) is False:
-        return unknown_inlinks(answer.query)
-    return "none"
+    if is_out and answer.query.is_range:
+        return "none"
+    known = answer.mementos.known if is_out else answer.known_inlinks()
+    return known.none(when_asked(answer.query))
 
 
-def unknown_inlinks(query: LinkQuery) -> str:
-    """Return that inlinks are unknown because there is no capture at the time of the query."""
-    when = "yet" if query.span == ALL_TIME else "at that time"
-    when = when if query.at is None else "by then"
-    return f"unknown: there are no captures to show {when}"
+def when_asked(query: LinkQuery) -> str:
+    """Return the time of a query, in words."""
+    if query.at is not None:
+        return "by then"
+    return "yet" if query.span == ALL_TIME else "at that time"
 
 
 def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:

@@ -5,7 +5,7 @@
 -- Pages whose links are known. A revisit, which has the status 304 or that of the page that it
 -- repeats, shows this page. The MIME type of a revisit says nothing about it.
 CREATE TEMP TABLE pages AS
-SELECT timestamp, uri AS url, domain, content
+SELECT timestamp[:8] AS crawl_date, uri AS url, domain, content
 FROM captures
 WHERE content IS NOT NULL AND coalesce(status, 200) IN (200, 304);
 
@@ -22,7 +22,7 @@ CREATE TEMP MACRO sha1_of(checksum) AS CASE WHEN regexp_full_match(checksum, '[A
 
 CREATE TEMP TABLE documents AS
 SELECT
-    timestamp AS crawl_date,
+    timestamp[:8] AS crawl_date,
     NULL::VARCHAR AS last_modified_date,
     coalesce(written, uri) AS url,
     regexp_extract(struct_extract(parts_of(url), 'path'), '[^/]*$') AS filename,
@@ -38,7 +38,7 @@ INSERT INTO "domain-frequency"
 SELECT domain, count(*) AS count FROM pages GROUP BY domain ORDER BY count DESC, domain;
 
 INSERT INTO "domain-graph"
-SELECT timestamp[:8] AS crawl_date, domain AS source, target_domain AS target, count(*) AS count
+SELECT crawl_date, domain AS source, target_domain AS target, count(*) AS count
 FROM pages JOIN (
     SELECT DISTINCT content, target_domain FROM links WHERE kind = 'a@href'
 ) USING (content)
@@ -46,21 +46,21 @@ WHERE domain IS NOT NULL AND target_domain IS NOT NULL
 GROUP BY ALL ORDER BY count DESC, crawl_date, source, target;
 
 INSERT INTO "web-graph"
-SELECT timestamp AS crawl_date, url AS source, target, text AS anchor_text
+SELECT crawl_date, url AS source, target, text AS anchor_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'a@href')
 JOIN pages USING (content);
 
 INSERT INTO "image-graph"
-SELECT timestamp AS crawl_date, pages.url AS source, target AS url, text AS alt_text
+SELECT crawl_date, pages.url AS source, target AS url, text AS alt_text
 FROM (SELECT *, unnest(range(occurrences)) FROM links WHERE kind = 'img@src')
 JOIN pages USING (content);
 
 INSERT INTO "image-information"
 SELECT * EXCLUDE (md5, sha1), NULL::INTEGER AS width, NULL::INTEGER AS height, md5, sha1
-FROM documents WHERE starts_with(mime_type_web_server, 'image/') ORDER BY crawl_date, url;
+FROM documents WHERE starts_with(mime_type_web_server, 'image/') ORDER BY crawl_date, url, sha1;
 INSERT INTO "audio-information"
-FROM documents WHERE starts_with(mime_type_web_server, 'audio/') ORDER BY crawl_date, url;
+FROM documents WHERE starts_with(mime_type_web_server, 'audio/') ORDER BY crawl_date, url, sha1;
 INSERT INTO "video-information"
-FROM documents WHERE starts_with(mime_type_web_server, 'video/') ORDER BY crawl_date, url;
+FROM documents WHERE starts_with(mime_type_web_server, 'video/') ORDER BY crawl_date, url, sha1;
 INSERT INTO "pdf-information"
-FROM documents WHERE mime_type_web_server = 'application/pdf' ORDER BY crawl_date, url;
+FROM documents WHERE mime_type_web_server = 'application/pdf' ORDER BY crawl_date, url, sha1;

@@ -1,6 +1,6 @@
 CREATE OR REPLACE TEMP TABLE answer (
     number INTEGER, period VARCHAR, name VARCHAR, links BIGINT, pages BIGINT, mementos BIGINT,
-    first VARCHAR, last VARCHAR
+    first VARCHAR, last VARCHAR, linker UBIGINT
 );
 
 INSERT INTO answer
@@ -9,7 +9,7 @@ SELECT
     count(DISTINCT link),
     count(DISTINCT surt),
     count(DISTINCT memento),
-    time_of(min(timestamp)), time_of(max(timestamp))
+    time_of(min(timestamp)), time_of(max(timestamp)), linker
 FROM (
     SELECT
         number, period, linker, linker_name AS name, hash(page, target_surt, kind, text, rel) AS link,
@@ -18,4 +18,4 @@ FROM (
 )
 GROUP BY number, period, linker;
 
-FROM answer ORDER BY number, period, links DESC, name
+SELECT * EXCLUDE (linker) FROM answer ORDER BY number, period, links DESC, name

@@ -60,6 +60,11 @@ CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
 CREATE OR REPLACE TEMP MACRO has_known_links(content, shown_status, leads_to_itself) AS
     is_known(content, shown_status) AND NOT leads_to_itself;
 
+-- The same, as stores count what answers are read from (arclink/store/known_captures.py): by the
+-- capture's own status, which is null for most revisits.
+CREATE OR REPLACE TEMP MACRO is_counted(content, status, leads_to_itself) AS
+    is_known(content, status) AND NOT leads_to_itself;
+
 -- The payload of a capture: its checksum, or if the server said "not modified", that of the capture
 -- which it meant; null if that was not read.
 CREATE OR REPLACE TEMP MACRO payload_of(checksum, content) AS CASE

@@ -9,12 +9,12 @@ from arclink.access.chronicles import unit_for
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import TIME_COLUMNS
 from arclink.access.queries import as_written, surt_asked
-from arclink.access.tallies import Period
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.charts.pictures import Drawing, Strip, strips
 from arclink.charts.svg import height_of
 from arclink.charts.time_axis import Axis, Bar
+from arclink.known import KnownLinks
 from arclink.model import Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QuestionScope
@@ -122,20 +122,19 @@ def through_time(known: "KnownCaptures") -> dict[str, object]:
 
 
 def captures_over(
-    first: Timestamp, last: Timestamp, counts: Mapping[str, int]
+    first: Timestamp, last: Timestamp, days: Mapping[str, KnownLinks]
 ) -> tuple[Axis, Sequence[Bar]]:
     """Return an axis of time, and a bar for the captures of each of its units.
 
     Args:
         first: Time of the first capture.
         last: Time of the last one.
-        counts: The number of captures by day or by month.
+        days: What is known on each day with captures.
     """
     unit = unit_for(first, last)
-    if unit is Period.DAY and any(len(when) < len("2010-02-17") for when in counts):
-        unit = Period.MONTH
-    counts = unit.summed(counts)
-    axis = Axis(unit, first, last, counts)
+    periods = unit.known(days, with_links=False)
+    counts = {when: known.captures or 0 for when, known in periods.items()}
+    axis = Axis(unit, first, last, periods)
     return axis, axis.bars(counts, "capture", "captures")
 
 

@@ -9,6 +9,7 @@ from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, Bar
 from arclink.errors import UsageError
+from arclink.known import known_in
 from arclink.model import Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.service.pages.answers import captures_over
@@ -92,13 +93,12 @@ def card_of(stores: Stores) -> Card:
             note = "" if captures and hosts else LATER
     except (NotReadyError, UsageError) as error:
         note = f"{error}."
-    months = store.months() if captures is None else None
-    counts = captures.known.by_day if captures else months
-    axis, bars = captures_over(card.first, card.last, counts) if counts else (None, ())
+    days = captures.known.by_day if captures else store.days()
+    axis, bars = captures_over(card.first, card.last, days) if days else (None, ())
     return replace(
         card,
-        captures=sum(counts.values()) if counts else None,
-        are_distinct=captures is not None or card.sums.batches == 1,
+        captures=(known_in(days.values()) if days else store.known()).captures,
+        are_distinct=days is not None or card.sums.batches == 1,
         hosts=None if hosts is None else hosts.total,
         axis=axis,
         bars=bars,

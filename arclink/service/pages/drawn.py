@@ -63,19 +63,21 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
     known, period = answer.known, query.windows.period
     if not known.first or not known.last:
         return {}
-    periods, captured = [*units_between(known.first, known.last, period)], known.by(period)
+    periods = [*units_between(known.first, known.last, period)]
+    captured = answer.periods(period)
     if query.name == "new-lost":
         of = "" if len(rows) == answer.total else " Of the greatest rows of each period:"
         return {"up-and-down": _up_and_down(rows, periods, f"{title}{of}", captured)}
-    has_ranks = query.question.ranks and not query.question.is_by_calendar
-    if not has_ranks or len(captured) < 2:
+    by_which = "" if query.question.is_by_calendar else query.question.ranks
+    if not by_which or len(captured) < 2:
         return {}
-    return {"ranks": _ranks(rows, query.question.columns[0], periods, title, captured)}
+    return {"ranks": _ranks(rows, query.question.columns[0], by_which, periods, title, captured)}
 
 
 def _ranks(
     rows: Sequence[Mapping[str, Any]],
     what: str,
+    by: str,
     periods: Sequence[str],
     title: str,
     captured: Container[str],
@@ -84,6 +86,8 @@ def _ranks(
     places: dict[str, dict[str, int]] = {}
     taken: Counter[str] = Counter()
     for row in rows:
+        if not row[by]:  # no place without links
+            continue
         taken[row["period"]] += 1
         if taken[row["period"]] <= _MOST_PLACES:
             name = printable(row[what] or "no name")

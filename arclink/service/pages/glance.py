@@ -6,6 +6,7 @@ from functools import partial
 from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
+from arclink.access.known_hosts import KnownHosts
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link
@@ -32,6 +33,7 @@ class Lane:
         label: Empty for a link without words or a URI without a host.
         href: Address of the home page of a host; None for texts.
         links: Number of distinct links.
+        gaps: Times of which nothing is known: no capture that could show the links was read.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Lane:
     links: int
     first: Timestamp
     last: Timestamp
+    gaps: Sequence[Bar]
 
 
 def show_glance(
@@ -63,9 +66,10 @@ def show_glance(
     # Linking hosts and their words are two charts of the same links, with one scale.
     full_in = most_of(one.over_time for one in (*shown_in, *shown_words))
     full_out = most_of(one.over_time for one in shown_out)
-    lanes_in = [host_lane(one, axis, full_in) for one in shown_in]
-    lanes_out = [host_lane(one, axis, full_out) for one in shown_out]
-    word_lanes = [_lane(one, None, axis, full_in) for one in shown_words]
+    gaps = linking_gaps(axis, KnownHosts(reading, axis.unit))
+    lanes_in = [host_lane(one, axis, full_in, gaps) for one in shown_in]
+    lanes_out = [host_lane(one, axis, full_out, own_gaps(axis, chronicle)) for one in shown_out]
+    word_lanes = [_lane(one, None, axis, full_in, axis.unknown()) for one in shown_words]
     uri = printable_uri(query.uri)
     hosts = {
         Direction.IN: (hosts_in, chronicle.extent),
@@ -136,7 +140,7 @@ def lanes_picture(
 ) -> Drawing:
     """Return hosts, texts or other rows through time."""
     rows = [
-        Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=axis.unknown())
+        Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=lane.gaps)
         for lane in lanes
     ]
     return strips(title, rows, axis, scale_of(axis, full, nouns))
@@ -157,12 +161,36 @@ def _by_importance(words: LinkCounts[str]) -> tuple[int, int, Timestamp, str]:
     return -words.links, -len(words.over_time), words.first, words.name
 
 
-def host_lane(counts: LinkCounts[str], axis: Axis, full: int) -> Lane:
+GapsOf = Callable[[LinkCounts[str]], Sequence[Bar]]
+"""Returns the times at which it is unknown whether there were links, for a host."""
+
+
+def linking_gaps(axis: Axis, known: KnownHosts) -> GapsOf:
+    """Return the function for hosts that link: when none of a host's captures was read."""
+
+    def gaps(counts: LinkCounts[str]) -> Sequence[Bar]:
+        if not counts.name:
+            return axis.unknown()
+        return axis.gaps({*known.periods(counts.name), *counts.over_time})
+
+    return gaps
+
+
+def own_gaps(axis: Axis, chronicle: Chronicle) -> GapsOf:
+    """Return the function for hosts that a page links to: when no capture of it was read."""
+    gaps = axis.gaps(chronicle.outlinks)
+    return lambda _: gaps
+
+
+def host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps_of: GapsOf) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
     href = about(root_of(counts.name)) if counts.name else None
-    return _lane(counts, href, axis, full)
+    return _lane(counts, href, axis, full, gaps_of(counts))
 
 
-def _lane(counts: LinkCounts[str], href: str | None, axis: Axis, full: int) -> Lane:
+def _lane(
+    counts: LinkCounts[str], href: str | None, axis: Axis, full: int, gaps: Sequence[Bar]
+) -> Lane:
     bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
-    return Lane(printable(counts.name), href, bars, counts.links, counts.first, counts.last)
+    name = printable(counts.name)
+    return Lane(name, href, bars, counts.links, counts.first, counts.last, gaps)

@@ -3,11 +3,13 @@
 from functools import partial
 
 from arclink.access.chronicles import Chronicle
+from arclink.access.known_hosts import KnownHosts
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import Direction
+from arclink.access.reader import Reading
 from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, most_of
-from arclink.service.pages.glance import host_lane, lanes_picture
+from arclink.service.pages.glance import host_lane, lanes_picture, linking_gaps, own_gaps
 from arclink.service.pages.requests import Asked
 from arclink.service.pages.saving import all_formats, side_files, side_formats
 from arclink.service.settings import Settings
@@ -33,9 +35,19 @@ def show_places(
     answer = answer_level(store, query, settings.budget, chronicle.seen)
     # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
     full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
+    known = KnownHosts(
+        Reading(store, query.links),
+        axis.unit,
+        with_subdomains=query.level is GroupLevel.DOMAIN,
+    )
+    gaps = {
+        Direction.IN: linking_gaps(axis, known),
+        Direction.OUT: own_gaps(axis, chronicle),
+    }
     sides = {
         direction.value: [
-            (host_lane(row.links, axis, full), row.counts) for row in answer.counted[direction]
+            (host_lane(row.links, axis, full, gaps[direction]), row.counts)
+            for row in answer.counted[direction]
         ]
         for direction in (Direction.IN, Direction.OUT)
         if direction in answer.counted

@@ -58,7 +58,7 @@ from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
 if TYPE_CHECKING:
-    from arclink.questions.asking import AskAnswer, KnownCaptures
+    from arclink.questions.asking import AskAnswer
 
 
 _SUBJECTS = {
@@ -258,7 +258,7 @@ def _whole(
     names = answer.table.column_names
     lanes, full = _lanes(query, answer)
     pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
-    lanes_axis = _axis_of(query, answer.known) if lanes else None
+    lanes_axis = _axis_of(answer) if lanes else None
     lanes_pictures: dict[str, Callable[[], Drawing]] = {}
     if lanes_axis:
         ranks = query.question.ranks
@@ -364,11 +364,11 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     Without periods, and for several addresses, the list is empty.
     """
     ranks, what = query.question.ranks, query.question.columns[0]
-    known = answer.known
+    ends = answer.known
     if query.name == LINKS or query.question.is_by_calendar:  # drawn as matrices; of two periods
         return [], 0
     has_periods = query.windows.period and "period" in answer.table.column_names
-    if not (ranks and has_periods and known.first and known.last):
+    if not (ranks and has_periods and ends.first and ends.last):
         return [], 0
     if len(query.asked) > 1:
         return [], 0
@@ -376,6 +376,8 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     places: dict[str, int] = {}  # of rows with one number, the order of the answer decides
     taken: Counter[str] = Counter()
     for row in answer.table.to_pylist():
+        if not row[ranks]:  # a linker without links in a period, or nothing is known of it then
+            continue
         name = row[what] or ""
         rows.setdefault(name, []).append(row)
         places[name] = min(places.get(name, taken[row["period"]]), taken[row["period"]])
@@ -386,21 +388,26 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
     chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
     counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
     full = most_of(counts.values())
-    axis = _axis_of(query, known)
+    axis = _axis_of(answer)
+    known: dict[str, set[str]] = {}
+    for row in answer.table.to_pylist() if query.question.names_linkers else ():
+        if row[ranks] is not None:
+            known.setdefault(row[what] or "", set()).add(row["period"])
     return [
         Lane(
             name,
             about_name(name, query.level) if what == "name" and name else None,
             axis.bars(counts[name], ranks.removesuffix("s"), ranks, full),
             max(counts[name].values()),
-            Timestamp(min(row.get("first") or known.first for row in rows[name])),
-            Timestamp(max(row.get("last") or known.last for row in rows[name])),
+            Timestamp(min(row.get("first") or ends.first for row in rows[name])),
+            Timestamp(max(row.get("last") or ends.last for row in rows[name])),
+            axis.gaps(known[name]) if name in known else axis.unknown(),
         )
         for name in chosen
     ], full
 
 
-def _axis_of(query: AskQuery, known: "KnownCaptures") -> Axis:
-    period = query.windows.period
+def _axis_of(answer: "AskAnswer") -> Axis:
+    period = answer.query.windows.period
     assert period is not None
-    return Axis(period, known.first, known.last, known.by(period))
+    return Axis(period, answer.known.first, answer.known.last, answer.periods(period))

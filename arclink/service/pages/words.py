@@ -36,6 +36,7 @@ class Words:
     kind: str
     counts: Counts
     bars: Sequence[Bar]
+    gaps: Sequence[Bar]
     first_uri: str
     href: str
     uri_m: str | None
@@ -55,11 +56,12 @@ def show_words(
     has_time = query.period is None and bool(axis.units)
     charts = answer.over_time if has_time else [{} for _ in answer.anchors]
     full = most_of(charts)
+    gaps = axis.unknown()
     return {
         "answer": answer,
         "full": full,
         "rows": [
-            _words(anchor, axis.bars(counts, "link", "links", full), settings.replay)
+            _words(anchor, axis.bars(counts, "link", "links", full), gaps, settings.replay)
             for anchor, counts in zip(answer.anchors, charts, strict=True)
         ],
         "by": asked.get("by"),
@@ -80,7 +82,7 @@ def _picture(
         name = " · ".join(filter(None, (anchor.period, anchor.host, anchor.text or "no words")))
         bars = axis.bars(counts, "link", "links", full)
         rows.append(
-            Strip(printable(name), bars, "in", f"{links:,}")
+            Strip(printable(name), bars, "in", f"{links:,}", gaps=axis.unknown())
             if counts
             else share(printable(name), links, most, "in")
         )
@@ -90,7 +92,7 @@ def _picture(
     return strips(f"Words of links to {uri}", rows, axis if has_time else None, scale)
 
 
-def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:
+def _words(anchor: Anchor, bars: Sequence[Bar], gaps: Sequence[Bar], replay: ReplayPrefix) -> Words:
     first = anchor.counts.first
     return Words(
         period=anchor.period,
@@ -99,6 +101,7 @@ def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:
         kind=printable(anchor.kind),
         counts=anchor.counts,
         bars=bars,
+        gaps=gaps,
         first_uri=printable_uri(first.original),
         href=about(first.original),
         uri_m=uri_m_of(first, replay),

@@ -6,9 +6,10 @@ name it in the rows of its sightings, and a content has a load and a number.
 
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING
 
 from arclink.checksums import parse_name
 from arclink.errors import UsageError
@@ -33,7 +34,6 @@ from arclink.model import (
 from arclink.portions import portions
 from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
-from arclink.store.blocks.cuts import CapturesByCut
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import memento_shown, not_modified_since
 from arclink.store.blocks.relations import (
@@ -58,6 +58,9 @@ from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsL
 from arclink.store.shown_inlinks import few_pages
 from arclink.tuples import maker
 from arclink.uris.resolution import content_id
+
+if TYPE_CHECKING:
+    from arclink.store.blocks.cuts import CapturesByCut
 
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
@@ -99,12 +102,29 @@ class BlockAnswers(WholeStore):
     # What a keeper provides
 
     @abstractmethod
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of captures and links that begin with a prefix (`OpenStore`)."""
+
+    @abstractmethod
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of captures that begin with a prefix (`OpenStore`)."""
+
+    @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store (`OpenStore`)."""
 
+    @property
     @abstractmethod
-    def months(self) -> Mapping[str, int] | None:
-        """Return the number of captures by month (`OpenStore`)."""
+    def layout(self) -> int:
+        """The number of the store's layout (`GraphStore`)."""
+
+    @abstractmethod
+    def setting(self, name: str) -> str | None:
+        """Return a setting of the store (`OpenStore`)."""
+
+    @abstractmethod
+    def last_batch(self) -> int:
+        """Return the number of the batch that was loaded last (`OpenStore`)."""
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[None]:
@@ -229,7 +249,7 @@ class BlockAnswers(WholeStore):
 
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         mementos = self._scan_mementos(span, prefix)
-        return watched(mementos, "reading captures", lambda: sum((self.months() or {}).values()))
+        return watched(mementos, "reading captures", lambda: self.known().captures or 0)
 
     def _scan_mementos(self, span: Span, prefix: Surt) -> Iterator[Memento]:
         with self._reading():
@@ -491,6 +511,8 @@ class BlockAnswers(WholeStore):
             return
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
+            from arclink.store.blocks.cuts import CapturesByCut
+
             by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
             if len(self._by_cut) > _CACHED_BY_CUT:
                 self._by_cut.popitem(last=False)  # its file is deleted after its last reader
@@ -552,6 +574,8 @@ def _contents_in(
     blocks: Iterable[tuple[OutlinkBlock, Sequence[ContentId | None]]],
 ) -> Iterator[ContentBlock]:
     """Yield the contents of blocks that were not removed, with their links."""
+    import numpy as np
+
     for block, contents in blocks:
         remaining = {
             number: content
@@ -562,7 +586,7 @@ def _contents_in(
             yield ContentBlock(
                 list(remaining.values()),
                 block.all_links(),
-                [block.numbers(number) for number in remaining],
+                [np.asarray(block.numbers(number), np.int64) for number in remaining],
             )
 
 

@@ -19,25 +19,37 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import zstandard
 
 from arclink.model import Checksum, ContentId, Surt, UriR
 from arclink.native import native
 
-Numbers = npt.NDArray[np.int64]
-"""Integers, not negative unless documented otherwise."""
+# Only functions that write blocks or read whole ones import NumPy: its import takes as long as all
+# else that a query for the links of a page does.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+    """Integers, not negative unless documented otherwise."""
+
+    Sizes = Sequence[int] | Numbers
+    """Sizes of values in bytes."""
+else:
+    Numbers, Sizes = "Numbers", "Sizes"
 
 
-def pack_numbers(numbers: npt.ArrayLike) -> bytes:
+def pack_numbers(numbers: "npt.ArrayLike") -> bytes:
     """Return the numbers in order, LEB128.
 
     >>> pack_numbers([1, 300]).hex()
     '01ac02'
     """
+    import numpy as np
+
     return pack_number_rows(np.asarray(numbers, dtype=np.int64), np.zeros(0, dtype=np.int64))[0]
 
 
@@ -52,6 +64,8 @@ def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
     Returns:
         The bytes, and for each row the count of bytes of it and the rows before it.
     """
+    import numpy as np
+
     borders = [0, *ends.tolist(), len(numbers)]
     if max(borders) > len(numbers):
         raise IndexError(f"a row ends at {max(borders)} of {len(numbers)} numbers")
@@ -62,6 +76,8 @@ def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
 @native("byte_layouts")
 def unpack_numbers(packed: bytes | memoryview) -> Numbers:
     """Return the numbers that `pack_numbers` packed."""
+    import numpy as np
+
     return np.array(unpack_few(packed), dtype=np.int64)
 
 
@@ -101,13 +117,13 @@ def unpack_few(packed: bytes | memoryview) -> list[int]:
 @native("byte_layouts")
 def unpack_ends(packed: bytes | memoryview) -> list[int]:
     """Return 0 and the cumulative sums of the numbers: the ends of items with these sizes."""
-    return [0, *np.cumsum(unpack_numbers(packed)).tolist()]
+    return [0, *accumulate(unpack_few(packed))]
 
 
 @native("byte_layouts")
-def unpack_steps(packed: bytes | memoryview) -> Numbers:
+def unpack_steps(packed: bytes | memoryview) -> list[int]:
     """Return the numbers whose signed steps were packed: the first number, then differences."""
-    return np.cumsum(unsign(unpack_numbers(packed)))
+    return list(accumulate(step >> 1 ^ -(step & 1) for step in unpack_few(packed)))
 
 
 def sign(numbers: Numbers) -> Numbers:
@@ -115,13 +131,10 @@ def sign(numbers: Numbers) -> Numbers:
     return (numbers << 1) ^ (numbers >> 63)
 
 
-def unsign(numbers: Numbers) -> Numbers:
-    """Return the numbers that `sign` converted."""
-    return (numbers >> 1) ^ -(numbers & 1)
-
-
 def steps(numbers: Numbers, starts: Numbers) -> Numbers:
     """Return each number's difference to the one before it; at ``starts``, the number itself."""
+    import numpy as np
+
     differences = np.diff(numbers, prepend=0)
     differences[starts] = numbers[starts]
     return differences
@@ -133,9 +146,6 @@ _CONTROL = re.compile("[\x00-\x1f]")
 def plain(text: str) -> str:
     """Return the text with a space for each control character, as in graph files."""
     return _CONTROL.sub(" ", text) if not text.isprintable() else text
-
-
-_NEWLINE = ord("\n")
 
 
 def pack_strings(strings: Sequence[str]) -> bytes:
@@ -159,32 +169,27 @@ class Strings:
     def __len__(self) -> int:
         return len(self._borders) - 1
 
-    def take(self, indexes: Numbers) -> list[str]:
+    def take(self, indexes: list[int]) -> list[str]:
         """Return the strings at these indexes, in their order."""
         return strings_at(self._packed, self._borders, indexes)
 
 
 @native("byte_layouts")
-def borders_of(packed: bytes) -> Numbers:
+def borders_of(packed: bytes) -> list[int]:
     """Return the positions of the newlines, and one before the first and after the last byte."""
-    newlines = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
-    return np.concatenate(([-1], newlines, [len(packed)]))
+    return [-1, *(found.start() for found in re.finditer(b"\n", packed)), len(packed)]
 
 
 @native("byte_layouts")
-def strings_at(packed: bytes, borders: Numbers, indexes: Numbers) -> list[str]:
+def strings_at(packed: bytes, borders: list[int], indexes: list[int]) -> list[str]:
     """Return the strings after the borders with these indexes, each up to the next border.
 
     Raises:
         IndexError: An index is out of range.
     """
-    if len(indexes) and indexes.min() < 0:
+    if indexes and min(indexes) < 0:
         raise IndexError("a position is negative")
-    begins, ends = borders[indexes] + 1, borders[indexes + 1]
-    return [
-        packed[begin:end].decode()
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
-    ]
+    return [packed[borders[index] + 1 : borders[index + 1]].decode() for index in indexes]
 
 
 def pack_sections(sections: Sequence[bytes]) -> bytes:

@@ -17,20 +17,17 @@ are nearly equal, so zstd compresses them to almost nothing.
     6  of each content: list of links   signed steps in page order, starting with the first number
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain, compress, count
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 import zstandard
 
 from arclink.errors import StoreError
 from arclink.model import Kind, Outlink
 from arclink.store.blocks.byte_layouts import (
-    Numbers,
     Strings,
     decompressed,
     pack_number_rows,
@@ -41,11 +38,14 @@ from arclink.store.blocks.byte_layouts import (
     sign,
     steps,
     unpack_ends,
-    unpack_numbers,
+    unpack_few,
     unpack_sections,
     unpack_steps,
 )
 from arclink.tuples import maker
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 LEVEL = 3
 """Compression level of zstd; measured in docs/decisions/20261121-sorted-runs.md."""
@@ -77,7 +77,7 @@ class OutlinkBlock:
         labels = [_unpack_label(label) for label in sections[1].decode().split("\n")]
         self._kinds, self._rels = [kind for kind, _ in labels], [rel for _, rel in labels]
         self._target_of = unpack_steps(sections[3])
-        self._label_of = unpack_numbers(sections[4])
+        self._label_of = unpack_few(sections[4])
         self._ends = unpack_ends(sections[5])
         self._lists = sections[6]
 
@@ -91,9 +91,9 @@ class OutlinkBlock:
 
     def all_links(self) -> list[Outlink]:
         """Return the distinct links of the block, by number."""
-        return self._links(np.arange(len(self._label_of)))
+        return self._links([*range(len(self._label_of))])
 
-    def numbers(self, content: int) -> Numbers:
+    def numbers(self, content: int) -> list[int]:
         """Return the numbers of the links of a content, in page order."""
         index = content - self.first
         return unpack_steps(self._lists[self._ends[index] : self._ends[index + 1]])
@@ -104,19 +104,15 @@ class OutlinkBlock:
 
     def kinds(self, content: int) -> list[tuple[Kind, int]]:
         """Return the number of distinct links of a content by kind; a kind may occur again."""
-        labels, counts = np.unique(
-            self._label_of[np.unique(self.numbers(content))], return_counts=True
-        )
-        kinds = [self._kinds[label] for label in labels.tolist()]
-        return list(zip(kinds, counts.tolist(), strict=True))
+        labels = Counter(self._label_of[number] for number in set(self.numbers(content)))
+        return [(self._kinds[label], times) for label, times in sorted(labels.items())]
 
-    def _links(self, numbers: Numbers) -> list[Outlink]:
-        targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
-        labels = self._label_of[numbers].tolist()
-        kinds, rels = (
-            [self._kinds[label] for label in labels],
-            [self._rels[label] for label in labels],
-        )
+    def _links(self, numbers: list[int]) -> list[Outlink]:
+        targets = self._targets.take([self._target_of[number] for number in numbers])
+        texts = self._texts.take(numbers)
+        labels = [self._label_of[number] for number in numbers]
+        kinds = [self._kinds[label] for label in labels]
+        rels = [self._rels[label] for label in labels]
         return list(map(_outlink, zip(targets, kinds, texts, rels, strict=True)))
 
 
@@ -132,19 +128,23 @@ def without(
         contents: Numbers of contents that lose all their links.
         links: Numbers of distinct links that all contents lose.
     """
-    gone = np.fromiter(links, np.int64, len(links))
-    none = np.empty(0, np.int64)
     lists = [
-        block.numbers(content) if content not in contents else none
+        [number for number in block.numbers(content) if number not in links]
+        if content not in contents
+        else []
         for content in range(block.first, block.first + len(block))
     ]
-    lists = [numbers[np.isin(numbers, gone, invert=True)] for numbers in lists]
-    used, flat = np.unique(np.concatenate(lists), return_inverse=True)
+    used = sorted({*chain.from_iterable(lists)})
+    place = {number: index for index, number in enumerate(used)}
     distinct = block.distinct_links
-    columns = _columns([list(distinct[index]) for index in used.tolist()])
+    columns = _columns([list(distinct[number]) for number in used])
     assert columns is not None  # a decoded block has valid links
     return zstandard.ZstdCompressor(level=LEVEL).compress(
-        pack_outlinks(columns, flat, [len(numbers) for numbers in lists])
+        pack_outlinks(
+            columns,
+            [place[number] for number in chain.from_iterable(lists)],
+            [len(numbers) for numbers in lists],
+        )
     )
 
 
@@ -162,6 +162,8 @@ def packed_block(
     Raises:
         StoreError: The arguments are not a block.
     """
+    import numpy as np
+
     columns, numbers = (
         _columns(_parsed(links)),
         list(compress(_lists(_parsed(lists), len(wanted)), wanted)),
@@ -183,7 +185,7 @@ Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str | None
 """Links by column: targets, kinds, texts, rels."""
 
 
-def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike) -> bytes:
+def pack_outlinks(links: Columns, numbers: "npt.ArrayLike", counts: "npt.ArrayLike") -> bytes:
     """Return a block, not yet compressed.
 
     Args:
@@ -191,6 +193,8 @@ def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike)
         numbers: The numbers of the links of all contents, one content after the other.
         counts: The number of links of each content.
     """
+    import numpy as np
+
     targets, kinds, texts, rels = links
     target_numbers: dict[str, int] = _numbering()
     label_numbers: dict[tuple[str, str | None], int] = _numbering()

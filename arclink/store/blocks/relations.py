@@ -31,11 +31,9 @@ The *outcome* of a payload (column ``fate``) is everything in its `Payload` but 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from heapq import heappop, heappush
-from itertools import chain, compress, groupby, islice, pairwise
+from itertools import accumulate, chain, compress, groupby, islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeVar, cast
-
-import numpy as np
 
 from arclink.languages import NO_LANGUAGE
 from arclink.model import (
@@ -55,6 +53,7 @@ from arclink.portions import portions
 from arclink.rows.relations import MementoColumns, memento_columns
 from arclink.store.blocks.byte_layouts import (
     Numbers,
+    Sizes,
     pack_checksum,
     pack_few,
     pack_number_rows,
@@ -106,7 +105,7 @@ class RowWriter(Protocol):
 class BlockWriter(Protocol):
     """Takes many rows at a time, in key order."""
 
-    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Sizes, bytes]]) -> None:
         """Add rows: for each column, the sizes of the values and the joined values."""
 
     def close(self) -> None:
@@ -160,7 +159,7 @@ class Groups(NamedTuple):
 
     heads: Sequence[str]
     counts: Sequence[int]
-    numbers: Sequence[int] | Numbers
+    numbers: Sizes
 
 
 def pack_head(kind: str, text: str, rel: str | None) -> str:
@@ -229,6 +228,8 @@ class InlinksWriter:
         self._writer.close()
 
     def _flush(self) -> None:
+        import numpy as np
+
         counts = np.array(self._counts, dtype=np.int64)
         groups = np.array(self._groups, dtype=np.int64)
         group_ends, row_group_ends = np.cumsum(counts), np.cumsum(groups)
@@ -270,6 +271,8 @@ def _chunks_of(groups: Groups) -> Iterator[Groups]:
 
     The links of one content stay together.
     """
+    import numpy as np
+
     numbers = np.asarray(groups.numbers, dtype=np.int64)
     heads = np.repeat(np.arange(len(groups.heads)), groups.counts)
     order = np.lexsort((heads, numbers))
@@ -319,6 +322,8 @@ def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
 def _unpack_groups(
     packed_counts: bytes, packed_steps: bytes, first: int
 ) -> tuple[Numbers, Numbers]:
+    import numpy as np
+
     counts, differences = unpack_numbers(packed_counts), unpack_numbers(packed_steps)
     if not counts.all() or counts.sum() != len(differences):
         raise ValueError(
@@ -335,15 +340,32 @@ def kinds_of(row: Row) -> list[tuple[Kind, int]]:
     return list(zip(kinds, unpack_few(row.values[1]), strict=True))
 
 
+def target_of(row: Row) -> str:
+    """Return the target URI of a row of inlinks."""
+    return uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
+
+
 # Mementos
 
 
 def write_mementos(
-    writer: RowWriter, mementos: Iterable[MementoColumns], batch: int, names: Names
+    writer: RowWriter,
+    mementos: Iterable[MementoColumns],
+    batch: int,
+    names: Names,
+    first_chunk: int = 0,
 ) -> None:
-    """Write mementos that are sorted by surt, timestamp, original, checksum."""
+    """Write mementos that are sorted by surt, timestamp, original, checksum.
+
+    Args:
+        writer: Takes the rows.
+        mementos: Of one batch.
+        batch: Its number.
+        names: Of the store.
+        first_chunk: Greater than the chunks of other rows of these SURTs and this batch.
+    """
     for surt, of_surt in groupby(mementos, itemgetter(0)):
-        for chunk, part in enumerate(portions(of_surt, CHUNK)):
+        for chunk, part in enumerate(portions(of_surt, CHUNK), first_chunk):
             lines: list[str] = []
             checksums: list[bytes] = []
             for (
@@ -686,7 +708,7 @@ def kept_mementos(row: Row, items: Sequence[MementoItem], is_kept: Sequence[bool
     lines = list(compress(fields.split(b"\n"), is_kept))
     if not lines:
         return None
-    ends = np.cumsum([len(pack_checksum(item[2])) for item in items]).tolist()
+    ends = list(accumulate(len(pack_checksum(item[2])) for item in items))
     packed = [checksums[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
     key = row.key if is_kept[0] else _without_first(row.key, next(compress(items, is_kept))[0])
     return Row(key, (b"\n".join(lines), b"".join(compress(packed, is_kept))))
@@ -721,6 +743,8 @@ def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
         row: Usually a row without any of these contents, in the same block as a row that has some.
         gone: Numbers of the contents, sorted, at least one.
     """
+    import numpy as np
+
     first, steps = int(row.key[-10:], 16), row.values[2]
     if first > gone[-1] or (len(steps) <= _SMALL and first + sum(unpack_few(steps)) < gone[0]):
         return row

@@ -17,7 +17,7 @@ removed items is sorted on disk; memory holds only the numbers of the removed co
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Protocol
@@ -39,18 +39,28 @@ from arclink.store.blocks.relations import (
     kept_sightings,
     mementos_of,
     surt_field,
+    target_of,
 )
 from arclink.store.blocks.rows import Content, Relation, Row, shows_payload
+from arclink.store.layouts import Keys, keys_of
 from arclink.store.protocols import Removed
 from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
-from arclink.uris.surts import surt_of
 
 Times = tuple[str, str]
 """The earliest and the latest timestamp of some mementos."""
 
 _RemovedCopy = tuple[bytes, Checksum, str, int, UriR]
 """Key and checksum of a payload that a removed capture shows; the capture's file, offset, URI."""
+
+
+def is_changed(relation: Relation, keys: Keys, what: Forgotten, row: Row) -> bool:
+    """Return whether a takedown changes a row of inlinks, or may change a row of mementos."""
+    surt = surt_field(row)
+    if keys.are_present:
+        return what.has(surt)
+    return relation is Relation.MEMENTOS or keys.has(what, surt, target_of(row))
+
 
 Change = Callable[[int, Row], Row | None]
 """Returns the new form of a row: the same object if it is unchanged, None to remove it.
@@ -81,7 +91,10 @@ class RewrittenRows(Protocol):
         """Change the rows of SURTs or payloads, which ``keys`` returns sorted at each call."""
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
-        """Change the rows of all SURTs that a takedown has, and no others."""
+        """Change the rows of inlinks of all targets that a takedown has, and no others.
+
+        Rows of mementos are those that may have captures of the takedown (`Keys.prefixes`).
+        """
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         """Yield all rows of mementos of some batches, each with its batch."""
@@ -120,7 +133,9 @@ class Removal:
         self._rows, self._store = rows, rows.answers
         self._what = what
         self._known_times = known
-        self._surt_of = lru_cache(maxsize=1 << 14)(surt_of)
+        self._keys = keys_of(rows.answers)
+        self._surt_of = lru_cache(maxsize=1 << 14)(self._keys.of)
+        self._has = lru_cache(maxsize=1 << 14)(partial(self._keys.has, what))
         self._first_content = lru_cache(maxsize=1 << 14)(self._first_content_of)
         self._payloads = self._links = self._inlinks = self.checksums = 0
         self._mementos = Sorted[tuple[str, str, str, str]]()
@@ -176,7 +191,7 @@ class Removal:
 
     def _is_kept(self, original: str, timestamp: str) -> bool:
         is_within = self._what.span.first <= timestamp <= self._what.span.last
-        return not (is_within and self._what.has(self._surt_of(UriR(original))))
+        return not (is_within and self._has(self._surt_of(original), original))
 
     def _remove_names(self) -> None:
         """Remove the names of payloads that no capture has, and those of forgotten captures."""
@@ -205,7 +220,11 @@ class Removal:
 
         def change(batch: int, row: Row) -> Row | None:
             surt, items = surt_field(row), mementos_of(row, self._store.names)
-            is_kept = [not self._what.covers(surt, Timestamp(item[0])) for item in items]
+            span = self._what.span
+            is_kept = [
+                not (span.first <= item[0] <= span.last and self._has(surt, item[1]))
+                for item in items
+            ]
             gone = [item for item, kept in zip(items, is_kept, strict=True) if not kept]
             if gone:
                 first, last = removed.get(batch, (gone[0][0], ""))
@@ -356,16 +375,16 @@ class Removal:
             forgotten = frozenset(
                 number
                 for number, link in enumerate(links)
-                if self._what.has(self._surt_of(UriR(link[0])))
+                if self._has(self._surt_of(link[0]), link[0])
             )
         gone = frozenset(content for content, is_gone in touched.items() if is_gone)
         targets: set[str] = set()
         for content in gone:
             numbers = block.numbers(content)
             self._links += len(numbers)
-            targets.update(links[number][0] for number in np.unique(numbers).tolist())
+            targets.update(links[number][0] for number in set(numbers))
         for content in touched.keys() - gone:
-            all_links = block.numbers(content).tolist()
+            all_links = block.numbers(content)
             dropped = [number for number in all_links if number in forgotten]
             self._links += len(dropped)
             self._inlinks += len({*dropped})

@@ -21,11 +21,11 @@ from arclink.store.blocks.checks import NAMED, Sums, hashes_of, hashes_of_pairs,
 from arclink.store.blocks.relations import MementoItem
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.blocks.stored_rows import PayloadSighting, VerifiedRows
+from arclink.store.layouts import Keys, keys_of
 from arclink.store.protocols import Violation
 from arclink.store.seals import UNPACKING_ERRORS, explained
 from arclink.uris.methods import without_method
 from arclink.uris.resolution import content_id
-from arclink.uris.surts import surt_of
 
 READABLE = "what is stored can be read"
 
@@ -133,9 +133,9 @@ class LinkSums:
         ]
 
 
-def _misplaced(surt: Surt, uri: str) -> Iterator[Violation]:
+def _misplaced(keys: Keys, surt: Surt, uri: str) -> Iterator[Violation]:
     """Yield a violation if a URI is stored under another SURT than its own."""
-    if surt_of(uri) not in (surt, without_method(surt)):
+    if keys.of(uri) not in (surt, without_method(surt)):
         yield Violation("SURTs belong to their URIs", f"{uri} is stored under {surt}")
 
 
@@ -161,6 +161,7 @@ class RowChecks:
 
     def __init__(self, rows: VerifiedRows) -> None:
         self._rows = rows
+        self._keys = keys_of(rows.answers)
 
     # Mementos, their payloads and contents, and the sightings of payloads
 
@@ -169,7 +170,7 @@ class RowChecks:
         taken, shown = BucketSums(), BucketSums()
         for portion in portions(self._rows.mementos(), AT_ONCE):
             for surt, item in portion:
-                yield from _misplaced(surt, item[1])
+                yield from _misplaced(self._keys, surt, item[1])
             items = [item for _, item in portion if shows_payload(item[2], item[9])]
             yield from self._check_payloads(items, taken)
         for seen in portions(self._rows.sightings(), AT_ONCE):
@@ -255,9 +256,11 @@ class RowChecks:
             counts = []
             sums: Sums = np.zeros((len(contents), 2), np.uint64)
             for index, content in enumerate(contents):
-                numbers = block.numbers(content)
-                counts.append(len(numbers))
-                hashes[np.unique(numbers)].sum(axis=0, dtype=np.uint64, out=sums[index])
+                links = block.numbers(content)
+                counts.append(len(links))
+                hashes[np.unique(np.asarray(links, np.int64))].sum(
+                    axis=0, dtype=np.uint64, out=sums[index]
+                )
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
             out.add(load, all_contents, hashes_of_pairs(all_contents, sums))
@@ -267,10 +270,10 @@ class RowChecks:
         for row in self._rows.inlinks():
             if row.target != last:
                 last = row.target
-                yield from _misplaced(row.surt, row.target)
-            links = hashes_of([f"{row.target}\0{head}" for head in row.heads])
+                yield from _misplaced(self._keys, row.surt, row.target)
+            heads = hashes_of([f"{row.target}\0{head}" for head in row.heads])
             numbers = row.numbers
-            pairs = hashes_of_pairs(numbers, np.repeat(links, row.counts, axis=0))
+            pairs = hashes_of_pairs(numbers, np.repeat(heads, row.counts, axis=0))
             if greatest is not None and (numbers.min() < 1 or numbers.max() > greatest):
                 inside = (numbers >= 1) & (numbers <= greatest)
                 for number in numbers[~inside].tolist():
@@ -292,7 +295,7 @@ class RowChecks:
             for links in [block.distinct_links]
             for content in contents
             if (load, content >> _BUCKET_BITS) in buckets
-            for number in block.numbers(content).tolist()
+            for number in block.numbers(content)
         }
         back = set()
         for load, _, target, heads, counts, numbers in self._rows.inlinks():

@@ -37,21 +37,22 @@ def by_manifests(
             return
         files = {task: task.file_in(parts) for task in tasks}
         sizes = {task: file.size if file else 0 for task, file in files.items()}
-        folder.mkdir(parents=True, exist_ok=True)
-        manifests: list[Path] = []
-        for number, share in enumerate(shares(sizes, 2 * cores)):
-            lines = [
+        texts = [
+            "".join(
                 f"{task.what}\t{task.part}\t{cluster.task_address(file.path) if file else ''}\n"
                 for task in share
                 for file in [files[task]]
-            ]
-            text = "".join(lines).encode()
-            # The name follows from the text, because of a file that is already in HDFS only the
-            # size is compared.
-            manifests.append(
-                folder / f"step{step}-{tasks[0].what}-{number:05d}-{sha256(text).hexdigest()[:16]}"
-            )
-            manifests[-1].write_bytes(text)
+            ).encode()
+            for share in shares(sizes, 2 * cores)
+        ]
+        # The name follows from the texts, because of a file that is already in HDFS only the size
+        # is compared. A job with a folder for its input needs only the name of the folder.
+        digest = sha256(b"\0".join(texts)).hexdigest()[:16]
+        of_phase = folder / f"step{step}-{tasks[0].what}-{digest}"
+        of_phase.mkdir(parents=True, exist_ok=True)
+        manifests = [of_phase / f"part-{number:05d}" for number in range(len(texts))]
+        for manifest, text in zip(manifests, texts, strict=True):
+            manifest.write_bytes(text)
         cluster.run(
             manifests,
             {

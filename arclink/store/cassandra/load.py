@@ -26,12 +26,12 @@ from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import forget_in, takedown_of
-from arclink.store.cassandra.schema import make_present, open_database
+from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.store.graph_files import GraphPart, GraphParts
-from arclink.store.key_rules import united_settings
+from arclink.store.layouts import check_present, united_settings
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -79,8 +79,8 @@ def load_batch(
             _merge(store, holder, _here(store, parts))
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
+        check_present(store, store.address.name, reads_pages=False)
         all_settings = united_settings(store.settings(), settings, store.address.name)
-        make_present(store.database)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:

@@ -6,7 +6,7 @@ in ``_in`` read the state of the store that their caller names.
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import merge
 from itertools import groupby, islice
@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
+from arclink.known import NOT_COUNTED, NOTHING, KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -49,7 +50,7 @@ from arclink.store.cassandra.rows import (
     unpack_inlinks,
     unpack_row,
 )
-from arclink.store.cassandra.schema import open_database
+from arclink.store.cassandra.schema import layout_of, open_database
 from arclink.store.cassandra.steps import History, Steps
 from arclink.store.cassandra.surt_lists import SurtLists
 from arclink.store.cassandra.tables import (
@@ -68,6 +69,7 @@ from arclink.store.protocols import (
     StoreSums,
 )
 from arclink.store.seals import unpacking
+from arclink.timestamps import month_of
 
 _FIRST_ROWS = 8
 """Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
@@ -154,8 +156,24 @@ class CassandraReader(BlockAnswers):
     def _refers(self) -> bool:
         return self._history.refers
 
-    def months(self) -> Mapping[str, int] | None:
-        return self.history().months
+    def days(self, span: Span = ALL_TIME) -> None:
+        return None
+
+    def known(self, span: Span = ALL_TIME) -> KnownLinks:
+        """Return what is known of all captures together, as far as their months say.
+
+        Of all captures, as many as there are contents were read, or more. Of those of a shorter
+        time it is only known if there is none.
+        """
+        history = self.history()
+        if history.months is None:
+            return NOT_COUNTED
+        first, last = month_of(span.first), month_of(span.last)
+        captures = sum(n for month, n in history.months.items() if first <= month <= last)
+        begins, ends = zip(*history.spans.values(), strict=True) if history.spans else ((), ())
+        if span.first <= min(filter(None, begins), default="") and max(ends) <= span.last:
+            return KnownLinks(captures, min(captures, self.sums().contents))
+        return NOT_COUNTED if captures else NOTHING
 
     def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
         streams = self._streams(relation, key)
@@ -400,6 +418,10 @@ class CassandraReader(BlockAnswers):
             for file in self._batch(step)[0]
         }
         yield from (known[name] for name in sorted(known))
+
+    @property
+    def layout(self) -> int:
+        return layout_of(self.database)
 
     def setting(self, name: str) -> str | None:
         return self.settings().get(name)

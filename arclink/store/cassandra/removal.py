@@ -28,7 +28,7 @@ from arclink.store.blocks.byte_layouts import (
 )
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import pack_outcome
-from arclink.store.blocks.removal import Change, Removal
+from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.rows import (
@@ -40,6 +40,7 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
 from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
 
 
@@ -156,10 +157,16 @@ class _CassandraRows:
                     self._put(table, key, chunk, data)
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        keys = keys_of(self.answers)
         if not self._surts:
-            surts = self.answers.lists.surts(self._view, what.prefix)
-            self._surts.update(filter(what.has, surts))
-        self.rewrite(relation, lambda: [surt.encode() for surt in sorted(self._surts)], change)
+            for prefix in keys.prefixes(what):
+                surts = self.answers.lists.surts(self._view, prefix)
+                self._surts.update(filter(what.has, surts) if keys.are_present else surts)
+        self.rewrite(
+            relation,
+            lambda: [surt.encode() for surt in sorted(self._surts)],
+            lambda load, row: change(load, row) if is_changed(relation, keys, what, row) else row,
+        )
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         if self._version is None:

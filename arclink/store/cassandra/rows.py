@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 
-from arclink.store.blocks.byte_layouts import Numbers, pack_few, unpack_few
+from arclink.store.blocks.byte_layouts import Sizes, pack_few, unpack_few
 from arclink.store.blocks.relations import NUL
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.cassandra.database import Database
@@ -124,9 +124,11 @@ def repack_row(relation: Relation, row: Row) -> bytes:
     return pack_mementos(*row.values) if relation is Relation.MEMENTOS else row.values[0]
 
 
-def values_of(data: bytes, sizes: Numbers) -> list[bytes]:
+def values_of(data: bytes, sizes: Sizes) -> list[bytes]:
     """Return the joined values as a list, by their sizes."""
-    ends = list(accumulate(sizes.tolist(), initial=0))
+    import numpy as np
+
+    ends = list(accumulate(np.asarray(sizes).tolist(), initial=0))
     return [data[begin:end] for begin, end in pairwise(ends)]
 
 

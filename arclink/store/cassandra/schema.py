@@ -8,12 +8,7 @@ from arclink.errors import StoreError
 from arclink.store.cassandra.addresses import Address, replication_map
 from arclink.store.cassandra.database import Database, database_of, forget_database
 from arclink.store.cassandra.steps import Steps
-
-LAYOUT = 4
-"""Version of the layout: the tables, and the packing of their rows."""
-
-_UNTITLED = 3
-"""The oldest readable layout, before payloads had titles; a load makes it the present one."""
+from arclink.store.layouts import STORE, check_layout
 
 _PARTITION = 0
 """The partition of `steps` that holds all steps."""
@@ -65,12 +60,12 @@ def apply_schema(address: Address) -> bool:
     forget_database(address)
     database = Database(address)
     try:
-        layout = _layout(database) if "steps" in tables else None
+        layout = _layout_in(database) if "steps" in tables else None
         _check(address, layout, is_new=True)
         for statement in statements():
             database.command(statement)
         database.agree(
-            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
+            f"UPDATE steps SET layout = {STORE} WHERE store = {_PARTITION} IF layout = null", ()
         )
     finally:
         database.close()
@@ -87,20 +82,24 @@ def open_database(address: Address) -> Database:
     known = database.ask(
         "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,)
     )
-    layout = _layout(database) if "steps" in {row[0] for row in known} else None
+    layout = _layout_in(database) if "steps" in {row[0] for row in known} else None
     _check(address, layout)
     return database
 
 
-def make_present(database: Database) -> None:
-    """Make the layout of a store the present one; an older ArcLink refuses it from then on."""
+def layout_of(database: Database) -> int:
+    """Return the number of a store's layout (`arclink.store.layouts`)."""
+    return _layout_in(database) or STORE
+
+
+def set_layout(database: Database, before: int, layout: int) -> None:
+    """Change the number of a store's layout, if it is the one before."""
     database.agree(
-        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = {_UNTITLED}",
-        (),
+        f"UPDATE steps SET layout = ? WHERE store = {_PARTITION} IF layout = ?", (layout, before)
     )
 
 
-def _layout(database: Database) -> int | None:
+def _layout_in(database: Database) -> int | None:
     rows = database.ask(f"SELECT layout FROM steps WHERE store = {_PARTITION} LIMIT 1")
     return rows[0][0] if rows else None
 
@@ -113,16 +112,8 @@ def _check(address: Address, layout: int | None, *, is_new: bool = False) -> Non
     if layout is None:
         if not is_new:
             raise StoreError(_missing(address))
-    elif layout > LAYOUT:
-        raise StoreError(
-            f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads "
-            f"{LAYOUT}). Use that version."
-        )
-    elif layout < _UNTITLED:
-        raise StoreError(
-            f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load "
-            "its graph files into a new store."
-        )
+    else:
+        check_layout(address.name, layout)
 
 
 def is_there(address: Address) -> bool:
@@ -154,5 +145,5 @@ def empty_store(address: Address) -> None:
             if match := re.search(r"EXISTS (\w+)", statement):
                 database.command(f"TRUNCATE {match[1]}")
     database.agree(
-        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
+        f"UPDATE steps SET layout = {STORE} WHERE store = {_PARTITION} IF layout = null", ()
     )

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import orjson
+
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.blocks.counts import count_rows
@@ -11,10 +13,17 @@ from arclink.store.cassandra.by_jobs import by_manifests
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import OF_STORE, CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
+from arclink.store.cassandra.schema import set_layout
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
 from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import needs_these_keys
+from arclink.store.layouts import (
+    STORE,
+    age_of,
+    keys_of,
+    present_settings,
+    present_takedowns,
+)
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
@@ -22,6 +31,7 @@ from arclink.store.protocols import (
     StoreStats,
     Takedown,
     Violation,
+    sum_of,
 )
 
 
@@ -58,7 +68,7 @@ class CassandraStore(CassandraReader):
     ) -> Batch:
         self._needs_loader("add a batch")
         parts = find_parts(graph, cluster)
-        identity = identity_of(graph, parts, files, cluster)
+        identity = identity_of(graph, parts, files, manifest, cluster)
         run_tasks = None
         if cluster is not None:
             tasks = cores or os.cpu_count() or 1
@@ -68,12 +78,44 @@ class CassandraStore(CassandraReader):
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""
 
+    def upgrade(self) -> None:
+        self._needs_loader("upgrade it")
+        name, new = self.address.name, f"{self.address.name}_new"
+        if not keys_of(self).are_present:
+            raise StoreError(
+                f"{name} was written by an earlier ArcLink ({age_of(self)}), and rows of Cassandra "
+                "cannot move to other keys. Nothing was changed: load its graph files into a new "
+                f"keyspace, which gives them present keys: arclink backup FOLDER --store {name} "
+                f"--graph GRAPH; arclink schema apply --store {new}; arclink restore FOLDER "
+                f"--store {new} --no-later-takedowns (docs/how-to/operations.md#upgrade)"
+            )
+        with self.steps.held():
+            loads = self.history().loads
+            if loads:
+                step = max(loads)
+                settings = self._batch(step)[1] | present_settings(self, self.sums().payloads)
+                self.database.ask(
+                    "UPDATE batches SET settings = ? WHERE step = ?",
+                    (orjson.dumps(settings).decode(), step),
+                )
+            set_layout(self.database, self.layout, STORE)
+
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         self._needs_loader("make it forget")
-        needs_these_keys(self, self.address.name)
-        return forget(self, takedown, is_trial=is_trial)
+        of_each = [
+            [takedown] if is_trial else present_takedowns(self, [takedown])
+            for takedown in takedowns
+        ]
+        return [
+            sum_of([forget(self, one, is_trial=is_trial) for one in group]) for group in of_each
+        ]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

@@ -37,6 +37,7 @@ from arclink.store.cassandra.rows import (
     unpack_inlinks,
 )
 from arclink.store.cassandra.tables import KeyedTable, Stream
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Violation
 
 _BUCKETS = 1 << 14
@@ -54,6 +55,7 @@ class CassandraRows:
         self.history = store.history()
         self.answers = CassandraReader(store.address, history=self.history)
         self._tables, self._view = self.answers.tables, self.answers.view
+        self._keys = keys_of(self.answers)
         self._unreadable: dict[str, bool] = {}
 
     # Rows that cannot be read
@@ -97,7 +99,9 @@ class CassandraRows:
     def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
         for surt in self._surts_within(what):
             streams = self._tables.mementos.streams(surt.encode(), self._view)
-            yield from self._mementos(surt, streams)
+            for _, item in self._mementos(surt, streams):
+                if self._keys.has(what, surt, item[1]):
+                    yield surt, item
 
     def _mementos(
         self, surt: Surt, streams: Iterable[Stream]
@@ -109,7 +113,9 @@ class CassandraRows:
                 yield surt, item
 
     def _surts_within(self, what: Forgotten) -> Iterator[Surt]:
-        return filter(what.has, self.answers.lists.surts(self._view, what.prefix))
+        for prefix in self._keys.prefixes(what):
+            surts = self.answers.lists.surts(self._view, prefix)
+            yield from filter(what.has, surts) if self._keys.are_present else surts
 
     def count_targets(self) -> int:
         targets = 0
@@ -120,8 +126,11 @@ class CassandraRows:
 
     def targets_within(self, what: Forgotten) -> Iterator[str]:
         for surt in self._surts_within(what):
-            if next(self._tables.inlinks.chunks(surt.encode(), self._view), None) is not None:
-                yield surt
+            for chunk in self._tables.inlinks.chunks(surt.encode(), self._view):
+                form = start_of_inlinks(chunk.data)[0]
+                if self._keys.has(what, surt, uri_of_form(surt, form)):
+                    yield surt
+                    break
 
     def sightings(self) -> Iterator[PayloadSighting]:
         for key, streams in self.scan(self._tables.sightings):

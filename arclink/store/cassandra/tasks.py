@@ -32,7 +32,7 @@ from arclink.rows.relations import (
     MementoColumns,
     parse_payload,
 )
-from arclink.store.blocks.byte_layouts import Numbers, pack_checksum, pack_few, unpack_few
+from arclink.store.blocks.byte_layouts import Sizes, pack_checksum, pack_few, unpack_few
 from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.outlinks import LEVEL, packed_block
@@ -427,7 +427,7 @@ class _Inlinks:
         self._last = b""
         self._chunk = 0
 
-    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Sizes, bytes]]) -> None:
         heads, counts, steps = (values_of(data, sizes) for sizes, data in columns)
         for key, *values in zip(keys, heads, counts, steps, strict=True):
             surt, form, first = key.split(NUL)

@@ -6,8 +6,7 @@ Memory holds the payloads of the batch and the names of its blocks. Contents are
 store, captures are sorted on disk, and a hub takes 16 bytes per inlink.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
@@ -18,6 +17,7 @@ import orjson
 from arclink.checksums import names_payload
 from arclink.errors import StoreError
 from arclink.files.spill import Sorted
+from arclink.model import Checksum
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     COLUMNS_OF_PAYLOAD,
@@ -31,7 +31,11 @@ from arclink.store.blocks.relations import (
     KEYS_OF_MEMENTO,
     BlockWriter,
     InlinksWriter,
+    MementoItem,
+    batch_of_row,
+    mementos_of,
     pack_outcome,
+    rows_of,
     scope_of_outcome,
     without_copies,
     write_mementos,
@@ -39,7 +43,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Relation, shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
-from arclink.store.sqlite.months import change_months
+from arclink.store.sqlite.counted_times import TimesOfLoad
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
@@ -47,7 +51,6 @@ from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of
-from arclink.timestamps import month_of
 
 WORTH_A_PROCESS = 4 << 20
 """Least size in bytes of inlinks for which a second process packs them, if one is allowed.
@@ -87,6 +90,9 @@ class BatchLoader:
         graph: Folder of the batch's graph files.
         batch: Number of the batch.
         cores: Greatest number of processes at a time.
+        replaces: Checksums of payloads whose links are replaced, whatever their source is.
+        times_of: Returns what keeps the times of captures, given the numbers of payloads whose
+            contents will be replaced. None: the store does not know its times.
     """
 
     def __init__(
@@ -97,6 +103,8 @@ class BatchLoader:
         graph: Path,
         batch: int,
         cores: int = 1,
+        replaces: Collection[Checksum] = (),
+        times_of: Callable[[Collection[int]], TimesOfLoad] | None = None,
     ) -> None:
         self._connection = connection
         self._runs = runs
@@ -104,6 +112,8 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._cores = cores
+        self._replaces = replaces
+        self._times_of = times_of
         self._payloads = _PayloadNumbers(connection)
         self._blocks: dict[str, Numbered] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block occurs twice
@@ -116,14 +126,17 @@ class BatchLoader:
         """
         try:
             first_content = last_number(self._connection, "contents") + 1
+            last_name = self._names.last_number()
             replaced = payloads_to_replace(self._connection, self._names, self._graph)
+            replaced.update(map(self._payloads.number_of, self._replaces))
+            times = self._times_of(replaced) if self._times_of else None
             if replaced:
                 remove_contents_of(self._connection, self._runs, replaced)
             self._number_contents(first_content)
             with self._packing_of_inlinks() as inlinks:
                 links = self._load_outlinks(first_content)
                 payloads = self._load_payloads(replaced)
-                first, last = self._load_mementos()
+                first, last = self._load_mementos(last_name)
                 self._payloads.write()
                 self._load_inlinks(inlinks)
         except (ValueError, TypeError) as error:
@@ -133,6 +146,8 @@ class BatchLoader:
             ) from error
         for relation in Relation:
             self._runs.merge(relation)
+        if times:
+            times.finish()
         return Added(payloads, links, first, last)
 
     def _number_contents(self, first: int) -> None:
@@ -181,18 +196,16 @@ class BatchLoader:
             new += outcome is None
         return new
 
-    def _load_mementos(self) -> tuple[str, str]:
+    def _load_mementos(self, last_name: int) -> tuple[str, str]:
         captures = Sorted[tuple[int, str, str]]()  # payload, original, timestamp
-        months: Counter[str] = Counter()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoColumns]:
             nonlocal first, last
             rows = read_sorted(self._graph, "mementos", COLUMNS_OF_MEMENTO, KEYS_OF_MEMENTO)
-            for row in without_copies(rows):
+            for row in self._new_mementos(without_copies(rows), last_name):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
-                months[month_of(timestamp)] += 1
                 if shows_payload(checksum, reason):
                     payload = self._payloads.number_of(checksum)
                     captures.add((payload, original, timestamp))
@@ -204,8 +217,37 @@ class BatchLoader:
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
         write_sightings(writer, captures, self._batch)
         writer.close()
-        change_months(self._connection, months)
         return (first, last) if last else ("", "")
+
+    def _new_mementos(
+        self, rows: Iterable[MementoColumns], last_name: int
+    ) -> Iterator[MementoColumns]:
+        """Yield the mementos that no earlier batch has: a file may be read again for other records.
+
+        Only mementos of files that earlier batches name are looked up.
+
+        Args:
+            rows: Sorted by SURT.
+            last_name: The greatest number of a name before this batch.
+        """
+        surt, stored = "", frozenset[MementoItem]()
+        for row in rows:
+            if self._names.number_of(row[7]) <= last_name:
+                if row[0] != surt:
+                    surt, stored = row[0], self._stored(row[0])
+                if (*row[1:4], *row[7:10], *row[4:7], *row[10:]) in stored:
+                    continue
+            yield row
+
+    def _stored(self, surt: str) -> frozenset[MementoItem]:
+        """Return the mementos of a SURT in earlier batches."""
+        stored = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
+        return frozenset(
+            memento
+            for row in stored
+            if batch_of_row(row) != self._batch
+            for memento in mementos_of(row, self._names)
+        )
 
     def _packing_of_inlinks(self) -> AbstractContextManager[PackingProcess | None]:
         """Start a process that packs the inlinks, if that is faster.

@@ -29,6 +29,13 @@ class StoredNames:
             number = self._numbers[name] = int(found[0])
         return number
 
+    def last_number(self) -> int:
+        """Return the greatest number of a name; 0 without names."""
+        number: int = self._connection.execute(
+            "SELECT coalesce(max(number), 0) FROM names"
+        ).fetchone()[0]
+        return number
+
     def name_of(self, number: int) -> str:
         """Return the name with this number.
 

@@ -17,7 +17,7 @@ from typing import IO
 
 from arclink.closing import Closing
 from arclink.errors import StoreError
-from arclink.store.blocks.byte_layouts import Numbers
+from arclink.store.blocks.byte_layouts import Sizes
 from arclink.store.blocks.relations import BlockWriter
 from arclink.store.sqlite.runs import PackedBlock, block_packer
 
@@ -114,7 +114,7 @@ class _BlocksInFile:
         self._reader = os.getppid()
         self.count = 0
 
-    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Sizes, bytes]]) -> None:
         """Pack rows and append them to the file."""
         if os.getppid() != self._reader:
             sys.exit("the process that loads the batch died")

@@ -5,10 +5,12 @@ of outlinks keeps an empty entry for each of its removed contents, and the recor
 keeps the greatest numbers.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
-from arclink.model import Checksum, ContentId, Forgotten, Payload
+from arclink.checksums import names_payload, parse_name, uri_of_reference
+from arclink.forgotten import ForgottenParts
+from arclink.model import Checksum, ContentId, Forgotten, Payload, UriR
 from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
@@ -17,53 +19,101 @@ from arclink.store.blocks.relations import (
     end_of_prefix,
     pack_outcome,
     rows_of,
-    surt_field,
 )
-from arclink.store.blocks.removal import Change, Removal
+from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
-from arclink.store.sqlite.months import change_months
+from arclink.store.sqlite.counted_times import forgetting
 from arclink.store.sqlite.outlinks import write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
+from arclink.store.sqlite.times import CaptureTimes
+from arclink.uris.surts import surt_of
 
 
-def forget(
-    connection: Connection, runs: Runs, answers: BlockAnswers, takedown: Takedown
-) -> Removed:
-    """Remove the captures of a takedown, record it, and return the numbers of removed items.
+def forget_each(
+    connection: Connection,
+    runs: Runs,
+    answers: BlockAnswers,
+    takedowns: Sequence[Takedown],
+    times: CaptureTimes,
+) -> list[Removed]:
+    """Remove the captures of takedowns, record them, and return the numbers of items of each.
+
+    A takedown of which the store has nothing costs a look-up: a national archive has a list of
+    20,000, and each load of a batch applies it again.
 
     Args:
         connection: In a transaction, with ``secure_delete`` on, which overwrites deleted bytes.
         runs: Of the store.
         answers: The store.
-        takedown: The captures to remove; recorded if it is new.
+        takedowns: The captures to remove; each is recorded if it is new.
+        times: Of the captures.
     """
-    what = takedown.what
-    numbers = last_number(connection, "payloads"), last_number(connection, "contents")
-    key = (what.prefix, *astuple(what.span), what.has_targets)
-    batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
-    times = {number: (first, last) for number, first, last in batches}
-    removal = Removal(_SqliteRows(connection, runs, answers), what, times)
-    removal.run()
-    change_months(connection, {month: -count for month, count in removal.months.items()})
-    connection.executemany(
-        "UPDATE batches SET first = ?, last = ? WHERE number = ?",
-        [(*of_batch, batch) for batch, of_batch in removal.times.items()],
-    )
+    named = _named(answers, takedowns)
+    are_present = keys_of(answers).are_present  # else a key does not say whether it is meant
+    removed = []
+    for takedown in takedowns:
+        what = takedown.what
+        _record(connection, takedown)
+        surts = answers.surts if what.has_targets else answers.captured_surts
+        if not are_present or what in named or any(map(what.has, surts(what.prefix))):
+            removed.append(_forget(connection, runs, answers, what, times))
+        else:
+            removed.append(Removed())
+    return removed
+
+
+def _named(answers: BlockAnswers, takedowns: Sequence[Takedown]) -> set[Forgotten]:
+    """Return the parts of which a revisit names a capture, which the store need not have."""
+    parts = ForgottenParts(takedown.what for takedown in takedowns)
+    names = (parse_name(name) for name, _ in answers.named() if names_payload(name))
+    return {
+        what
+        for _, reference in names
+        for what in parts.of(surt_of(UriR(uri_of_reference(reference))))
+    }
+
+
+def _record(connection: Connection, takedown: Takedown) -> None:
     connection.execute(
         "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
         "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
         "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
-        (*key, takedown.reason, takedown.time),
+        (*_key(takedown.what), takedown.reason, takedown.time),
+    )
+
+
+def _key(what: Forgotten) -> tuple[str, str, str, bool]:
+    """Return the key of the record of a takedown."""
+    return what.prefix, what.span.first, what.span.last, what.has_targets
+
+
+def _forget(
+    connection: Connection,
+    runs: Runs,
+    answers: BlockAnswers,
+    what: Forgotten,
+    times: CaptureTimes,
+) -> Removed:
+    """Remove what a recorded takedown has, and return the numbers of removed items."""
+    numbers = last_number(connection, "payloads"), last_number(connection, "contents")
+    batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
+    spans = {number: (first, last) for number, first, last in batches}
+    removal = Removal(_SqliteRows(connection, runs, answers), what, spans)
+    forgetting(answers, times, what, removal.run)
+    connection.executemany(
+        "UPDATE batches SET first = ?, last = ? WHERE number = ?",
+        [(*of_batch, batch) for batch, of_batch in removal.times.items()],
     )
     connection.execute(
         "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = "
         "contents + ?, links = links + ?, "
         "inlinks = inlinks + ?, checksums = checksums + ?, last_payload = ?, last_content = ? "
         "WHERE prefix = ? AND first = ? AND last = ? AND targets = ?",
-        (*astuple(removal.removed), removal.checksums, *numbers, *key),
+        (*astuple(removal.removed), removal.checksums, *numbers, *_key(what)),
     )
     return removal.removed
 
@@ -90,11 +140,13 @@ class _SqliteRows:
         self._runs.rewrite(relation, lambda: map(rows_of, keys()), lambda row: change(0, row))
 
     def rewrite_within(self, relation: Relation, what: Forgotten, change: Change) -> None:
+        keys = keys_of(self.answers)
+
         def changed(row: Row) -> Row | None:
             load = _batch_of(row) if relation is Relation.MEMENTOS else 0
-            return change(load, row) if what.has(surt_field(row)) else row
+            return change(load, row) if is_changed(relation, keys, what, row) else row
 
-        self._runs.rewrite(relation, lambda: [_within(what)], changed)
+        self._runs.rewrite(relation, lambda: map(_within, keys.prefixes(what)), changed)
 
     def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
         for row in self._runs.scan(Relation.MEMENTOS):
@@ -123,10 +175,9 @@ class _SqliteRows:
         write_block(self._connection, block.first, without(block, gone, forgotten))
 
 
-def _within(what: Forgotten) -> tuple[bytes, bytes | None]:
-    """Return the range of the keys that begin with the prefix of a takedown."""
-    prefix = what.prefix.encode()
-    return prefix, end_of_prefix(prefix)
+def _within(prefix: str) -> tuple[bytes, bytes | None]:
+    """Return the range of the keys that begin with a prefix."""
+    return prefix.encode(), end_of_prefix(prefix.encode())
 
 
 def _batch_of(row: Row) -> int:

@@ -21,15 +21,13 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import accumulate, pairwise
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-import numpy as np
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.files.spill import Sorted
 from arclink.store.blocks.byte_layouts import (
-    Numbers,
+    Sizes,
     decompressed,
     pack_numbers,
     pack_sections,
@@ -41,6 +39,9 @@ from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
 from arclink.tuples import maker
+
+if TYPE_CHECKING:
+    from arclink.files.spill import Sorted
 
 BLOCK_BYTES = 16 * 1024
 """Size of a block before compression; measured in docs/decisions/20261121-sorted-runs.md.
@@ -139,7 +140,7 @@ class RunBlock:
         return list(map(_row, zip(self.keys[begin:end], zip(*columns, strict=True), strict=True)))
 
 
-def _pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
+def _pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Sizes, bytes]]) -> bytes:
     """Return a block, not yet compressed.
 
     Args:
@@ -171,7 +172,7 @@ class PackedBlock(NamedTuple):
     data: bytes
 
 
-def block_packer() -> Callable[[Sequence[bytes], Iterable[tuple[Numbers, bytes]]], PackedBlock]:
+def block_packer() -> Callable[[Sequence[bytes], Iterable[tuple[Sizes, bytes]]], PackedBlock]:
     """Return a function that packs a block; its arguments and errors are those of `_pack_block`."""
     compress = zstandard.ZstdCompressor(level=LEVEL).compress
     return lambda keys, columns: PackedBlock(
@@ -234,7 +235,7 @@ class RunWriter:
             self._flush()
             begin, before = end, sizes[end - 1]
 
-    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Sizes, bytes]]) -> None:
         """Add rows that fill a block, in the form that `_pack_block` takes."""
         self.add_packed(self._pack(keys, columns))
 
@@ -255,10 +256,7 @@ class RunWriter:
             self._connection.execute("DELETE FROM runs WHERE number = ?", (self.run,))
 
     def _flush(self) -> None:
-        columns = (
-            (np.fromiter(map(len, values), np.int64, len(values)), b"".join(values))
-            for values in self._columns
-        )
+        columns = (([*map(len, values)], b"".join(values)) for values in self._columns)
         self.add_block(self._keys, columns)
         self._keys, self._columns, self._size = [], [], 0
 
@@ -267,13 +265,10 @@ Change = Callable[[Row], Row | None]
 """Returns the new form of a row (`Runs.rewrite`); None removes the row."""
 
 
-def _columns(rows: Sequence[Row]) -> list[tuple[Numbers, bytes]]:
+def _columns(rows: Sequence[Row]) -> list[tuple[Sizes, bytes]]:
     """Return the values of rows by column, in the form that `_pack_block` takes."""
     columns = zip(*(row.values for row in rows), strict=True)
-    return [
-        (np.fromiter(map(len, values), np.int64, len(values)), b"".join(values))
-        for values in columns
-    ]
+    return [([*map(len, values)], b"".join(values)) for values in columns]
 
 
 class _Stream:
@@ -516,6 +511,8 @@ class Runs:
             change: Returns the new form of a row, the same object if it is unchanged, or None to
                 remove it. It is also called with other rows of the same blocks.
         """
+        from arclink.files.spill import Sorted
+
         moved = Sorted[tuple[bytes, bytes]]()
         for (run,) in self._connection.execute(
             "SELECT number FROM runs WHERE relation = ?", (relation,)
@@ -539,7 +536,7 @@ class Runs:
         first: bytes,
         block: int,
         change: Change,
-        moved: Sorted[tuple[bytes, bytes]],
+        moved: "Sorted[tuple[bytes, bytes]]",
     ) -> bytes:
         """Change the rows of a block; return its new first key, or the old one if it is empty.
 

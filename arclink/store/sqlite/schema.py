@@ -19,19 +19,11 @@ import apsw
 import apsw.sqlite_extra
 
 from arclink.errors import StoreError
+from arclink.store.layouts import STORE, check_layout
 from arclink.store.seals import damaged, explained, is_of_unpacking, seal, unseal
 
 _APPLICATION_ID = 0x4172634C
 """``ArcL``: the mark in the file's header that distinguishes a store from other SQLite files."""
-
-VERSION = 4
-"""Version of the layout, in the file's header; a newer ArcLink writes a greater number."""
-
-_UNTITLED = 3
-"""The oldest readable layout, before payloads had titles.
-
-Opening such a store for loading makes it the present one.
-"""
 
 _CHECKSUM_BYTES = 8
 """Bytes at the end of each page that hold its checksum."""
@@ -46,10 +38,18 @@ A block fills whole pages and most of one more, so small pages waste little
 (docs/decisions/20261122-smaller-pages.md).
 """
 
-SCHEMA = """
+TABLE_OF_TIMES = """
+-- How many captures were made on this day, of how many are the links known, and when were the first
+-- and the last of these? seconds: the same for each second with captures, packed
+-- (arclink/store/sqlite/times.py).
+CREATE TABLE IF NOT EXISTS times (
+    day TEXT PRIMARY KEY, captures INTEGER NOT NULL, read INTEGER NOT NULL, first TEXT, last TEXT, seconds BLOB NOT NULL
+)"""
+
+SCHEMA = f"""
 -- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
--- counts the contents and links that were replaced by others, the row `months` the captures. The
--- row `tables` has the addresses where tasks may have written relations.
+-- counts the contents and links that were replaced by others. The row `tables` has the addresses
+-- where tasks may have written relations, the row `times` the state that the table `times` shows.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which word has this number? Rows name archive files, charsets and reasons by number.
@@ -95,6 +95,7 @@ CREATE TABLE forgotten (
     mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
     checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
 );
+{TABLE_OF_TIMES};
 """
 """The statements for all tables."""
 
@@ -386,7 +387,7 @@ def _create(path: Path) -> None:
                     "PRAGMA auto_vacuum = INCREMENTAL",
                     "PRAGMA journal_mode = WAL",
                     f"PRAGMA application_id = {_APPLICATION_ID}",
-                    f"PRAGMA user_version = {VERSION}",
+                    f"PRAGMA user_version = {STORE}",
                     "BEGIN",
                     *SCHEMA.split(";\n"),
                     "COMMIT",
@@ -435,10 +436,13 @@ def _prepare(connection: Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_size_limit = 0")
     # Another build takes minutes, not seconds: report it at once.
     connection.execute("PRAGMA busy_timeout = 0")
-    connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone()[0] == _UNTITLED:
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("BEGIN IMMEDIATE")  # fails if another process is loading
     connection.execute("COMMIT")
+
+
+def layout_of(connection: Connection) -> int:
+    """Return the number of a store's layout (`arclink.store.layouts`)."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _check_ours(connection: Connection, path: Path) -> None:
@@ -446,17 +450,7 @@ def _check_ours(connection: Connection, path: Path) -> None:
         raise StoreError(
             f"{path} is not an ArcLink store: a SQLite file of another program. Name another store."
         )
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise StoreError(
-            f"{path} was written by a newer ArcLink (layout {version}, this one reads "
-            f"{VERSION}). Use that version."
-        )
-    if version < _UNTITLED:
-        raise StoreError(
-            f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its "
-            "graph files into a new store."
-        )
+    check_layout(str(path), layout_of(connection))
     if connection.reserve_bytes() != _CHECKSUM_BYTES:
         raise damaged(str(path), "its first page declares that pages have no checksums")
     _check_size(connection, path)

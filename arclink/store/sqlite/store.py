@@ -16,9 +16,10 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, groupby
+from functools import partial
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
@@ -26,6 +27,7 @@ from zlib import crc32
 import apsw
 
 from arclink.errors import SealError, StoreError
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -33,6 +35,7 @@ from arclink.model import (
     Checksum,
     ContentId,
     Memento,
+    Payload,
     Scope,
     Source,
     Span,
@@ -58,15 +61,24 @@ from arclink.store.blocks.relations import (
     batch_of_row,
     end_of_prefix,
     number_field,
+    pack_outcome,
     page_in,
     postings_of,
     rows_of,
     scope_of_outcome,
     surt_field,
+    unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row
-from arclink.store.graph_files import find_parts, identity_of
-from arclink.store.key_rules import needs_these_keys, united_settings, with_key_rules
+from arclink.store.layouts import (
+    EARLIER_SETTING,
+    check_present,
+    earlier_links,
+    present_takedowns,
+    settings_recorded,
+    united_settings,
+    without_payloads,
+)
 from arclink.store.protocols import (
     WHOLE,
     Cluster,
@@ -79,14 +91,20 @@ from arclink.store.protocols import (
     StoreSums,
     Takedown,
     Violation,
+    sum_of,
 )
 from arclink.store.seals import damaged
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
-from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Runs
-from arclink.store.sqlite.schema import open_for_loading, open_for_reading, translated
+from arclink.store.sqlite.schema import (
+    layout_of,
+    open_for_loading,
+    open_for_reading,
+    translated,
+)
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
+from arclink.store.sqlite.times import CaptureTimes, renew_state
 from arclink.store.takedown_lists import (
     LISTED,
     add_to_list,
@@ -126,10 +144,10 @@ class ReadPayload(NamedTuple):
     scope: Scope
 
 
-Known = TypeVar("Known", bound=dict[Any, Any])
+Cache = TypeVar("Cache", bound=dict[Any, Any])
 
 
-def _with_room(known: Known) -> Known:
+def _with_room(known: Cache) -> Cache:
     """Return a cache; if it was full, it is now empty."""
     if len(known) > CACHED_CONTENTS:
         known.clear()
@@ -416,14 +434,18 @@ class SqliteStore(BlockAnswers):
             ).fetchone()
         return found[0] if found else None
 
+    @property
+    def layout(self) -> int:
+        with translated(self.path):
+            return layout_of(self._connection)
+
     def tables_at(self) -> Sequence[str]:
         return json.loads(self.setting(_ADDRESSES) or "[]")  # type: ignore[no-any-return]
 
-    def months(self) -> Mapping[str, int] | None:
-        from arclink.store.sqlite.months import stored_months
-
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
         with translated(self.path):
-            return stored_months(self._connection)
+            times = CaptureTimes(self._connection)
+            return times.days(span) if times.are_kept else None
 
     def sums(self) -> StoreSums:
         with translated(self.path):
@@ -499,7 +521,10 @@ class SqliteStore(BlockAnswers):
                 f"{self.path} was moved or removed while it was being built. Put it back, or "
                 "build a new one."
             )
-        identity = identity_of(graph, find_parts(graph), files)
+        from arclink.store.graph_files import find_parts, identity_of
+
+        check_present(self, str(self.path), reads_pages=False)
+        identity = identity_of(graph, find_parts(graph), files, manifest)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
@@ -508,7 +533,7 @@ class SqliteStore(BlockAnswers):
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             stored = self._connection.execute("SELECT name, value FROM settings").fetchall()
-            known = with_key_rules(dict(stored))
+            known = settings_recorded(dict(stored))
             self._connection.executemany(
                 "INSERT INTO settings VALUES (?, ?)",
                 [
@@ -525,8 +550,11 @@ class SqliteStore(BlockAnswers):
             number = self._connection.execute(
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
-            from arclink.store.sqlite.load import BatchLoader  # readers do without it
+            # Readers do without these.
+            from arclink.store.sqlite.counted_times import TimesOfLoad
+            from arclink.store.sqlite.load import BatchLoader
 
+            times = CaptureTimes(self._connection)
             loader = BatchLoader(
                 self._connection,
                 self._runs,
@@ -534,6 +562,7 @@ class SqliteStore(BlockAnswers):
                 graph,
                 number,
                 cores or os.cpu_count() or 1,
+                times_of=partial(TimesOfLoad, self, times, graph) if times.are_kept else None,
             )
             added = loader.load()
             names = tuple(file.name for file in files)
@@ -543,8 +572,11 @@ class SqliteStore(BlockAnswers):
             )
             # The filter stage skips forgotten captures, but graph files may be older than a
             # takedown.
-            for takedown in takedowns:
-                forget(self._connection, self._runs, self, takedown)
+            from arclink.store.sqlite.removal import forget_each
+
+            forget_each(self._connection, self._runs, self, takedowns, times)
+            if times.are_kept:
+                times.finish()
             return Batch(number, names, manifest)
 
     def trim(self) -> None:
@@ -565,34 +597,159 @@ class SqliteStore(BlockAnswers):
                 pass
         self._truncate_log()
 
+    def upgrade(self) -> None:
+        from arclink.store.sqlite.upgrade import Upgrade
+
+        with translated(self.path):
+            upgrade = Upgrade(self._connection, self._runs, self, self)
+            while True:
+                version = self._data_version()
+                upgrade.find()
+                with self._writing():
+                    if version == self._data_version():  # no takedown came in between
+                        add_to_list(self.path, upgrade.apply())
+                        return
+
+    def earlier_payloads(self) -> Iterator[tuple[int, Payload]]:
+        """Yield the payloads with links whose links an earlier extractor has read, by number.
+
+        The batch that is read is that of the first call; payloads may be replaced meanwhile.
+        """
+        for ranges in earlier_links(self).values():
+            for first, last in ranges:
+                while first <= last:
+                    with translated(self.path):
+                        rows = self._connection.execute(_PAYLOADS_FROM, (first, last)).fetchall()
+                    for number, packed, outcome in rows:
+                        payload = unpack_outcome(unpack_checksum(packed), outcome, self.names)
+                        if payload.scope is not None:
+                            yield number, payload
+                    first = rows[-1][0] + 1 if rows else last + 1
+
+    def replace_links(
+        self,
+        graph: Path,
+        outcomes: Iterable[Payload],
+        replaced: Collection[Checksum],
+        done: Collection[int],
+        last: int,
+    ) -> None:
+        """Replace the links of payloads that were read again, as one step.
+
+        Args:
+            graph: Folder of graph files with payloads, outlinks and inlinks, and no mementos.
+            outcomes: New states of payloads whose links are those of the store.
+            replaced: Checksums of the payloads in the graph files.
+            done: Numbers of payloads that need not be read again.
+            last: The greatest number of a payload that was to be read.
+        """
+        from arclink.store.sqlite.counted_times import TimesOfLoad
+        from arclink.store.sqlite.load import BatchLoader
+
+        takedowns = [takedown for takedown, _ in self.forgotten()]
+        with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
+            times = CaptureTimes(self._connection)
+            if replaced:
+                number = self.last_batch()
+                loader = BatchLoader(
+                    self._connection,
+                    self._runs,
+                    self.names,
+                    graph,
+                    number,
+                    1,
+                    replaced,
+                    partial(TimesOfLoad, self, times, graph) if times.are_kept else None,
+                )
+                added = loader.load()
+                self._connection.execute(
+                    "UPDATE batches SET links = links + ? WHERE number = ?", (added.links, number)
+                )
+                from arclink.store.sqlite.removal import forget_each
+
+                # The links to forgotten pages.
+                forget_each(self._connection, self._runs, self, takedowns, times)
+                if times.are_kept:
+                    times.finish()
+            self._connection.executemany(
+                "UPDATE payloads SET fate = ? WHERE checksum = ? AND fate IS NOT NULL",
+                [
+                    (pack_outcome(payload, self.names), pack_checksum(payload.checksum))
+                    for payload in outcomes
+                ],
+            )
+            left = [
+                number
+                for number, outcome in self._connection.execute(
+                    "SELECT number, substr(fate, 1, 1) FROM payloads WHERE number <= ? "
+                    "AND fate IS NOT NULL ORDER BY number",
+                    (last,),
+                )
+                if scope_of_outcome(outcome) is not None and number not in done
+            ]
+            self._connection.execute(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)",
+                (EARLIER_SETTING, without_payloads(earlier_links(self), last, left)),
+            )
+            renew_state(self._connection)
+
     # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        return self.forget_each([takedown], is_trial=is_trial)[0]
+
+    def forget_each(
+        self, takedowns: Sequence[Takedown], *, is_trial: bool = False
+    ) -> list[Removed]:
         if not self._is_loader:
             raise StoreError(
                 f"{self.path} was opened for reading; open it for loading to remove captures."
             )
-        needs_these_keys(self, str(self.path))
+        if not takedowns:
+            return []
+        from arclink.store.sqlite.removal import forget_each
+
         is_listed = False
+        of_each = [present_takedowns(self, [takedown]) for takedown in takedowns]
+        takedowns = [*chain.from_iterable(of_each)]
         try:
             with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
-                removed = forget(self._connection, self._runs, self, takedown)
+                times = CaptureTimes(self._connection)
+                counted = forget_each(self._connection, self._runs, self, takedowns, times)
+                removed = iter(counted)
+                if times.are_kept:
+                    times.finish()
                 if not is_trial:  # before the commit, so the list has every takedown of the store
-                    add_to_list(self.path, [takedown])
+                    add_to_list(self.path, takedowns)
                     is_listed = True
         except StoreError as error:
             if not is_listed:
                 raise
+            first, *others = [takedown.what.prefix for takedown in takedowns]
+            named = f"{first} and of {len(others):,} others" if others else first
             raise StoreError(
-                f"{error} The takedown of {takedown.what.prefix} is in {list_path(self.path)}, but "
+                f"{error} The takedown of {named} is in {list_path(self.path)}, but "
                 "its captures are still answered: repeat the command. The next build applies "
                 "it, too."
             ) from error
-        return removed
+        return [sum_of(islice(removed, len(group))) for group in of_each]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         with translated(self.path):
             yield from records(self._connection)
+
+    def count_times(self) -> None:
+        """Count all captures by their times again, for a store that does not know them.
+
+        Reads all mementos.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
+        """
+        from arclink.store.sqlite.counted_times import recount
+
+        with translated(self.path), self._writing():
+            recount(self, CaptureTimes(self._connection))
 
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
@@ -690,8 +847,8 @@ class SqliteStore(BlockAnswers):
         """
         try:
             recorded = [takedown for takedown, _ in self.forgotten()]
-            for takedown in missing_in(recorded, listed(self.path)):
-                self.forget(takedown)
+            if missing := missing_in(recorded, listed(self.path)):
+                self.forget_each(missing)
             if missing_in(listed(self.path), recorded):
                 add_to_list(self.path, recorded)
         except BaseException:
@@ -700,10 +857,14 @@ class SqliteStore(BlockAnswers):
 
     def _drop_stale_caches(self) -> None:
         """Clear the caches if another connection wrote: answers must not show forgotten data."""
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        version = self._data_version()
         if version != self._version:
             self._version = version
             self.drop_caches()
+
+    def _data_version(self) -> int:
+        """Return a number that changes when another connection writes."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def drop_caches(self) -> None:
         super().drop_caches()
@@ -798,6 +959,10 @@ SELECT checksum, fate, (SELECT cut FROM contents WHERE payload = payloads.number
 FROM payloads WHERE checksum IN ({})
 """
 _OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
+_PAYLOADS_FROM = """
+SELECT number, checksum, fate FROM payloads WHERE number BETWEEN ? AND ? AND fate IS NOT NULL
+ORDER BY number LIMIT 1000
+"""
 _NAMELESS = Checksum("")
 """Instead of a checksum that need not be known."""
 

@@ -6,10 +6,7 @@ from itertools import groupby
 from arclink.model import Checksum, Forgotten, Surt
 from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.blocks.answers import BlockAnswers
-from arclink.store.blocks.byte_layouts import (
-    pack_checksum,
-    uri_of_form,
-)
+from arclink.store.blocks.byte_layouts import pack_checksum, uri_of_form
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
@@ -21,6 +18,7 @@ from arclink.store.blocks.relations import (
     payload_of,
     sightings_of,
     surt_field,
+    target_of,
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Relation, Row
@@ -30,6 +28,7 @@ from arclink.store.blocks.stored_rows import (
     StoredPayload,
     TargetLinks,
 )
+from arclink.store.layouts import keys_of
 from arclink.store.sqlite.outlinks import opened_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
@@ -51,9 +50,13 @@ class SqliteRows:
         return self._mementos(self._runs.scan(Relation.MEMENTOS))
 
     def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
-        low = what.prefix.encode()
-        rows = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
-        return self._mementos(row for row in rows if what.has(surt_field(row)))
+        keys = keys_of(self.answers)
+        for prefix in keys.prefixes(what):
+            low = prefix.encode()
+            rows = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
+            for surt, item in self._mementos(rows):
+                if keys.has(what, surt, item[1]):
+                    yield surt, item
 
     def _mementos(self, rows: Iterable[Row]) -> Iterator[tuple[Surt, MementoItem]]:
         for surt, of_surt in groupby(rows, surt_field):
@@ -65,10 +68,13 @@ class SqliteRows:
         return sum(1 for _ in groupby(keys, lambda key: key.rpartition(NUL)[0]))
 
     def targets_within(self, what: Forgotten) -> Iterator[str]:
-        low = what.prefix.encode()
-        for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
-            if what.has(surt := Surt(key.split(NUL)[0].decode())):
-                yield surt
+        keys = keys_of(self.answers)
+        for prefix in keys.prefixes(what):
+            low = prefix.encode()
+            for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
+                surt, form, _ = key.decode().split("\0")
+                if keys.has(what, surt, uri_of_form(Surt(surt), form)):
+                    yield surt
 
     def sightings(self) -> Iterator[PayloadSighting]:
         greatest = self._greatest("payloads")
@@ -90,9 +96,7 @@ class SqliteRows:
 
     def inlinks(self) -> Iterator[TargetLinks]:
         for row in self._runs.scan(Relation.INLINKS):
-            surt = surt_field(row)
-            target = uri_of_form(surt, row.key.split(NUL)[1].decode())
-            yield TargetLinks(0, surt, target, *groups_of(row))
+            yield TargetLinks(0, surt_field(row), target_of(row), *groups_of(row))
 
     def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
         return [self._payload(checksum) for checksum in checksums]

@@ -4,10 +4,11 @@ The module also derives from them the totals of removed items, the greatest numb
 given, and the state of the store.
 """
 
+import orjson
+
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import Removed, StoreState, Takedown
 from arclink.store.sqlite.schema import Connection
-from arclink.store.sqlite.wat_replacement import replaced_sums
 
 
 def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
@@ -44,12 +45,18 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     return payloads, contents + replaced_contents, links + replaced_links, checksums
 
 
+def replaced_sums(connection: Connection) -> tuple[int, int]:
+    """Return the numbers of contents and links that were replaced since the store was created."""
+    found = connection.execute("SELECT value FROM settings WHERE name = 'replaced'").fetchone()
+    contents, links = orjson.loads(found[0]) if found else (0, 0)
+    return contents, links
+
+
 def store_state(connection: Connection) -> StoreState:
     """Return the identifiers of the present state of a store."""
     loaded = connection.execute(_LOADED).fetchone()
     forgotten = connection.execute(_FORGOTTEN).fetchone()
-    # After a restore, other batches may follow than those that followed the backup.
-    restored = connection.execute(_RESTORED, (RESTORED,)).fetchone() or ()
+    restored = connection.execute(_RESTORED, (RENEWED,)).fetchone() or ()
     _, contents, links, _ = removed_sums(connection)
     return StoreState.of((*loaded, *forgotten, *restored), (loaded[0], contents, links, *restored))
 
@@ -64,8 +71,8 @@ def last_number(connection: Connection, table: str) -> int:
     return int(found)
 
 
-RESTORED = "restored"
-"""Name of the setting that each restore sets to new random digits."""
+RENEWED = "restored"
+"""Name of the setting that `arclink.store.sqlite.times.renew_state` sets to new random digits."""
 
 _RESTORED = "SELECT value FROM settings WHERE name = ?"
 _LOADED = """

@@ -39,10 +39,12 @@ from arclink.store.blocks.verification import (
     violations_of,
 )
 from arclink.store.protocols import Violation
+from arclink.store.sqlite.counted_times import miscounted_days
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.stored_rows import SqliteRows
 from arclink.store.sqlite.takedowns import last_number, removed_sums
+from arclink.store.sqlite.times import CaptureTimes
 from arclink.uris.resolution import content_id
 
 
@@ -58,7 +60,7 @@ class Verifier:
     def __init__(self, connection: Connection, runs: Runs, answers: BlockAnswers) -> None:
         self._connection = connection
         self._runs = runs
-        self._names = answers.names
+        self._answers, self._names = answers, answers.names
         self._rows = SqliteRows(connection, runs, answers)
         self._shared = RowChecks(self._rows)
 
@@ -79,6 +81,7 @@ class Verifier:
             self._contents,
             self._shared.forgotten,
             self._uri_ids,
+            self._times,
         ]
         yield from violations_of(checks, (*UNREADABLE, apsw.Error))
 
@@ -234,6 +237,10 @@ class Verifier:
                             "each content follows from a memento",
                             f"{content} belongs to no original of its payload",
                         )
+
+    def _times(self) -> Iterator[Violation]:
+        for day in miscounted_days(self._answers, CaptureTimes(self._connection)):
+            yield Violation("captures are counted by their times", day)
 
     def _uri_ids(self) -> Iterator[Violation]:
         keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS))

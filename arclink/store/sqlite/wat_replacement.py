@@ -11,7 +11,7 @@ and how many links they had.
 """
 
 from collections.abc import Collection, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.takedowns import replaced_sums
 from arclink.uris.surts import surt_of
 
 _RECORDED = Reason.PAYLOAD_RECORDED.name
@@ -39,13 +40,6 @@ _COUNT = (
     "INSERT INTO settings VALUES ('replaced', ?) ON CONFLICT (name) DO UPDATE SET value = "
     "excluded.value"
 )
-
-
-def replaced_sums(connection: Connection) -> tuple[int, int]:
-    """Return the numbers of contents and links that were replaced since the store was created."""
-    found = connection.execute("SELECT value FROM settings WHERE name = 'replaced'").fetchone()
-    contents, links = orjson.loads(found[0]) if found else (0, 0)
-    return contents, links
 
 
 def payloads_to_replace(connection: Connection, names: StoredNames, graph: Path) -> set[int]:
@@ -97,7 +91,7 @@ def remove_contents_of(connection: Connection, runs: Runs, payloads: Collection[
         targets = [link[0] for link in block.distinct_links]
         lists = [block.numbers(number) for number in numbers]
         links += sum(map(len, lists))
-        used = np.unique(np.concatenate(lists)).tolist()
+        used = {*chain.from_iterable(lists)}
         surts.update(surt_of(UriR(targets[number])).encode() for number in used)
         write_block(connection, block.first, without(block, frozenset(numbers)))
     runs.rewrite(Relation.INLINKS, lambda: map(rows_of, surts), lambda row: kept_inlinks(row, gone))

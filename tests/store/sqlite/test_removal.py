@@ -12,6 +12,7 @@ import zstandard
 
 from arclink.checksums import checksum_of_reference
 from arclink.errors import StoreError
+from arclink.files.atomic import write_whole
 from arclink.model import (
     Checksum,
     ContentId,
@@ -26,8 +27,10 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.store import takedown_lists
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.relations import pack_outcome
+from arclink.store.blocks.removal import Removal
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.schema import connect
@@ -270,3 +273,25 @@ def test_takedowns_come_back_from_their_file(tmp_path: Path) -> None:
     some.append(Takedown(Forgotten(Surt("org"), has_targets=True), "", "now"))
     (tmp_path / "list").write_bytes(format_takedowns(some[:1] + some[2:]))
     assert read_takedowns(tmp_path / "list") == some[:1] + some[2:]
+
+
+def test_a_list_of_takedowns_is_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list next to the store is written once; nothing is removed that is not there."""
+    written: list[int] = []
+
+    def counted(path: Path, data: bytes) -> None:
+        written.append(len(data))
+        write_whole(path, data)
+
+    monkeypatch.setattr(takedown_lists, "write_whole", counted)
+    monkeypatch.setattr(Removal, "run", lambda _: pytest.fail("there is nothing to remove"))
+    takedowns = [
+        Takedown(Forgotten(Surt(f"org,site-{number})/"), has_targets=number % 2 == 0), "", "now")
+        for number in range(3_000)
+    ]
+    with SqliteStore(tmp_path / "links.db", create=True) as store:
+        assert set(store.forget_each(takedowns)) == {Removed()}
+        assert [takedown for takedown, _ in store.forgotten()] == takedowns
+        assert store.forget_each([]) == []
+    assert len(written) == 1
+    assert takedown_lists.listed(tmp_path / "links.db") == takedowns

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.mapreduce.spark_jobs import key_number
-from arclink.mapreduce.task_keys import task_key, task_of
+from arclink.rows.task_keys import task_key, task_of
 
 
 def hash_of_hadoop(key: bytes) -> int:
