@@ -114,6 +114,44 @@ def uri_of_reference(checksum: Checksum) -> UriR:
     return UriR(checksum.partition(" ")[2])
 
 
+THE_URI, ITS_PORT, VARIANT = range(3)
+"""How far a captured URI is from one that a revisit names; see `distance_of`."""
+
+_AUTHORITY = re.compile(r"(?i)(http(s?)://[^/?#]*?)(:\d+)?(?=[/?#]|\Z)")
+
+
+def distance_of(named: str, original: str) -> int:
+    """Return how far a captured URI is from one with the same SURT that a revisit names.
+
+    The nearest capture is the one that is meant: 0 for the very URI, 1 for its form with or without
+    the default port, 2 for a variant (crawlers do not write scheme and ``www`` in one way).
+
+    >>> [distance_of("https://h/a", f"{of}/a") for of in ("https://h", "https://h:443", "http://h")]
+    [0, 1, 2]
+    """
+    if named == original:
+        return THE_URI
+    return ITS_PORT if original == in_other_form(UriR(named)) else VARIANT
+
+
+def in_other_form(uri: UriR) -> UriR | None:
+    """Return the form of a URI with the default port, or without it if it has it.
+
+    None if it has another port, or is not of HTTP.
+
+    >>> in_other_form(UriR("http://h/a")), in_other_form(UriR("https://h:443?q"))
+    ('http://h:80/a', 'https://h?q')
+    """
+    found = _AUTHORITY.match(uri)
+    if found is None:
+        return None
+    before, is_secure, port = found.groups()
+    default = ":443" if is_secure else ":80"
+    if port not in (None, default):
+        return None
+    return UriR(f"{before}{default if port is None else ''}{uri[found.end() :]}")
+
+
 def normal_checksum(text: str) -> Checksum:
     """Return a checksum in the form of the data model.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from arclink.model import Memento, Span, Timestamp
+from arclink.model import Span, Timestamp
 
 NOT_MODIFIED = "304"
 """Status of a revisit after the server answered "not modified": the page existed."""
@@ -22,8 +22,9 @@ class KnownLinks:
 
     Attributes:
         captures: Their number, each capture once; None if it is not known.
-        read: Number of those whose links are known: they were read, or they are errors or
-            redirects, which have none. None if it is not known.
+        read: Number of those whose links are known (`arclink.store.known_captures`): they were
+            read, or they are errors or redirects, which have none; but not redirects to a variant
+            of their own URI. None if it is not known.
         first: Timestamp of the first of these; None if there are none, or if it is not known.
         last: Timestamp of the last of these.
     """
@@ -151,15 +152,15 @@ def known_by(days: Mapping[str, KnownLinks], letters: int) -> dict[str, KnownLin
     return periods
 
 
-def is_read(memento: Memento, *, has_content: bool) -> bool:
-    """Return whether the links of a capture are known: an error or a redirect has none.
+def is_gone(status: str) -> bool:
+    """Return whether the status of a capture that was not read says that it has no links.
 
-    Args:
-        memento: The capture.
-        has_content: Whether its payload was read.
+    That of an error or a redirect does.
+
+    >>> is_gone("404"), is_gone(NOT_MODIFIED), is_gone("-")
+    (True, False, False)
     """
-    is_gone = memento.status[:1] in ("3", "4", "5") and memento.status != NOT_MODIFIED
-    return has_content or is_gone
+    return status[:1] in ("3", "4", "5") and status != NOT_MODIFIED
 
 
 def within(seconds: Seconds, span: Span) -> KnownLinks:

@@ -27,6 +27,7 @@ from arclink.access.cursors import (
     encode_cursor,
 )
 from arclink.access.groups import Budget, group_inlinks, group_outlinks
+from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
 from arclink.access.reader import MementoSummary, Reading
@@ -164,7 +165,7 @@ def answer_link_query(
 
 def _in_force(reading: Reading) -> tuple[InForce, ...]:
     return tuple(
-        InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()
+        InForce(memento, reading.state_of(memento) is State.READ) for memento in reading.in_force()
     )
 
 

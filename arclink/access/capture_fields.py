@@ -6,7 +6,7 @@ so does the table in the documentation (``docs/reference/captures.md``). To add 
 declaration says otherwise.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -158,6 +158,10 @@ class CaptureForm:
                 values = _written(write, values)
             columns[one] = values
         return columns
+
+    def texts(self, values: Iterable[str]) -> Sequence[object]:
+        """Return texts as the form writes them; see `columns`."""
+        return _written(self._write.get(TEXT, str), [*values])
 
 
 def _written(write: Callable[[Any], object], values: Sequence[Any]) -> list[object]:

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from itertools import islice
 
 from arclink.access.groups import Budget
-from arclink.access.link_states import State, state_of
+from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.seen_links import SeenLinks, seen_inlinks
@@ -97,7 +97,7 @@ def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = N
     unit = unit_for(first, last) if first and last else Period.DAY
     outlinks: dict[str, int] = {}
     for one in captures:
-        if one.links is not None:
+        if one.links is not None and one.state is State.READ:
             when = unit.of(one.memento.timestamp)
             outlinks[when] = max(one.links, outlinks.get(when, 0))
     return Chronicle(
@@ -158,7 +158,7 @@ def _captures(reading: Reading, rows: int) -> Iterator[Captured]:
             counts[content] = wanted if rows >= 0 else None
         yield Captured(
             memento,
-            state_of(memento, is_known=content is not None),
+            reading.state_of(memento),
             None if content is None else counts[content],
         )
 

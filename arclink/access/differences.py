@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, Given, Parameter
 from arclink.access.groups import Budget
-from arclink.access.link_states import State, state_of
+from arclink.access.link_states import State
 from arclink.access.members import MemberKey
 from arclink.access.parameters import ROW_LIMIT, RowQuery
 from arclink.access.queries import (
@@ -252,7 +252,8 @@ class _Side:
 
     def in_force(self) -> tuple[InForceThen, ...]:
         return tuple(
-            InForceThen(memento, self._state_of(memento)) for memento in self.reading.in_force()
+            InForceThen(memento, self.reading.state_of(memento))
+            for memento in self.reading.in_force()
         )
 
     def outlinks(self) -> dict[MemberKey, _Shown]:
@@ -284,7 +285,7 @@ class _Side:
             mementos = list(self._newest(original))
             if self._rows < 0:
                 return None
-            states = [self._state_of(memento) for memento in mementos]
+            states = [self.reading.state_of(memento) for memento in mementos]
             contents = (self.reading.content_of(memento) for memento in mementos)
             self._pages[original] = (
                 next((state for state in State if state in states), State.NOT_CAPTURED),
@@ -320,11 +321,12 @@ class _Side:
         for _, same in groupby(mementos, attrgetter("timestamp")):
             of_moment = list(same)
             self._rows -= len(of_moment)
-            newest = [memento for memento in of_moment if memento.original == original] or newest
+            newest = [
+                memento
+                for memento in of_moment
+                if memento.original == original and not self.reading.says_nothing(memento)
+            ] or newest
         return iter(newest)
-
-    def _state_of(self, memento: Memento) -> State:
-        return state_of(memento, is_known=self.reading.content_of(memento) is not None)
 
 
 def _compared(

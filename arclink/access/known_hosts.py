@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 
 from arclink.access.reader import Reading
 from arclink.access.tallies import Period
-from arclink.known import is_read
 from arclink.model import Memento, Surt
+from arclink.store.known_captures import is_read
 
 MOST_CAPTURES = 5_000
 """Largest number of captures that one page reads for all its hosts: about 0.2 seconds."""
@@ -46,8 +46,8 @@ class KnownHosts:
                 return ()
             period = self._period.of(memento.timestamp)
             if period not in periods:
-                has_content = self._reading.content_of(memento) is not None
-                if is_read(memento, has_content=has_content):
+                content = self._reading.content_of(memento)
+                if is_read(self._reading.store, memento, content):
                     periods.add(period)
         return periods
 

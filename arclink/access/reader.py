@@ -5,7 +5,8 @@ This module alone decides the meaning of ``from``, ``to`` and ``at``:
 - a span: every memento that was observed in it counts;
 - ``at``: per original, the newest memento not after that time counts, *whatever its status*. A 404,
   a redirect or an unread memento in force ends earlier links. Mementos with equal timestamps all
-  count.
+  count. Those that redirect to a variant of their URI say nothing (`arclink.access.link_states`):
+  they are in force only if there are no others.
 
 Results that one answer needs twice are kept in caches of fixed size.
 """
@@ -17,6 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Self
 
+from arclink.access.link_states import State, state_of
 from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
 from arclink.known import KnownLinks
@@ -24,6 +26,7 @@ from arclink.model import (
     ALL_TIME,
     ContentId,
     Inlink,
+    Kind,
     Memento,
     ShownInlink,
     Source,
@@ -32,6 +35,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.store.known_captures import LOCATION, leads_to_itself
 from arclink.store.protocols import Answers
 from arclink.store.shown_inlinks import with_pages
 from arclink.uris.surts import surt_of
@@ -55,6 +59,8 @@ class MementoSummary:
         last: Timestamp of the newest; None without mementos.
         asked: Number of mementos that count for the query: in its span, or in force at its time.
         links_known: Number of those that were read, so that their outlinks are known.
+        perhaps_known: Number of further ones that may have been read: an answer that is merged from
+            archives does not know which of them each archive has read.
     """
 
     count: int = 0
@@ -62,6 +68,7 @@ class MementoSummary:
     last: Timestamp | None = None
     asked: int = 0
     links_known: int = 0
+    perhaps_known: int = 0
 
     @property
     def known(self) -> KnownLinks:
@@ -99,7 +106,9 @@ class Reading:
             return ()
         if self._in_force is None:
             newest: dict[UriR, list[Memento]] = {}
-            for memento in self._within(self._span):
+            mementos = self._within(self._span)
+            says = [memento for memento in mementos if not self.says_nothing(memento)]
+            for memento in says or mementos:
                 others = newest.get(memento.original)
                 if others is not None and others[0].timestamp == memento.timestamp:
                     others.append(memento)
@@ -148,12 +157,22 @@ class Reading:
         if query.at is None:
             return shown
         return (
-            link and link._replace(pages=self._only_in_force(iter(link.pages))) for link in shown
+            link and link._replace(pages=self._only_in_force(self._that_say(link.kind, link.pages)))
+            for link in shown
         )
 
     def with_sources(self, inlinks: Iterable[Inlink]) -> Iterator[tuple[Inlink, Iterable[Source]]]:
         """Yield each inlink with the pages that show its content, as `shown_inlinks`."""
-        return with_pages(inlinks, self.pages)
+        found = with_pages(inlinks, self.pages)
+        if self.query.at is None:
+            return found
+        return ((inlink, self._that_say(inlink.kind, pages)) for inlink, pages in found)
+
+    def _that_say(self, kind: Kind, pages: Iterable[Source]) -> Iterator[Source]:
+        """Yield the pages with an inlink of the URI, without redirects of the page to itself."""
+        for page in pages:
+            if not (kind == LOCATION and surt_of(page[0]) == self.query.surt):
+                yield page
 
     def pages(self, contents: Iterable[ContentId]) -> Iterator[Iterator[Source]]:
         """Yield, for each content, the pages that show it; read each before the next.
@@ -182,6 +201,14 @@ class Reading:
             self._contents[key] = self.store.content_of(memento)
         return self._contents[key]
 
+    def says_nothing(self, memento: Memento) -> bool:
+        """Return whether ``memento`` redirects to a variant of its own URI."""
+        return leads_to_itself(self.store, memento)
+
+    def state_of(self, memento: Memento) -> State:
+        """Return the state of the links that ``memento`` shows."""
+        return state_of(self.store, memento, self.content_of(memento))
+
     def summary(self) -> MementoSummary:
         """Return the counts of the captures of the queried URI."""
         count, asked, known = 0, 0, 0
@@ -196,7 +223,7 @@ class Reading:
                 known += self.content_of(memento) is not None
         for memento in self.in_force():
             asked += 1
-            known += self.content_of(memento) is not None
+            known += self.state_of(memento) is State.READ
         return MementoSummary(count, first, last, asked, known)
 
     def known_inlinks(self) -> KnownLinks:
@@ -207,9 +234,12 @@ class Reading:
         return self.store.known(self._span)
 
     def _newest_of(self, original: UriR, known: Timestamp) -> Timestamp:
-        """Return the newest timestamp of ``original`` in the span, which is ``known`` or later."""
-        newest = known
+        """Return the newest timestamp of ``original`` in the span, from ``known`` on.
+
+        It is empty if only captures are left that say nothing.
+        """
+        newest = Timestamp("")
         for memento in self.store.mementos(surt_of(original), Span(known, self._span.last)):
-            if memento.original == original:
+            if memento.original == original and not self.says_nothing(memento):
                 newest = memento.timestamp
         return newest

@@ -3,23 +3,22 @@
 The newest memento that counts is followed if it is a redirect with a known target
 (``http@location``, or ``http@refresh`` of a redirect without ``Location``), then likewise the
 memento of its target, and so on. A redirect between variants of one URI (http to https, with or
-without www.) is not followed: it leads to the same SURT.
+without www.) is passed over: it says nothing about the page (`arclink.access.link_states`).
 """
 
 from collections import deque
 from dataclasses import replace
+from itertools import filterfalse
 from typing import NamedTuple
 
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
-from arclink.known import NOT_MODIFIED
-from arclink.model import Kind, Memento, Timestamp, UriR
+from arclink.model import Timestamp, UriR
+from arclink.store.known_captures import target_of_redirect
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 MOST_HOPS = 5
-
-_REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh")})
 
 
 class Hop(NamedTuple):
@@ -47,20 +46,11 @@ def follow(store: Answers, query: LinkQuery) -> tuple[LinkQuery, tuple[Hop, ...]
     seen = {query.surt}
     while len(hops) < MOST_HOPS:
         reading = Reading(store, query)
-        newest = deque(reading.mementos(), maxlen=1)
-        target = _target(reading, newest[0]) if newest else None
+        newest = deque(filterfalse(reading.says_nothing, reading.mementos()), maxlen=1)
+        target = target_of_redirect(store, newest[0]) if newest else None
         if target is None or surt_of(target) in seen:
             break
         hops.append(Hop(newest[0].original, newest[0].timestamp, target))
         query = replace(query, uri=target, surt=surt_of(target))
         seen.add(query.surt)
     return query, tuple(hops)
-
-
-def _target(reading: Reading, memento: Memento) -> UriR | None:
-    """Return the target of a redirect; None for other mementos and for unknown targets."""
-    if not memento.status.startswith("3") or memento.status == NOT_MODIFIED:
-        return None
-    content = reading.content_of(memento)
-    links = () if content is None else reading.store.outlinks(content)
-    return next((link.target for link in links if link.kind in _REDIRECTS), None)

@@ -13,11 +13,11 @@ limited; members after that limit have no validity.
 
 from dataclasses import dataclass
 
-from arclink.access.link_states import State, state_of
+from arclink.access.link_states import State
 from arclink.access.members import Member, Validity
 from arclink.access.queries import Direction
 from arclink.access.reader import Reading
-from arclink.model import ContentId, Memento, Surt, Timestamp, UriR
+from arclink.model import ContentId, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
 MOST_MEMENTOS = 100_000
@@ -91,7 +91,7 @@ class Dating:
                 return None
             self._rows -= 1
             content = self._reading.content_of(memento)
-            if content is not None or _is_without_links(memento):
+            if self._reading.state_of(memento) in (State.READ, State.NO_PAGE):
                 history.append((memento.timestamp, memento.original, content))
         self._kept += len(history)
         return _History(
@@ -129,10 +129,6 @@ class Dating:
             for cache in (self._histories, self._links, self._found):
                 cache.clear()
             self._kept = 0
-
-
-def _is_without_links(memento: Memento) -> bool:
-    return state_of(memento, is_known=False) is State.NO_PAGE
 
 
 def _dated(history: _History, showing: frozenset[tuple[ContentId, UriR]]) -> Validity:

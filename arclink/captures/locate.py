@@ -29,12 +29,14 @@ from arclink.model import (
     ALL_TIME,
     NO_CHECKSUM,
     Checksum,
-    Kind,
     Memento,
     Span,
     Timestamp,
+    UriR,
 )
 from arclink.reasons import Reason
+from arclink.store.blocks.references import capture_named, captures_named
+from arclink.store.known_captures import leads_to_itself
 from arclink.store.protocols import Answers, Captures, Scans
 from arclink.uris.surts import surt_of
 
@@ -44,8 +46,6 @@ MOST_LISTED = 1_000
 """Largest number of captures that are read to find the newest one."""
 
 _ALGORITHMS = ("sha1:", "sha256:", "sha512:", "md5:")
-
-_LOCATION = Kind("http@location")
 
 
 class Neighbours(NamedTuple):
@@ -100,13 +100,12 @@ def capture_in_force(store: Answers, uri: str, at: Timestamp = ALL_TIME.last) ->
     """Return the newest capture of a URI that is not newer than ``at``; None without one.
 
     Of several variants of the URI at the same time, the one that is written as asked is preferred.
+    Captures that redirect to a variant of themselves are only returned if there are no others.
 
     Raises:
         BadParameterError: ``uri`` is not a URI.
     """
-    for _, same in groupby(backwards(store, surt_asked("uri", uri), at), attrgetter("timestamp")):
-        return _preferred(store, list(same), uri)
-    return None
+    return _first_that_says(store, backwards(store, surt_asked("uri", uri), at), uri)
 
 
 @of_one_state
@@ -120,7 +119,7 @@ def capture_at(store: Answers, uri: str, timestamp: Timestamp) -> Memento | None
     if not same:
         return None
     found = _preferred(store, same, uri)
-    return None if found.original != uri and _redirects_to_itself(store, found) else found
+    return None if found.original != uri and leads_to_itself(store, found) else found
 
 
 @of_one_state
@@ -130,13 +129,18 @@ def capture_near(store: Answers, uri: str, timestamp: Timestamp) -> Memento | No
     Of two captures with the same distance, the older one is returned. Captures that redirect to a
     variant of themselves are only returned if there are no others.
     """
-    surt = surt_asked("uri", uri)
+    return _first_that_says(store, by_distance(store, surt_asked("uri", uri), timestamp), uri)
+
+
+def _first_that_says(store: Answers, captures: Iterable[Memento], uri: str) -> Memento | None:
+    """Return the first capture that says something about its page; if there is none, the first."""
     first: Memento | None = None
-    for _, same in groupby(by_distance(store, surt, timestamp), attrgetter("timestamp")):
-        found = _preferred(store, list(same), uri)
-        if not _redirects_to_itself(store, found):
-            return found
-        first = first or found
+    for _, of_time in groupby(captures, attrgetter("timestamp")):
+        same = list(of_time)
+        says = [one for one in same if not leads_to_itself(store, one)]
+        if says:
+            return _preferred(store, says, uri)
+        first = first or _preferred(store, same, uri)
     return first
 
 
@@ -148,7 +152,7 @@ def _preferred(store: Answers, same: list[Memento], uri: str) -> Memento:
         same,
         key=lambda memento: (
             memento.original != uri,
-            _redirects_to_itself(store, memento),
+            leads_to_itself(store, memento),
             memento.record_type == REVISIT,
             is_reference(memento.checksum),
         ),
@@ -181,17 +185,6 @@ def neighbours_of(store: Answers, memento: Memento) -> Neighbours:
     )
 
 
-def _redirects_to_itself(store: Answers, memento: Memento) -> bool:
-    """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
-    if not memento.status.startswith("3"):
-        return False
-    content = store.content_of(memento)
-    return content is not None and any(
-        link.kind == _LOCATION and surt_of(link.target) == memento.surt
-        for link in store.outlinks(content)
-    )
-
-
 def capture_shown(store: Captures, memento: Memento) -> Memento:
     """Return the capture that a memento shows: itself, or the one that it refers to.
 
@@ -200,27 +193,16 @@ def capture_shown(store: Captures, memento: Memento) -> Memento:
     """
     if not is_reference(memento.checksum):
         return memento
+    named = capture_named(store, memento)
+    if named is not None:
+        return named
     uri, when = uri_of_reference(memento.checksum), timestamp_of_reference(memento.checksum)
-    if when is None:
-        candidates: Iterable[Memento] = backwards(store, memento.surt, memento.timestamp)
-        why = "it says that nothing was modified, and the capture before is missing"
-    else:
-        candidates = _captures_named(store, uri, when)
-        why = f"it names the capture of {uri} at {when}, which is missing"
-    for earlier in candidates:
-        is_same_page = earlier.original == uri or uri != memento.original
-        if is_same_page and not is_reference(earlier.checksum):
-            return earlier
+    why = (
+        "it says that nothing was modified, and the capture before is missing"
+        if when is None
+        else f"it names the capture of {uri} at {when}, which is missing"
+    )
     raise not_at_hand(memento, why)
-
-
-def _captures_named(store: Captures, uri: str, when: Timestamp) -> list[Memento]:
-    """Return the captures that a revisit names: of this URI first, then of its variants.
-
-    Scheme, port and ``www`` do not matter, as crawlers do not write them in one way.
-    """
-    captures = store.mementos(surt_of(uri), Span(when, when))
-    return sorted(captures, key=lambda memento: memento.original != uri)
 
 
 def not_at_hand(memento: Memento, why: str) -> CaptureError:
@@ -263,8 +245,8 @@ def _possible_holders(
     checksum = memento.checksum
     named: list[Memento] = []
     if refers_to_timestamp:
-        uri = refers_to_uri or memento.original
-        named = _captures_named(store, uri, Timestamp(refers_to_timestamp))
+        uri = UriR(refers_to_uri or memento.original)
+        named = captures_named(store, uri, Timestamp(refers_to_timestamp))
     if checksum != NO_CHECKSUM:
         # Most captures that are named have the checksum, and are found most easily.
         yield from (other for other in named if other.checksum == checksum)

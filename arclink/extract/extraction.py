@@ -409,7 +409,7 @@ class _Extraction:
         records that only the rows of revisits name.
         """
         return (
-            not self._rules.fails_status(record.status)
+            not self._rules.fails_status(record.status, record.record_type)
             and not self._rules.fails_mime(record.mime)
             and not self._rules.fails_extension(record.uri, record.mime)
         )

@@ -5,8 +5,10 @@ is a union: the order of archives and repetitions do not matter, and an answer m
 does not change.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from arclink.access.reader import MementoSummary
 from arclink.model import Kind, Span, Surt, Timestamp, UriR
@@ -95,23 +97,60 @@ def merge(found: Iterable[Findings]) -> Findings:
     return Findings(links, mementos, in_force, captures, inlinks_known)
 
 
-def united_mementos(found: Findings, span: Span) -> MementoSummary:
+def united_mementos(found: Findings, span: Span | None) -> MementoSummary:
     """Return the counts over several archives; a capture that several of them have counts once.
 
     If an archive did not list its captures, they count as captures that no other archive has.
+
+    With ``span`` None, captures are those in force at a time: a newer one in another archive may
+    have replaced each of them.
+
+    Archives do not say *which* captures of a span they have read. So the number of captures with
+    known links is a range, unless only one archive has captures: two archives that each read two of
+    the same three captures may have read the same two.
     """
     known = {name: summary for name, summary in found.mementos.items() if summary.count}
-    listed = [found.captures[name] for name in known if name in found.captures]
     sums = _summed(known.values())
-    if len(listed) < 2:
+    if len(known) < 2:
         return sums
-    captures = frozenset[Captured]().union(*listed)
-    repeated = sum(map(len, listed)) - len(captures)
-    in_span = [sum(time in span for _, time in one) for one in (captures, *listed)]
-    asked = sums.asked - (sum(in_span[1:]) - in_span[0])
+    listed = {name: found.captures[name] for name in known if name in found.captures}
+    in_span = {
+        name: frozenset(one for one in captures if one[1] in span)
+        for name, captures in listed.items()
+        if span is not None
+    }
+    holders = Counter(chain.from_iterable(in_span.values()))
+    repeated = sum(map(len, listed.values())) - len(frozenset[Captured]().union(*listed.values()))
+    asked = sums.asked - (sum(holders.values()) - len(holders))
+    at_least = _least_known(known, in_span, holders) if span is not None else 0
+    at_most = min(sums.links_known, asked)
     return MementoSummary(
-        sums.count - repeated, sums.first, sums.last, asked, min(sums.links_known, asked)
+        sums.count - repeated, sums.first, sums.last, asked, at_least, at_most - at_least
     )
+
+
+def _least_known(
+    known: Mapping[str, MementoSummary],
+    in_span: Mapping[str, frozenset[Captured]],
+    holders: Counter[Captured],
+) -> int:
+    """Return how many captures at least have known links, whichever each archive has read.
+
+    That are all of one archive, and of each other one those that it must have read among the
+    captures that no other archive has.
+
+    Args:
+        known: The counts of each archive with captures.
+        in_span: The captures of those that list them.
+        holders: The number of archives with each of these captures.
+    """
+    alone = dict.fromkeys(known, 0)  # what an archive does not list may be what others have
+    if in_span.keys() == known.keys():
+        for name, captures in in_span.items():
+            own = sum(holders[one] == 1 for one in captures)
+            alone[name] = max(0, known[name].links_known - (known[name].asked - own))
+    total = sum(alone.values())
+    return max(total - alone[name] + known[name].links_known for name in known)
 
 
 def _summed(known: Collection[MementoSummary]) -> MementoSummary:

@@ -7,6 +7,7 @@ answers only later, some of its links may be before the cursor.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -39,6 +40,7 @@ from arclink.access.queries import (
     LinkQuery,
     reading_cursor,
 )
+from arclink.access.reader import MementoSummary
 from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
 from arclink.known import KnownLinks
@@ -106,15 +108,17 @@ class MergedQuery(DeclaredQuery):
 def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:
     """Return one page of the answer from ``found``, with the ``reports`` of the archives."""
     query = asked.query
+    of_each = found
     if query.at is not None:
         found = _at_one_time(found, query)
+    in_force = tuple(_all_in_force(found.in_force))
     outlinks, next_outlink = _page(found, asked.outlinks, query, Direction.OUT)
     inlinks, next_inlink = _page(found, asked.inlinks, query, Direction.IN)
     is_last = next_outlink is None and next_inlink is None
     return LinkAnswer(
         query=query,
-        mementos=united_mementos(found, query.span),
-        in_force=tuple(_all_in_force(found.in_force)),
+        mementos=_mementos(of_each, query, in_force),
+        in_force=in_force,
         outlinks=outlinks,
         inlinks=inlinks,
         is_grouped_out=True,
@@ -125,6 +129,19 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         archives=tuple(reports),
         known_inlinks=lambda: KnownLinks.said(found.are_inlinks_known()),
     )
+
+
+def _mementos(found: Findings, query: LinkQuery, in_force: Sequence[InForce]) -> MementoSummary:
+    """Return the counts over all archives; ``in_force`` is what is in force of ``found``."""
+    if query.at is None:
+        return united_mementos(found, query.span)
+    united = united_mementos(found, None)
+    distinct = {(one.archive, one.uri, one.timestamp) for one in found.in_force}
+    listed = Counter(archive for archive, *_ in distinct)
+    if any(listed[name] != summary.asked for name, summary in found.mementos.items()):
+        return united
+    known = sum(one.is_known for one in in_force)
+    return replace(united, asked=len(in_force), links_known=known, perhaps_known=0)
 
 
 def _at_one_time(found: Findings, query: LinkQuery) -> Findings:

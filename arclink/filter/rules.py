@@ -10,7 +10,8 @@ list switches its rule off.
 
 - Status and mime ``-`` mean that the row does not name one. By default that passes: reading a
   record without links costs a millisecond, but not reading a page loses its links. Revisits pass
-  both rules: their rows say ``warc/revisit`` and often have no status.
+  the mime rule: their rows say ``warc/revisit``. Of their statuses, 304 passes, because it says
+  that the page is as it was before; any other one is that of an answer with this payload.
 - A mime type that names a page has priority over the extension: servers send HTML at
   ``/wiki/File:X.jpg``, and at ``.pdf``. The paper's rules did not have this exception: its Table 2
   is ``mime_before_extension=False``.
@@ -246,9 +247,10 @@ class Rules:
         """Return whether an answer to a method is not a capture of its URI."""
         return bool(method and self.methods) and method not in self.methods
 
-    def fails_status(self, status: str) -> bool:
+    def fails_status(self, status: str, record_type: str) -> bool:
         """Return whether the status rule excludes a payload from reading."""
-        return bool(self.statuses) and status not in self.statuses
+        is_unmodified = status == "304" and record_type == REVISIT
+        return bool(self.statuses) and status not in self.statuses and not is_unmodified
 
     def fails_mime(self, mime: str) -> bool:
         """Return whether the mime rule excludes a payload from reading."""
@@ -277,11 +279,10 @@ class Rules:
         """
         if self.fails_method(capture.method):
             return Reason.MEMENTO_METHOD
-        if capture.record_type != REVISIT:
-            if self.fails_status(capture.status):
-                return Reason.MEMENTO_STATUS
-            if self.fails_mime(capture.mime):
-                return Reason.MEMENTO_MIME
+        if self.fails_status(capture.status, capture.record_type):
+            return Reason.MEMENTO_STATUS
+        if capture.record_type != REVISIT and self.fails_mime(capture.mime):
+            return Reason.MEMENTO_MIME
         fails = self.fails_extension(capture.original, capture.mime)
         return Reason.MEMENTO_EXTENSION if fails else None
 

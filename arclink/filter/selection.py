@@ -324,7 +324,7 @@ class Mapper:
         mime, status, record_type, method = (part.decode() for part in what)
         is_revisit = record_type == REVISIT
         fails_method = self._rules.fails_method(method)
-        fails_status = not is_revisit and self._rules.fails_status(status)
+        fails_status = self._rules.fails_status(status, record_type)
         fails_mime = not is_revisit and self._rules.fails_mime(mime)
         verdict = Verdict(
             columns=b"\t".join((what[1], what[0], what[2] or RESOURCE.encode())),

@@ -186,7 +186,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
                 kind = PointerKind.UNDIGESTED
         if (kind is not None or reason != b"-") and checksum not in _UNDIGESTED:
             unread.append(checksum)
-            if reason != b"-":
+            if reason != b"-" and not is_revisit:  # the payload itself
                 left_out.append(checksum)
 
         memento = b"\t".join(

@@ -50,9 +50,9 @@ _TERMS = arrow.schema(
 _DAYS = """
     SELECT
         left(timestamp, 8) AS day, min(timestamp), max(timestamp), count(*) AS captures,
-        count(*) FILTER (is_known(content, status)) AS read,
-        min(timestamp) FILTER (is_known(content, status)) AS first,
-        max(timestamp) FILTER (is_known(content, status)) AS last
+        count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read,
+        min(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS first,
+        max(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS last
     FROM {}
     GROUP BY ALL ORDER BY ALL
 """
@@ -69,7 +69,7 @@ _COMPARED = """
     SELECT count(*)
     FROM (
         SELECT number
-        FROM of_part
+        FROM said_of_part
         WHERE is_read_time(timestamp) AND is_known(content, status)
         GROUP BY number, surt
         HAVING earlier_time(timestamp) IS DISTINCT FROM max(timestamp)

@@ -55,7 +55,8 @@ class Question:
     Attributes:
         asks: The question, as people read it.
         title: Its name in lists, as people read it.
-        about: What a row is, and in which order rows are.
+        rows: What a row is, and in which order rows are.
+        counts: What ``from`` and ``to`` limit, and what a page and a target are: one sentence.
         ranks: The column whose numbers say which rows come first, the greatest first; or empty.
         columns: Names of the columns, after those of `EXTRA`, in the order of the text of SQL.
         basis: What it is read from.
@@ -74,7 +75,8 @@ class Question:
 
     asks: str
     title: str
-    about: str
+    rows: str
+    counts: str
     ranks: str
     columns: tuple[str, ...]
     basis: Basis = Basis.ARCHIVE
@@ -88,6 +90,11 @@ class Question:
     has_terms: bool = False
     groups: SliceGroups | None = None
     names_linkers: bool = False
+
+    @property
+    def about(self) -> str:
+        """What is said about it wherever it is listed."""
+        return f"{self.rows} {self.counts}"
 
 
 EXTRA = {
@@ -145,8 +152,8 @@ COLUMNS: Mapping[str, str] = {
     "changes": "Links added and removed; null if they are not known.",
     "comparisons": "Pairs of captures.",
     "days_apart": (
-        "Mean number of days between two compared captures. If it is much longer than the period, "
-        "changes may belong to earlier ones."
+        "Mean number of days between two compared captures, to six digits after the point. If it "
+        "is much longer than the period, changes may belong to earlier ones."
     ),
     "links_before": "Links of the earlier captures: targets with a host.",
     "added": (
@@ -162,7 +169,7 @@ COLUMNS: Mapping[str, str] = {
         "known: the link appeared between the two. Without one, it may be older."
     ),
     "page": "Page with the link.",
-    "months": "Age of links in months of 30.44 days.",
+    "months": "Age of links in months of 30.436875 days, in whole days: month 16 is day 486.",
     "at_risk": "Links that were observed for at least that time.",
     "gone": "Links that were seen to be gone by then.",
     "share": "Share of links that live longer.",
@@ -173,14 +180,17 @@ COLUMNS: Mapping[str, str] = {
     "captures": (
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
     ),
-    "status": "HTTP status of the newest capture that has one.",
+    "status": "HTTP status that the newest capture shows which shows one.",
     "status_before": "HTTP status of the earlier capture.",
     "title_before": "Title of the earlier capture; empty without a title, null if not known.",
-    "mime": "Media type of the newest capture that is no revisit; `vanished`: and no error.",
+    "mime": "Media type that the newest capture shows; `vanished`: of those without error.",
     "success": "Captures with status 200 to 299.",
     "redirects": "Captures with status 300 to 399.",
     "errors": "Captures with status 400 or more.",
-    "known": "Captures whose links are known, also if there are no links.",
+    "known": (
+        "Captures whose links are known, also if there are no links; not those that redirect to a "
+        "variant of their own URI, because they say nothing about the page."
+    ),
     "first": "Time of the first capture that counts; `changed`: of the earlier one compared.",
     "last": (
         "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
@@ -200,6 +210,8 @@ QUESTIONS: Mapping[str, Question] = {
         "windows of time, each of them has a row in every window: with 0 links if captures of it "
         "were read in the window (`read`) and none of them links, with null if none was read, so "
         "that its links are unknown. At most 20,000 rows are added, for those with most links.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         groups=SliceGroups.LINKERS,
@@ -212,6 +224,8 @@ QUESTIONS: Mapping[str, Question] = {
         "which they did. A link is a page and a target; one that was missing for a while counts "
         "once. A link of a page's first known capture may be older; so it is not counted "
         "as added.",
+        "All captures are read, and `from` and `to` limit when links began or ended; page and "
+        "target are all variants of a URI as one.",
         "",
         ("name", "added", "first_capture", "removed"),
     ),
@@ -220,6 +234,8 @@ QUESTIONS: Mapping[str, Question] = {
         "First linkers",
         "A row for each page, host or domain that links to it, in the period of its first link, "
         "oldest first. Each variant of a page has a row.",
+        "All captures are read, and `from` and `to` limit the time of the first link; a page is "
+        "each variant of a URI by itself, a target all of them as one.",
         "",
         ("name", "first", "last_without", "page", "text", "target"),
         level=Level.URI,
@@ -235,6 +251,8 @@ QUESTIONS: Mapping[str, Question] = {
         "before` if there is no such capture by the earlier time: whether the page existed then is "
         "not known. Pages with most links added and removed come first, and those not known before "
         "last. The answer says how many more pages were compared and do not differ.",
+        "`from` and `to` name the two times, and all captures by then are read; a page is all "
+        "variants of a URI as one, a target each by itself.",
         "changes",
         (
             *("name", "state", "changes", "added", "removed", "status", "status_before"),
@@ -249,6 +267,8 @@ QUESTIONS: Mapping[str, Question] = {
         "With which words?",
         "Words",
         "A row for each text of links to it, those with most links first.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
         ("text", "links", "pages", "hosts", "first", "last"),
         level=None,
@@ -260,6 +280,8 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each text of links to it, or each word of these, those with the greatest weight "
         "first. The weight compares it with the other pages that links lead to, or with the other "
         "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
+        "`from` and `to` limit the captures of linking pages, but not what `df` counts; in "
+        "`tf`, page and target are each variant of a URI by itself.",
         "",
         ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
         level=None,
@@ -272,6 +294,8 @@ QUESTIONS: Mapping[str, Question] = {
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
         "other one, no page has it. Only pages that were captured in both count. Texts on most "
         "pages come first.",
+        "`from` and `to` limit the captures that are read; pages and targets are all variants "
+        "of a URI as one.",
         "pages",
         ("text", "state", "pages", "hosts"),
         level=None,
@@ -284,6 +308,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Most linked",
         "A row for each page, host or domain that links lead to, those with most linking hosts "
         "first.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one.",
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captures"),
         level=Level.URI,
@@ -294,6 +320,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Rising",
         "A row for each page, host or domain with more linking pages in the last period than in "
         "the one before. Only pages that were captured in both count.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one.",
         "pages",
         ("name", "pages", "pages_before", "hosts", "hosts_before"),
         level=Level.URI,
@@ -305,6 +333,8 @@ QUESTIONS: Mapping[str, Question] = {
         "What is linked, but was never captured, or only as an error?",
         "Broken",
         "A row for each page, host or domain, those with most linking hosts first.",
+        "`from` and `to` limit the captures of linking pages, and those of targets count at any "
+        "time; pages and targets are all variants of a URI as one.",
         "hosts",
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
@@ -315,6 +345,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Gaps",
         "A row for each page, host or domain that links lead to, that was never captured, and that "
         "a crawler can capture (`http` or `https`), those with most linking hosts first.",
+        "`from` and `to` limit the captures of linking pages, and those of targets count at any "
+        "time; pages and targets are all variants of a URI as one.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
         level=Level.URI,
@@ -325,6 +357,8 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page, host or domain that was captured, but not since `from`, although "
         "captures since then link to it; without `from`, not since the captures that link to it. "
         "Only those that a crawler can capture, those with most linking hosts first.",
+        "`from` and `to` limit the captures of linking pages, and those of targets count at any "
+        "time; pages and targets are all variants of a URI as one.",
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captured"),
         level=Level.URI,
@@ -333,6 +367,8 @@ QUESTIONS: Mapping[str, Question] = {
         "From which top-level domains?",
         "Top-level domains",
         "A row for each top-level domain of pages that link to it, those with most domains first.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one.",
         "domains",
         ("tld", "domains", "hosts", "pages", "first", "last"),
         level=None,
@@ -343,6 +379,8 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each host, domain or page that it links to, those with most links first. URIs "
         "without host, such as mailto:, are one row without name at the levels of hosts and "
         "domains.",
+        "`from` and `to` limit the captures of its pages; a page is all variants of a URI as "
+        "one, and so is a target, but in `links` each variant of a target counts.",
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
@@ -352,7 +390,9 @@ QUESTIONS: Mapping[str, Question] = {
         "Graph",
         "A row for each pair of hosts, domains or pages of which the first links to the second, "
         "and at least one is in the part; those with most links first. Links of a host to itself "
-        "are left out. All variants of a page are one page.",
+        "are left out.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one.",
         "links",
         ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
@@ -361,6 +401,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Common linkers",
         "A row for each host, domain or page that links to each of the addresses, those with most "
         "links first.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
         ("name", "links", "pages", "first", "last"),
     ),
@@ -369,6 +411,8 @@ QUESTIONS: Mapping[str, Question] = {
         "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
         "those with most linking hosts first. It needs an address.",
+        "`from` and `to` limit the captures of linking pages; pages and targets are all "
+        "variants of a URI as one.",
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
         needs_address=True,
@@ -377,6 +421,7 @@ QUESTIONS: Mapping[str, Question] = {
         "When was it captured?",
         "Captures",
         "A row for each period, oldest first.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "",
         ("captures", "pages", "success", "redirects", "errors", "known", "first", "last"),
         Basis.PART,
@@ -391,6 +436,8 @@ QUESTIONS: Mapping[str, Question] = {
         "most changes first. Each capture with known links is compared with the one before it of "
         "the same page, in the period of the later one; an error or a redirect has no "
         "links: a page that becomes one loses all.",
+        "All captures are read, and `from` and `to` limit the later one of two that are "
+        "compared; a page is each variant of a URI by itself, a target all of them as one.",
         "",
         ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
         Basis.PART,
@@ -403,6 +450,8 @@ QUESTIONS: Mapping[str, Question] = {
         "links were first seen. A link is a page and what it leads to at the level. It is gone if "
         "a later capture with known links does not have it, and is taken to end in the middle "
         "between that one and the last one with it.",
+        "`from` and `to` limit the captures that are read; a page is each variant of a URI by "
+        "itself, a target all of them as one.",
         "",
         ("months", "at_risk", "gone", "share", "low", "high", "earliest", "latest"),
         Basis.PART,
@@ -412,6 +461,7 @@ QUESTIONS: Mapping[str, Question] = {
         "Which hosts does it have?",
         "Hosts",
         "A row for each host or domain that was captured, those with most captures first.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "captures",
         ("name", "captures", "pages", "first", "last"),
         Basis.PART,
@@ -423,6 +473,8 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each of up to ten pages of each host that were captured as HTML without error. "
         "First comes the page of each host that most hosts link to, then the second one of each "
         "host, and so on.",
+        "`from` and `to` limit the captures of pages and of those that link to them; pages and "
+        "targets are all variants of a URI as one.",
         "",
         ("name", "title", "text", "hosts", "pages", "captures", "last"),
         Basis.PART,
@@ -434,6 +486,7 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages does it have?",
         "Pages",
         "A row for each page that was captured, those with most captures first.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "captures",
         ("name", "title", "captures", "status", "mime", "first", "last"),
         Basis.PART,
@@ -445,6 +498,9 @@ QUESTIONS: Mapping[str, Question] = {
         "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
         "link to it, also if it was never captured; those with most linking hosts first.",
+        "Words are looked for at all times, and `from` and `to` limit the captures of pages, or "
+        "of those that link to them, of which there must be one; a page is all variants of a "
+        "URI as one.",
         "hosts",
         ("name", "found_in", "title", "hosts", "captures"),
         level=None,
@@ -455,10 +511,12 @@ QUESTIONS: Mapping[str, Question] = {
         "Which addresses are almost the same?",
         "Almost the same",
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
-        "at most three letters, and at most one in three; a swap counts as two. Pages differ in "
-        "the path, or in the host. For a host or domain, its first page is compared. Those with "
-        "fewest other letters come first; texts of more than 200 letters are not compared. It "
+        "at most three letters, and at most one in three, but one in any text; a swap counts as "
+        "two. Pages differ in the path, or in the host. For a host or domain, its first page is "
+        "compared. Those with fewest other letters come first; texts of more than 200 letters are "
+        "not compared. It "
         "needs an address.",
+        "`from` and `to` change nothing; a page is all variants of a URI as one.",
         "",
         ("name", "letters", "captures"),
         level=Level.URI,
@@ -473,6 +531,7 @@ QUESTIONS: Mapping[str, Question] = {
         "not at all in later periods in which other pages of its host were captured. HTML "
         "pages come first, before images, styles and other files; of each kind, those that were "
         "there last.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "",
         ("name", "state", "mime", "status", "last", "since", "host_last", "captures"),
         Basis.PART,

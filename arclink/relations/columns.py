@@ -48,6 +48,21 @@ _OF_URI = (
     ),
 )
 
+_SAID = (
+    Column(
+        "shown_status",
+        "SMALLINT",
+        "HTTP status that it shows: a revisit without its own, or with 304, shows that of the "
+        "capture which it repeats.",
+    ),
+    Column("shown_mime", _TEXT, "Mime type that it shows; not `warc/revisit`."),
+    Column(
+        "leads_to_itself",
+        "BOOLEAN",
+        "Whether it redirects to a variant of its own URI: then it says nothing about its page.",
+    ),
+)
+
 CAPTURES = (
     _FIELDS["surt"],
     *_OF_URI[:5],
@@ -58,6 +73,7 @@ CAPTURES = (
     _FIELDS["checksum"],
     *_OF_URI[6:],
     *(_FIELDS[name] for name in ("file", "record_offset", "record_length")),
+    *_SAID,
 )
 """A row per capture (memento), sorted by SURT and time."""
 

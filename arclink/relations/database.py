@@ -345,8 +345,8 @@ class ShownRelations(RelationsDatabase):
         part = f"FROM {reading(files.captures)} AS c SEMI JOIN"
         self.run(
             f"CREATE TABLE captures AS SELECT c.* {part} shown ON {same} AND is_shown UNION ALL "
-            f"SELECT c.* REPLACE (NULL AS content, NULL AS title) {part} shown ON {same} "
-            "AND NOT is_shown"
+            "SELECT c.* REPLACE (NULL AS content, NULL AS title, status AS shown_status, "
+            f"NULL AS shown_mime) {part} shown ON {same} AND NOT is_shown"
         )
         self.run("DROP TABLE shown")
         for name, paths in (("links", files.links), ("links_by_page", files.links_by_page)):

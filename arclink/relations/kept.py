@@ -42,6 +42,7 @@ from arclink.relations.state import (
 from arclink.relations.writing import (
     CAPTURES_ORDER,
     IS_REFERENCE,
+    IS_REVISIT,
     LINKS_ORDER,
     PartWriter,
     finds,
@@ -355,7 +356,10 @@ def _forget(
     captures = _files(folder, state.captures, CAPTURES)
     links = _files(folder, state.links, LINKS)
     of_subjects = " OR ".join(_has("surt", one) for one in subjects) or "false"
-    if finds(captures, f"{IS_REFERENCE} AND ({of_subjects})"):
+    gone = " OR ".join(map(_covers, subjects)) or "false"
+    repeated = f"SELECT checksum FROM {reading(captures)} WHERE NOT {IS_REVISIT} AND ({gone})"
+    repeats = f"{IS_REVISIT} AND NOT ({gone}) AND checksum IN ({repeated})"
+    if finds(captures, f"({IS_REFERENCE} AND ({of_subjects})) OR ({repeats})"):
         # What a revisit shows may have changed.
 
         def write(writer: PartWriter) -> None:
@@ -363,7 +367,6 @@ def _forget(
 
         new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
     else:
-        gone = " OR ".join(map(_covers, subjects)) or "false"
         new_captures = _without(folder, captures, gone, partial(_write_captures_without, gone))
     before, after = (
         f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"

@@ -13,6 +13,7 @@ import pyarrow as arrow
 from pyarrow import compute
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
+from arclink.access.link_states import what_they_say
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Memento, Outlink, UriR
 from arclink.portions import portions
@@ -208,6 +209,9 @@ CAPTURE_ROWS = arrow.schema(
         *(("uri", _TEXT), ("uri_id", _ID), ("host", _TEXT), ("domain", _TEXT)),
         ("content", _TEXT),
         ("title", _TEXT),
+        ("shown_status", _TEXT),
+        ("shown_mime", _TEXT),
+        ("leads_to_itself", arrow.bool_()),
     ]
 )
 """A row per capture; ``title`` is that of the payload that it shows."""
@@ -222,6 +226,8 @@ def capture_rows(store: Additions, mementos: Iterable[Memento]) -> Iterator[Any]
         columns += [map(printable_uri, map(serialised, originals)), *uris.columns(originals)[2:]]
         contents, titles = zip(*store.shown(some), strict=True)
         columns += [contents, [title and printable(title) for title in titles]]
+        statuses, mimes, lead_to_themselves = zip(*what_they_say(store, some), strict=True)
+        columns += [RELATION.texts(statuses), RELATION.texts(mimes), lead_to_themselves]
         yield _batch(columns, CAPTURE_ROWS)
 
 

@@ -43,10 +43,20 @@ More rows compress better, but leave less memory for sorting; those of captures 
 IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
 """Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
 
+IS_REVISIT = "record_type = 'revisit'"
+
+_MAY_BE_REPEATED = """
+    a.checksum = e.checksum AND a.record_type <> 'revisit' AND (
+        a.mime IS DISTINCT FROM e.shown_mime OR a.status IS DISTINCT FROM e.shown_status
+    )
+"""
+"""Condition of SQL that a new capture has a payload which an earlier revisit repeats, and more."""
+
 _VALUES = {
     "written": "nullif(c.written, c.uri)",
     "uri_id": "c.uri_id::BLOB::UUID",
     "status": "c.status::SMALLINT",
+    "shown_status": "c.shown_status::SMALLINT",
     "time": "strptime(c.timestamp, '%Y%m%d%H%M%S')",
 }
 """How values are made that the rows have in another form, or not at all."""
@@ -90,11 +100,13 @@ class PartWriter:
             contents: What the batch brought: perhaps the payload of an earlier capture.
             name: Of the file with the captures of the batch: a revisit may name one of them.
         """
+        added = reading([self.folder / name])
         with self._fed("brought_rows", BROUGHT_ROWS, brought_rows(contents)):
             found = self.run(
-                f"SELECT 1 FROM {reading(earlier)} WHERE "
+                f"SELECT 1 FROM {reading(earlier)} AS e WHERE "
                 "(content IS NULL AND checksum IN (SELECT checksum FROM brought_rows)) OR "
-                f"({IS_REFERENCE} AND surt IN (SELECT surt FROM {reading([self.folder / name])})) "
+                f"({IS_REFERENCE} AND surt IN (SELECT surt FROM {added})) OR "
+                f"({IS_REVISIT} AND EXISTS (FROM {added} AS a WHERE {_MAY_BE_REPEATED})) "
                 "LIMIT 1"
             )
         return bool(found)

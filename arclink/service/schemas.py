@@ -176,6 +176,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "asked": NUMBER,
             "links_known": NUMBER,
         },
+        {"links_known_at_most": NUMBER},
         about="mementos of the URI in the query: 'not captured' is not 'no links'",
     ),
     "Evidence": fields(

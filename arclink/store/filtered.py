@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from arclink.closing import Closing
 from arclink.errors import UsageError
-from arclink.known import NOT_COUNTED, KnownLinks, Seconds, is_read, known_in, within
+from arclink.known import NOT_COUNTED, KnownLinks, Seconds, known_in, within
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -33,6 +33,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.portions import portions
+from arclink.store.known_captures import is_read
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
@@ -262,8 +263,7 @@ class FilteredStore(Closing):
         for memento in self.scan_mementos():
             seconds = days.setdefault(day_of(memento.timestamp), {})
             captures, read = seconds.get(memento.timestamp, (0, 0))
-            has_content = self.content_of(memento) is not None
-            read += is_read(memento, has_content=has_content)
+            read += is_read(self, memento, self.content_of(memento))
             seconds[memento.timestamp] = captures + 1, read
         return dict(sorted(days.items()))
 

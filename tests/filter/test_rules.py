@@ -75,8 +75,14 @@ PAGE = Capture(
         pytest.param(
             {"record_type": "revisit", "mime": "warc/revisit", "status": "304"},
             None,
-            id="revisits pass the status",
+            id="not modified",
         ),
+        pytest.param(
+            {"record_type": "revisit", "mime": "warc/revisit", "status": "404"},
+            Reason.MEMENTO_STATUS,
+            id="an error that repeats a page",
+        ),
+        pytest.param({"status": "304"}, Reason.MEMENTO_STATUS, id="304 that is no revisit"),
         pytest.param(
             {"record_type": "revisit", "mime": "warc/revisit", "original": "http://h/a.gif"},
             Reason.MEMENTO_EXTENSION,

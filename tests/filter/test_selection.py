@@ -596,7 +596,7 @@ def filter_plainly(
         counts[Reason.RULE_METHOD] += is_of_method
         counts[Reason.NOTE_SURT_REFUSED] += capture.original == REFUSED
         is_revisit = capture.record_type == "revisit"
-        counts[Reason.RULE_STATUS] += not is_revisit and rules.fails_status(capture.status)
+        counts[Reason.RULE_STATUS] += rules.fails_status(capture.status, capture.record_type)
         counts[Reason.RULE_MIME] += not is_revisit and rules.fails_mime(capture.mime)
         counts[Reason.RULE_EXTENSION] += rules.fails_extension(capture.original, capture.mime)
         if capture.is_digested:
@@ -655,13 +655,14 @@ def filter_plainly(
                     else Reason.MEMENTO_WITH_PAYLOAD
                 )
             ] += 1
-            if reason:
+            if reason and not is_revisit:
                 left_out.add(capture.checksum)
             continue
         mementos.append(memento)
         if reason:
             counts[reason] += 1
-            left_out.add(capture.checksum)
+            if not is_revisit:
+                left_out.add(capture.checksum)
         else:
             groups.setdefault(capture.checksum, []).append(capture)
     for checksum, group in groups.items():

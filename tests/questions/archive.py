@@ -97,3 +97,12 @@ PAGES = [
     Page(f"{OTHER}image", "20110505000000", None, mime="image/png", reason="MEMENTO_MIME"),
 ]
 """Captures, oldest first within each group."""
+
+ONE = {
+    "page": ORG,
+    "prefix": NEWS,
+    "host": ORG,
+    "domain": ORG,
+    "archive": "",
+}
+"""What each scope is asked about."""

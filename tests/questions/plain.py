@@ -21,6 +21,7 @@ from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
+from tests.relations.saying import what_it_says
 
 Row = tuple[Any, ...]
 
@@ -58,16 +59,25 @@ class End(NamedTuple):
 class Capture(NamedTuple):
     page: End
     time: str
-    status: int | None
-    mime: str | None
-    record_type: str
     content: str | None
     title: str | None
     payload: str | None
+    status: int | None
+    mime: str | None
+    is_silent: bool
+    own_status: str
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its links are known by its own status, as stores count it."""
+        is_other = self.own_status[0] in "345" and self.own_status != "304"
+        return not self.is_silent and (self.content is not None or is_other)
 
     @property
     def is_known(self) -> bool:
         """Whether its links are known: an error has no links, and "not modified" may have some."""
+        if self.is_silent:
+            return False
         is_other = (self.status or 0) // 100 in (3, 4, 5) and self.status != 304
         return self.content is not None or is_other
 
@@ -87,10 +97,17 @@ class Seen(NamedTuple):
 
 
 class Archive:
-    """The captures and links that a store reports."""
+    """The captures and links that a store reports.
+
+    Attributes:
+        captures: What captures say about their pages, also those that say nothing.
+        said: Those that say something.
+    """
 
     def __init__(self, store: Additions) -> None:
-        self.captures = [_capture(store, one) for one in store.scan_mementos()]
+        mementos = [*store.scan_mementos()]
+        self.captures = [_capture(store, one, mementos) for one in mementos]
+        self.said = [one for one in self.captures if not one.is_silent]
         contents = {one.content for one in self.captures} - {None}
         self.links = {
             content: [_link(link) for link in store.outlinks(content)]  # type: ignore[arg-type]
@@ -104,17 +121,16 @@ def _end(uri: UriR, surt: Surt, shown: str) -> End:
     return End(printable_uri(surt), shown, written, host or None, domain_of(host) or None)
 
 
-def _capture(store: Additions, one: Memento) -> Capture:
+def _capture(store: Additions, one: Memento, all_of_them: Sequence[Memento]) -> Capture:
     ((content, title),) = store.shown([one])
     return Capture(
         _end(one.original, one.surt, printable_uri(serialised(one.original))),
         one.timestamp,
-        None if one.status == "-" else int(one.status),
-        None if one.mime == "-" else one.mime,
-        one.record_type,
         content,
         title and printable(title),
         _payload(one.checksum, content),
+        *what_it_says(store, one, all_of_them),
+        one.status,
     )
 
 
@@ -168,7 +184,7 @@ class Plain:
             for one in self.archive.captures
             if begin <= one.time <= self.end and (is_whole or [*self.parts_of(one.page)])
         ]
-        return len(found), sum(one.is_known for one in found)
+        return len(found), sum(one.is_counted for one in found)
 
     # What is asked
 
@@ -227,7 +243,7 @@ class Plain:
     def inlinks_ever(self) -> list[Seen]:
         return [
             Seen(number, one.page, one.time, target, label)
-            for one, target, label in self.seen(self.archive.captures)
+            for one, target, label in self.seen(self.archive.said)
             for number in self.parts_of(target)
             if self.is_outside(number, one.page, target, one.page)
         ]
@@ -489,6 +505,14 @@ def _captured(asked: Plain) -> Mapping[str | None, list[Capture]]:
     return found
 
 
+def _saying(captures: Iterable[Capture]) -> list[Capture]:
+    return [one for one in captures if not one.is_silent]
+
+
+def _page_name(captures: Collection[Capture]) -> str:
+    return min(one.page.uri for one in _saying(captures) or captures)
+
+
 def _most_linked(asked: Plain) -> Rows:
     captured = _captured(asked)
     return _ordered(
@@ -514,7 +538,7 @@ def _broken(asked: Plain) -> Rows:
     captured = _captured(asked)
     rows = []
     for key, seen in _by_target(asked, asked.inlinks).items():
-        captures = captured.get(key[2], ())
+        captures = _saying(captured.get(key[2], ()))
         if all(one.is_error for one in captures):
             row = (
                 _name((one.target for one in seen), asked.at),
@@ -531,7 +555,8 @@ def _broken(asked: Plain) -> Rows:
 def _to_capture(asked: Plain, *, is_stale: bool) -> Rows:
     """Return the rows of `gaps` and `stale`; the last column is that of the last capture."""
     captured = {
-        key: max(one.time for one in captures) for key, captures in _captured(asked).items()
+        key: max((one.time for one in _saying(captures)), default="")
+        for key, captures in _captured(asked).items()
     }
     names: dict[tuple[int, str | None], Counter[str | None]] = defaultdict(Counter)
     for links in asked.archive.links.values():
@@ -585,7 +610,7 @@ def _common(asked: Plain) -> Rows:
 def _linked_with(asked: Plain) -> Rows:
     linking = {
         (one.number, capture)
-        for capture in asked.archive.captures
+        for capture in asked.archive.said
         for one in asked.inlinks
         if (one.page, one.time) == (capture.page, capture.time)
         and (one.target, one.label) in asked.archive.links.get(capture.content or "", ())
@@ -616,7 +641,7 @@ def _linked_with(asked: Plain) -> Rows:
 
 def _new_lost(asked: Plain) -> Rows:
     known: dict[str, dict[str, End]] = defaultdict(dict)
-    for capture in asked.archive.captures:
+    for capture in asked.archive.said:
         if capture.is_known:
             times = known[capture.page.surt]
             times[capture.time] = min(times.get(capture.time, capture.page), capture.page)
@@ -654,7 +679,7 @@ def _new_lost(asked: Plain) -> Rows:
 def _compared(asked: Plain) -> Iterator[tuple[int, str | None, str, dict[str, list[Capture]]]]:
     """Yield the pages with a later capture: number, both times, and captures by time."""
     pages: dict[tuple[int, str], dict[str, list[Capture]]] = defaultdict(lambda: defaultdict(list))
-    for one in asked.archive.captures:
+    for one in asked.archive.said:
         if one.is_known and one.time <= asked.end:
             for number in asked.parts_of(one.page):
                 pages[number, one.page.surt][one.time].append(one)
@@ -716,14 +741,14 @@ def _are_comparable(one: Collection[str | None], other: Collection[str | None]) 
 
 def _twice(asked: Plain) -> tuple[str, list[tuple[Seen, bool]]]:
     """Return the last period, and the links in it (True) and the one before, of pages in both."""
-    times = [one.time for one in asked.archive.captures if asked.is_asked(one.time)]
+    times = [one.time for one in asked.archive.said if asked.is_asked(one.time)]
     periods = sorted({asked.period(time) for time in times})[-2:]
     if len(periods) < 2:
         return "", []
     before, after = periods
     known = {
         (one.page.surt, asked.period(one.time))
-        for one in asked.archive.captures
+        for one in asked.archive.said
         if one.is_known and asked.is_asked(one.time)
     }
     return after, [
@@ -766,8 +791,8 @@ def _rising(asked: Plain) -> Rows:
 
 def _churn(asked: Plain) -> Rows:
     pages: dict[tuple[int, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    ends = {one.page.written: one.page for one in asked.archive.captures}
-    for one in asked.archive.captures:
+    ends = {one.page.written: one.page for one in asked.archive.said}
+    for one in asked.archive.said:
         for number in asked.parts_of(one.page) if one.is_known else ():
             pages[number, one.page.written][one.time] |= {
                 target.surt
@@ -790,7 +815,9 @@ def _churn(asked: Plain) -> Rows:
                 _name((one[1] for one in some), asked.at),
                 len({one[1].written for one in some}),
                 len(some),
-                sum(_seconds(one[3]) - _seconds(one[2]) for one in some) / 86_400 / len(some),
+                round(
+                    sum(_seconds(one[3]) - _seconds(one[2]) for one in some) / 86_400 / len(some), 6
+                ),
                 sum(len(one[4]) for one in some),
                 sum(len(one[5] - one[4]) for one in some),
                 sum(len(one[4] - one[5]) for one in some),
@@ -885,7 +912,7 @@ def _first_linkers(asked: Plain) -> Rows:
         )
         before = [
             one.time
-            for one in asked.archive.captures
+            for one in asked.archive.said
             if one.page.written == page and one.time < time and one.is_known
         ]
         if asked.is_asked(time):
@@ -970,11 +997,11 @@ def _pages_of(asked: Plain) -> Rows:
         some = [one for _, one in found]
         times = [one.time for one in some]
         row = (
-            min(one.page.uri for one in some),
+            _page_name(some),
             _newest((one for one in some if one.title), "title"),
             len(some),
-            _newest(some, "status"),
-            _newest((one for one in some if one.record_type != "revisit"), "mime"),
+            _newest(_saying(some), "status"),
+            _newest(_saying(some), "mime"),
             min(times),
             max(times),
         )
@@ -987,14 +1014,17 @@ def _vanished(asked: Plain) -> Rows:
     for number, one in asked.of_part:
         pages[number, one.page.surt].append(one)
     rows = []
-    for (number, _), captures in pages.items():
+    for (number, _), of_page in pages.items():
+        captures = _saying(of_page)
+        if not captures:
+            continue
         last = max((one.time for one in captures if not one.is_error), default=None)
         since = min(
             (one.time for one in captures if one.is_error and one.time > (last or "")), default=None
         )
         host_last = max(
             one.time
-            for one in asked.archive.captures
+            for one in asked.archive.said
             if asked.is_asked(one.time)
             and (one.page.host or one.page.surt) == (captures[0].page.host or captures[0].page.surt)
         )
@@ -1003,15 +1033,12 @@ def _vanished(asked: Plain) -> Rows:
             row = (
                 min(one.page.uri for one in captures),
                 "error" if since else "not captured again",
-                _newest(
-                    (one for one in captures if one.record_type != "revisit" and not one.is_error),
-                    "mime",
-                ),
+                _newest((one for one in captures if not one.is_error), "mime"),
                 _newest(captures, "status"),
                 last,
                 since,
                 host_last,
-                len(captures),
+                len(of_page),
             )
             rows.append((number, "", row))
     rows.sort(key=lambda row: row[2][0])
@@ -1032,10 +1059,13 @@ def _find(asked: Plain) -> Rows:
     for one in asked.archive.captures:
         for number in asked.parts_of(one.page):
             key = number, one.page.surt
+            captures[key] += [one] if asked.is_asked(one.time) else []
+            of_page = [other for other in asked.archive.captures if other.page.surt == key[1]]
+            if one.is_silent and _saying(of_page):
+                continue
             places = {"address": has_words(one.page.uri), "title": has_words(one.title)}
             found[key] |= {(where, one.page.uri) for where, is_found in places.items() if is_found}
-            captures[key] += [one] if asked.is_asked(one.time) else []
-    for one, target, label in asked.seen(asked.archive.captures):
+    for one, target, label in asked.seen(asked.archive.said):
         for number in asked.parts_of(target):
             key = number, target.surt
             places = {"address": has_words(target.uri), "words": has_words(label[1])}
@@ -1082,7 +1112,7 @@ def _begin(asked: Plain) -> Rows:
         for one in links[key]:
             if one.label[1]:
                 texts[one.label[1]].add(one.page.surt)
-        name = min(one.page.uri for one in captures)
+        name = _page_name(captures)
         counts = _hosts(links[key]), _pages(links[key])
         row = (
             name,
@@ -1126,10 +1156,14 @@ def _near(asked: Plain) -> Rows:
         return letters if letters <= most(one) else 0
 
     known: dict[str | None, list[tuple[End, bool]]] = defaultdict(list)
-    for one in asked.archive.captures:
+    silent = Counter(one.page.at(asked.at) for one in asked.archive.captures if one.is_silent)
+    for one in asked.archive.said:
         known[one.page.at(asked.at)].append((one.page, True))
-    for _, target, _label in asked.seen(asked.archive.captures):
+    for _, target, _label in asked.seen(asked.archive.said):
         known[target.at(asked.at)].append((target, False))
+    for one in asked.archive.captures:
+        if one.page.at(asked.at) not in known:  # only redirects to itself
+            known[one.page.at(asked.at)].append((one.page, False))
     rows = []
     for number, uri in enumerate(asked.uris):
         surt = surt_of(UriR(uri))
@@ -1137,7 +1171,7 @@ def _near(asked: Plain) -> Rows:
         if asked.scope in ("host", "domain"):
             surt = surt_of(UriR(f"http://{own if ':' not in own else f'[{own}]'}/"))
         site, _, path = surt.partition(")")
-        for ends in known.values():
+        for key, ends in known.items():
             end = ends[0][0]
             if end.host is None or not own:
                 continue
@@ -1152,7 +1186,9 @@ def _near(asked: Plain) -> Rows:
                     letters = letters or is_near(own, end.host)
             if letters:
                 name = _name((end for end, _ in ends), asked.at)
-                rows.append((number, "", (name, letters, sum(is_it for _, is_it in ends))))
+                rows.append(
+                    (number, "", (name, letters, sum(is_it for _, is_it in ends) + silent[key]))
+                )
     rows.sort(key=lambda row: (row[0], row[2][1], -row[2][2], row[2][0]))
     return rows
 

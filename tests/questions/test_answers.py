@@ -32,15 +32,6 @@ from tests.relations.capture_pairs import PAIRS
 from tests.relations.rows import database_of
 from tests.store.memory_store import MemoryStore, Page, link
 
-ONE = {
-    "page": odd.ORG,
-    "prefix": odd.NEWS,
-    "host": odd.ORG,
-    "domain": odd.ORG,
-    "archive": "",
-}
-"""What each scope is asked about."""
-
 SEVERAL = {
     "page": [odd.ORG, odd.NEVER, odd.SUB, odd.UNICODE, odd.MAIL, odd.V6],
     "prefix": [odd.ORG, odd.NEWS, odd.UK, odd.ODD, odd.MAIL],
@@ -49,7 +40,7 @@ SEVERAL = {
 }
 """Several addresses of each scope; some are parts of others."""
 
-FORMS = [asked for asked in product(QUESTIONS, ONE) if makes_sense(*asked)]
+FORMS = [asked for asked in product(QUESTIONS, odd.ONE) if makes_sense(*asked)]
 
 SPANS = {"all time": ("", "9"), "from and to": ("20090315000000", "20110101000000")}
 
@@ -94,7 +85,7 @@ def check(database: RelationsDatabase, asked: Plain) -> int:
 
 
 def uris_of(scope: str) -> Iterator[Sequence[str]]:
-    yield [ONE[scope]] if ONE[scope] else []
+    yield [odd.ONE[scope]] if odd.ONE[scope] else []
     if scope in SEVERAL:
         yield SEVERAL[scope]
 
@@ -117,7 +108,7 @@ def test_an_answer_is_that_of_plain_python(
     """Each eleventh form, other ones in each scope; the next test has all. And the simplest two,
     about one address and about several.
     """
-    begin = ([*QUESTIONS].index(name) + [*ONE].index(scope)) % 11
+    begin = ([*QUESTIONS].index(name) + [*odd.ONE].index(scope)) % 11
     forms = all_of(archive, name, scope)
     simplest = (forms[0], forms[len(forms) // 2])
     rows = sum(check(database, asked) for asked in (*simplest, *forms[begin::11]))
@@ -328,7 +319,7 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     """They may overlap and leave gaps. Pages that are stale since a window begins are not those
     that are stale in it, and links that were first seen in one live on after it.
     """
-    given = [("scope", scope), *([("uri", ONE[scope])] if ONE[scope] else [])]
+    given = [("scope", scope), *([("uri", odd.ONE[scope])] if odd.ONE[scope] else [])]
     listed = "2009,200903/2010-06-01T00:00:00,2011,1999"
     if QUESTIONS[name].is_by_calendar:
         with pytest.raises(UsageError, match="day, month or year in this question"):

@@ -29,6 +29,7 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 from arclink.timestamps import first_of, last_of
 from arclink.uris.hosts import host_of
+from arclink.uris.surts import surt_of
 from tests.relations.rows import database_of
 from tests.store.contract import load_next, slowly
 from tests.store.graphs import ORIGINALS, TIMESTAMPS, Graph, graphs
@@ -58,6 +59,18 @@ def odd_graphs(draw: st.DrawFn) -> Graph:
     return replace(graph, batches=[[changed(one) for one in batch] for batch in graph.batches])
 
 
+def says_nothing(store: Scans, one: Memento) -> bool:
+    """Return whether a capture redirects to a variant of its own URI."""
+    content = store.content_of(one)
+    is_moved = one.status[0] == "3" and one.status != "304"
+    if one.record_type == "revisit" and one.status in ("-", "304"):
+        is_moved = content is not None and content.startswith("redirect:")
+    if content is None or not is_moved:
+        return False
+    targets = [link.target for link in store.outlinks(content) if link.kind == "http@location"]
+    return bool(targets) and surt_of(targets[0]) == one.surt
+
+
 def plain(store: Scans, first: str, last: str, host: str = "") -> KnownLinks:
     """Return what is known, by a look at every capture."""
     found = [
@@ -68,7 +81,8 @@ def plain(store: Scans, first: str, last: str, host: str = "") -> KnownLinks:
     read = [
         one.timestamp
         for one in found
-        if store.content_of(one) is not None or (one.status[0] in "345" and one.status != "304")
+        if not says_nothing(store, one)
+        and (store.content_of(one) is not None or (one.status[0] in "345" and one.status != "304"))
     ]
     return KnownLinks(len(found), len(read), min(read, default=None), max(read, default=None))
 

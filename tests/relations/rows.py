@@ -22,6 +22,7 @@ from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_id
+from tests.relations.saying import what_it_says
 
 Rows = Counter[tuple[Any, ...]]
 Both = tuple[Rows, Rows]
@@ -96,8 +97,13 @@ def _read_by_page(paths: Sequence[Path]) -> Rows:
 
 def rows_in(store: Additions) -> Both:
     """Return the rows that a store answers for, asked one by one."""
+    mementos = [*store.scan_mementos()]
     captures = (
-        _capture(one, store.content_of(one), _title(store, one)) for one in store.scan_mementos()
+        (
+            *_capture(one, store.content_of(one), _title(store, one)),
+            *what_it_says(store, one, mementos),
+        )
+        for one in mementos
     )
     links = (
         (content, position, number, *_link(link))

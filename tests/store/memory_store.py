@@ -20,7 +20,7 @@ import numpy as np
 
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
-from arclink.known import NOTHING, KnownLinks, is_read
+from arclink.known import NOTHING, KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -44,7 +44,8 @@ from arclink.model import (
     UriR,
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.references import checksum_shown, memento_shown
+from arclink.store.known_captures import is_read
 from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     Cluster,
@@ -322,11 +323,11 @@ class MemoryStore(WholeStore):
         return self._payloads.get(checksum)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        checksum = checksum_shown(self, memento)
-        payload = None if checksum is None else self.payload(checksum)
-        if checksum is None or payload is None or payload.scope is None:
+        shown = memento_shown(self, memento)
+        payload = None if shown is None else self.payload(shown.checksum)
+        if shown is None or payload is None or payload.scope is None:
             return None
-        return content_id(checksum, memento.original, payload.scope)
+        return content_id(shown.checksum, shown.original, payload.scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return iter(self._outlinks.get(content, []))
@@ -453,7 +454,7 @@ class MemoryStore(WholeStore):
         days: dict[str, KnownLinks] = {}
         for one in sorted(self._mementos.values(), key=attrgetter("timestamp")):
             if one.timestamp in span:
-                read = is_read(one, has_content=self.content_of(one) is not None)
+                read = is_read(self, one, self.content_of(one))
                 when = one.timestamp if read else None
                 day = day_of(one.timestamp)
                 days[day] = days.get(day, NOTHING) + KnownLinks(1, int(read), when, when)

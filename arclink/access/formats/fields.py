@@ -53,13 +53,16 @@ class MemberFields(TypedDict, total=False):
 
 def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
     """Return the counts of the captures of the queried URI."""
-    return {
+    known: dict[str, object] = {
         "count": mementos.count,
         "first": mementos.first,
         "last": mementos.last,
         "asked": mementos.asked,
         "links_known": mementos.links_known,
     }
+    if mementos.perhaps_known:
+        known["links_known_at_most"] = mementos.links_known + mementos.perhaps_known
+    return known
 
 
 def member_fields(

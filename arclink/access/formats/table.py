@@ -159,8 +159,8 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
     if sum(report.outcome is not Outcome.FAILED for report in answer.archives) > 1:
         yield (
-            "Counts of mementos are sums over the archives: a memento in several archives "
-            "counts several times."
+            "Counts of mementos are those of all archives: a memento in several archives counts "
+            "once if these list their mementos."
         )
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
@@ -232,7 +232,10 @@ def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
         line += (
             f"; {mementos.asked:,} {'in force' if query.at is not None else 'in the time range'}"
         )
-    return f"{line}; the links of {mementos.links_known:,} are known."
+    known = f"{mementos.links_known:,}"
+    if mementos.perhaps_known:
+        known += f" to {mementos.links_known + mementos.perhaps_known:,}"
+    return f"{line}; the links of {known} are known."
 
 
 def _in_force(answer: LinkAnswer) -> Iterator[str]:

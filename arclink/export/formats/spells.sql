@@ -13,7 +13,7 @@ FROM (
     SELECT
         coalesce(written, uri) AS page, place AS source, timestamp, day_of(any_value(time)) AS day,
         list(DISTINCT content) FILTER (content IS NOT NULL) AS contents
-    FROM captures JOIN picture_nodes ON name = {source}
+    FROM said JOIN picture_nodes ON name = {source}
     WHERE timestamp BETWEEN getvariable('first') AND getvariable('last')
         AND (getvariable('until_next') OR is_known(content, status))
     GROUP BY ALL

@@ -15,6 +15,7 @@
 -- period_of            (from periods.sql or listed.sql) the window of a time, in a row for each window
 -- to_part, of_part     (from one.sql or many.sql) links to the part of the web that is asked about,
 --                      and its captures; `number` says which of several parts
+-- said_of_part         what these captures say about their pages (`said`)
 -- asked_part           the parts themselves, each with its host (at the level of domains, its
 --                      domain), which is empty if it has none
 
@@ -66,18 +67,25 @@ CREATE OR REPLACE TEMP MACRO is_to_outside(
 ) AS
     is_from_outside(target_surt, target_host, target_domain, host, domain, part_first, part_last);
 
+-- The name of a page: the first of its variants in the alphabet, of those that say something.
+CREATE OR REPLACE TEMP MACRO name_of_page(uri, leads_to_itself) AS
+    coalesce(min(uri) FILTER (NOT leads_to_itself), min(uri));
+
 -- Each link to the part, once for each capture that shows it.
 CREATE OR REPLACE TEMP VIEW inlinks_ever AS
 SELECT
     number, content, target, target_surt, target_host, target_domain, kind, text, rel,
-    captures.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp
-FROM to_part JOIN captures USING (content)
+    said.surt, coalesce(written, uri) AS page, uri, host, domain, timestamp
+FROM to_part JOIN said USING (content)
 WHERE is_from_outside(
-    captures.surt, host, domain, target_host, target_domain, part_first, part_last
+    said.surt, host, domain, target_host, target_domain, part_first, part_last
 );
 
 CREATE OR REPLACE TEMP VIEW inlinks AS
 SELECT *, period_of(timestamp) AS period FROM inlinks_ever WHERE is_asked_time(timestamp);
+
+CREATE OR REPLACE TEMP VIEW said_of_part AS
+SELECT * REPLACE (shown_status AS status, shown_mime AS mime) FROM of_part WHERE NOT leads_to_itself;
 
 CREATE OR REPLACE TEMP VIEW asked_captures AS
 SELECT *, period_of(timestamp) AS period FROM of_part WHERE is_asked_time(timestamp);
@@ -117,7 +125,7 @@ FROM to_part JOIN (
         key(host) AS host, key(domain) AS domain, surt AS linking_surt,
         hash(shown_of(surt, host, domain)) AS linker, shown_of(uri, host, domain) AS linker_name,
         timestamp::BIGINT AS timestamp, period_of(timestamp) AS period
-    FROM captures
+    FROM said
     WHERE content IS NOT NULL AND is_asked_time(timestamp) AND is_linker_in_slice(surt, host, domain)
 ) AS capture ON hash(to_part.content) = capture.content
 WHERE is_in_slice(target_surt, target_host, target_domain, text) AND is_from_outside(
@@ -138,7 +146,7 @@ WITH compared AS MATERIALIZED (
     SELECT min(period) AS before, max(period) AS after
     FROM (
         SELECT DISTINCT period_of(timestamp) AS period
-        FROM captures
+        FROM said
         WHERE is_asked_time(timestamp)
         ORDER BY period DESC
         LIMIT 2
@@ -146,7 +154,7 @@ WITH compared AS MATERIALIZED (
     HAVING count(*) = 2
 )
 SELECT hash(surt) AS surt, before, after
-FROM captures JOIN compared ON period_of(timestamp) IN (before, after)
+FROM said JOIN compared ON period_of(timestamp) IN (before, after)
 WHERE is_asked_time(timestamp) AND is_known(content, status)
 GROUP BY surt, before, after
 HAVING count(DISTINCT period_of(timestamp)) = 2;
@@ -172,7 +180,7 @@ FROM (
         CASE WHEN getvariable('is_external') THEN target_host END AS target_host,
         CASE WHEN getvariable('is_external') THEN target_domain END AS target_domain
     FROM to_part
-) JOIN captures USING (content)
+) JOIN said USING (content)
 WHERE is_asked_time(timestamp) AND is_from_outside(
     surt, host, domain, target_host, target_domain, part_first, part_last
 );
@@ -197,7 +205,7 @@ SELECT
     number, part_first, part_last, content, target, target_surt, target_host, target_domain, kind,
     text, rel, surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
     period_of(timestamp) AS period
-FROM of_part JOIN wanted_of_part USING (content)
+FROM said_of_part JOIN wanted_of_part USING (content)
 WHERE is_asked_time(timestamp) AND is_to_outside(
     target_surt, host, domain, target_host, target_domain, part_first, part_last
 );
@@ -208,17 +216,18 @@ CREATE OR REPLACE TEMP VIEW histories_of_part AS
 SELECT
     number, part_first, part_last, surt, coalesce(written, uri) AS page, uri, host, domain, timestamp,
     coalesce(list(DISTINCT content ORDER BY content) FILTER (content IS NOT NULL), []) AS contents
-FROM of_part
+FROM said_of_part
 WHERE is_known(content, status)
 GROUP BY ALL;
 
 -- What is known about each page of the archive, or each host or domain, at the level; about those of
--- the part, if these are whole pages or hosts.
+-- the part, if these are whole pages or hosts. If no capture says anything, only their number is.
 CREATE OR REPLACE TEMP VIEW captured AS
 SELECT
     name_of(surt, host, domain) AS name, count(*) AS captures,
-    newest(timestamp, status)::SMALLINT AS status,
-    bool_and(coalesce(status >= 400, false)) AS is_error, max(timestamp) AS last_capture
+    newest(timestamp, CASE WHEN NOT leads_to_itself THEN shown_status END)::SMALLINT AS status,
+    bool_and(coalesce(shown_status >= 400, false)) FILTER (NOT leads_to_itself) AS is_error,
+    max(timestamp) FILTER (NOT leads_to_itself) AS last_capture
 FROM captures
 WHERE surt BETWEEN getvariable('first') AND getvariable('last')
     AND surt >= getvariable('slice_first') AND surt < getvariable('slice_end')
@@ -227,6 +236,17 @@ OR NOT (
     OR getvariable('level') = 'host' AND getvariable('part') IN ('host', 'site')
 )
 GROUP BY ALL;
+
+-- The contents of redirects that say nothing: no other capture shows them.
+CREATE OR REPLACE TEMP VIEW says_nothing AS
+SELECT content
+FROM captures
+WHERE content IN (SELECT content FROM captures WHERE leads_to_itself)
+GROUP BY content
+HAVING bool_and(leads_to_itself);
+
+CREATE OR REPLACE TEMP VIEW said_to_part AS
+FROM to_part ANTI JOIN says_nothing USING (content);
 
 -- What links lead to that was never captured, or (is_stale) only before the span and before the
 -- captures with the links. It is named by the URI that most links use, of those that a crawler can
@@ -253,7 +273,7 @@ named AS (
         SELECT
             number, name_of(target_surt, target_host, target_domain) AS key,
             shown_of(target, target_host, target_domain) AS name, count(*) AS links
-        FROM to_part
+        FROM said_to_part
         WHERE regexp_matches(target, '^https?://', 'i') AND key IN (SELECT key FROM linked)
         GROUP BY ALL
     )

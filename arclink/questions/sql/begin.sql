@@ -10,17 +10,17 @@ SELECT number, any_value(target_surt), count(DISTINCT host), count(DISTINCT surt
 FROM (
     SELECT number, target_surt, hash(target_surt) AS key, host, surt
     FROM counted_inlinks
-    WHERE target_surt IN (SELECT surt FROM of_part WHERE is_for_readers(content, status, mime))
+    WHERE target_surt IN (SELECT surt FROM said_of_part WHERE is_for_readers(content, status, mime))
 )
 GROUP BY number, key;
 
 CREATE OR REPLACE TEMP TABLE placed AS
 WITH page AS MATERIALIZED (
     SELECT
-        number, surt, any_value(host) AS host, min(uri) AS name,
+        number, surt, any_value(host) AS host, name_of_page(uri, leads_to_itself) AS name,
         newest(timestamp, nullif(title, '')) AS title,
         count(*) AS captures,
-        max(timestamp) FILTER (is_for_readers(content, status, mime)) AS last
+        max(timestamp) FILTER (is_for_readers(content, shown_status, shown_mime)) AS last
     FROM of_part
     WHERE is_asked_time(timestamp)
     GROUP BY number, surt
@@ -36,9 +36,9 @@ SELECT
 FROM page LEFT JOIN linking USING (number, surt)
 QUALIFY place <= 10;
 
-CREATE OR REPLACE TEMP TABLE said (number INTEGER, surt VARCHAR, text VARCHAR);
+CREATE OR REPLACE TEMP TABLE wording (number INTEGER, surt VARCHAR, text VARCHAR);
 
-INSERT INTO said
+INSERT INTO wording
 SELECT number, surt, text
 FROM (
     SELECT DISTINCT link.number, target_surt AS surt, text, link.surt AS page
@@ -50,5 +50,5 @@ GROUP BY number, surt, text
 QUALIFY row_number() OVER (PARTITION BY number, surt ORDER BY count(*) DESC, text) = 1;
 
 SELECT number, name, title, text, hosts, pages, captures, last
-FROM placed LEFT JOIN said USING (number, surt)
+FROM placed LEFT JOIN wording USING (number, surt)
 ORDER BY number, place, hosts DESC, pages DESC, name

@@ -6,7 +6,7 @@ CREATE OR REPLACE TEMP TABLE answer (
 INSERT INTO answer
 SELECT
     number, period, counted.name,
-    CASE WHEN captures IS NULL THEN 'never captured' ELSE 'only errors' END,
+    CASE WHEN is_error IS NULL THEN 'never captured' ELSE 'only errors' END,
     status, hosts, pages, time_of(first), time_of(last)
 FROM (
     SELECT

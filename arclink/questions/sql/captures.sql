@@ -1,10 +1,10 @@
 SELECT
     number, period, count(*) AS captures,
     count(DISTINCT surt) AS pages,
-    count(*) FILTER (status BETWEEN 200 AND 299) AS success,
-    count(*) FILTER (status BETWEEN 300 AND 399) AS redirects,
-    count(*) FILTER (status >= 400) AS errors,
-    count(*) FILTER (is_known(content, status)) AS known,
+    count(*) FILTER (shown_status BETWEEN 200 AND 299) AS success,
+    count(*) FILTER (shown_status BETWEEN 300 AND 399) AS redirects,
+    count(*) FILTER (shown_status >= 400) AS errors,
+    count(*) FILTER (has_known_links(content, shown_status, leads_to_itself)) AS known,
     min(timestamp) AS first, max(timestamp) AS last
 FROM asked_captures
 GROUP BY ALL

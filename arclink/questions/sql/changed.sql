@@ -1,7 +1,7 @@
 -- The state of a page at a time is its newest capture by then whose links are known; if captures of
 -- one second differ, it is all of them. A link is a page, target, kind, text and rel, as in `diff`.
 WITH known AS MATERIALIZED (
-    FROM of_part WHERE is_read_time(timestamp) AND is_known(content, status)
+    FROM said_of_part WHERE is_read_time(timestamp) AND is_known(content, status)
 ),
 page AS (
     SELECT

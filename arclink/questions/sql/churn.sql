@@ -45,7 +45,7 @@ SELECT
     number, period, min(shown_of(uri, host, domain)) AS name,
     count(DISTINCT page) AS pages,
     count(*) AS comparisons,
-    sum(seconds(timestamp) - seconds(time_before)) / 86400 / count(*) AS days_apart,
+    round(sum(seconds(timestamp) - seconds(time_before)) / 86400 / count(*), 6) AS days_apart,
     sum(coalesce(counted.before, 0))::BIGINT AS links_before,
     sum(coalesce(came, 0))::BIGINT AS added,
     sum(coalesce(gone, 0))::BIGINT AS removed

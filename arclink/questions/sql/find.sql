@@ -2,16 +2,21 @@
 -- makes no difference. Pages that were never captured count, too.
 WITH found AS MATERIALIZED (
     SELECT number, surt, min(uri) AS name, 'address' AS found_in
-    FROM of_part WHERE has_words(uri) GROUP BY ALL
+    FROM said_of_part WHERE has_words(uri) GROUP BY ALL
+    UNION ALL
+    SELECT number, surt, min(uri), 'address'  -- only redirects to itself
+    FROM of_part ANTI JOIN said_of_part USING (number, surt)
+    WHERE has_words(uri)
+    GROUP BY ALL
     UNION ALL
     SELECT number, surt, min(uri), 'title'
-    FROM of_part WHERE has_words(title) GROUP BY ALL
+    FROM said_of_part WHERE has_words(title) GROUP BY ALL
     UNION ALL
     SELECT number, target_surt, min(target), 'address'
-    FROM to_part WHERE has_words(target) GROUP BY ALL
+    FROM said_to_part WHERE has_words(target) GROUP BY ALL
     UNION ALL
     SELECT number, target_surt, min(target), 'words'
-    FROM to_part WHERE has_words(text) GROUP BY ALL
+    FROM said_to_part WHERE has_words(text) GROUP BY ALL
 ),
 page AS MATERIALIZED (
     SELECT
@@ -21,10 +26,10 @@ page AS MATERIALIZED (
     GROUP BY ALL
 ),
 linking AS (
-    SELECT to_part.number, target_surt AS surt, count(DISTINCT captures.host) AS hosts
+    SELECT to_part.number, target_surt AS surt, count(DISTINCT said.host) AS hosts
     FROM to_part
         SEMI JOIN page ON page.number = to_part.number AND page.surt = target_surt
-        JOIN captures USING (content)
+        JOIN said USING (content)
     WHERE is_asked_time(timestamp)
     GROUP BY ALL
 ),

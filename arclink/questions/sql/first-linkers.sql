@@ -13,7 +13,7 @@ SELECT
     link.page AS page, link.text AS text, link.target AS target
 FROM (
     SELECT first_link.*, max(timestamp) AS last_without
-    FROM first_link LEFT JOIN captures
+    FROM first_link LEFT JOIN said
         ON coalesce(written, uri) = link.page AND method IS NULL AND timestamp < link.time
         AND is_known(content, status)
     GROUP BY ALL

@@ -15,11 +15,11 @@ named AS MATERIALIZED (
     LIMIT getvariable('most_named')
 ),
 known AS MATERIALIZED (
-    SELECT linker, period, count(*) FILTER (is_known(content, status)) AS read
+    SELECT linker, period, count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read
     FROM (
         SELECT
             hash(shown_of(surt, host, domain)) AS linker, period_of(timestamp) AS period, content,
-            status
+            status, leads_to_itself
         FROM captures
         WHERE is_asked_time(timestamp)
     ) SEMI JOIN named USING (linker)

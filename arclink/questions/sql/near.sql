@@ -17,9 +17,10 @@ CREATE OR REPLACE TEMP MACRO place_of(host, domain) AS
     CASE getvariable('level') WHEN 'domain' THEN domain ELSE host END;
 
 WITH known AS NOT MATERIALIZED (
-    SELECT surt, host, domain, uri, 1 AS captures FROM captures
+    SELECT surt, host, domain, uri, leads_to_itself, 1 AS captures FROM captures
     UNION ALL
-    SELECT target_surt, target_host, target_domain, target, 0 FROM wanted
+    SELECT target_surt, target_host, target_domain, target, false, 0
+    FROM wanted ANTI JOIN says_nothing USING (content)
 ),
 asked AS MATERIALIZED (
     SELECT
@@ -38,7 +39,8 @@ other_place AS MATERIALIZED (
 other_path AS (
     SELECT number, name, letters_between(path, path_of(surt)) AS letters, captures
     FROM asked JOIN (
-        SELECT surt, min(uri) AS name, sum(captures) AS captures
+        SELECT
+            surt, name_of_page(uri, leads_to_itself) AS name, sum(captures) AS captures
         FROM known
         WHERE surt BETWEEN site_of(getvariable('first')) AND site_of(getvariable('last')) || '*'
         GROUP BY surt
@@ -46,7 +48,9 @@ other_path AS (
     WHERE letters <= most_letters(path)
 ),
 twin AS (
-    SELECT number, min(uri) AS name, letters, sum(known.captures) AS captures
+    SELECT
+        number, name_of_page(uri, leads_to_itself) AS name, letters,
+        sum(known.captures) AS captures
     FROM (
         SELECT
             number, letters,

@@ -7,9 +7,9 @@ WITH known AS MATERIALIZED (  -- moments of one page have numbers one after the 
     FROM (
         SELECT
             surt, timestamp, min(uri) AS uri, any_value(host) AS host, any_value(domain) AS domain
-        FROM captures
+        FROM said
         WHERE is_known(content, status) AND surt IN (
-            SELECT surt FROM captures WHERE content IN (SELECT content FROM to_part)
+            SELECT surt FROM said WHERE content IN (SELECT content FROM to_part)
         )
         GROUP BY surt, timestamp
     )

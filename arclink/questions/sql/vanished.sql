@@ -1,16 +1,13 @@
 -- A page was there if a capture has no error. It vanished if a later capture is an error; or if it
 -- is not in later periods, although pages of its host were captured in these. HTML comes first: a reader looks for pages, not for their images and styles.
-WITH asked AS (FROM of_part WHERE is_asked_time(timestamp)),
+WITH asked AS (FROM said_of_part WHERE is_asked_time(timestamp)),
 page AS (
     SELECT
-        number, surt, host, min(uri) AS name, count(*) AS captures,
+        number, surt, host, min(uri) AS name,
         max(timestamp) FILTER (NOT coalesce(status >= 400, false)) AS last,
         max(timestamp) AS last_capture,
         newest(timestamp, status)::SMALLINT AS status,
-        newest(timestamp, CASE
-            WHEN record_type IS DISTINCT FROM 'revisit' AND NOT coalesce(status >= 400, false)
-                THEN mime
-        END) AS mime
+        newest(timestamp, CASE WHEN NOT coalesce(status >= 400, false) THEN mime END) AS mime
     FROM asked
     GROUP BY number, surt, host
 ),
@@ -20,9 +17,14 @@ since AS (
     WHERE timestamp > last AND asked.status >= 400
     GROUP BY number, surt
 ),
+counted AS (
+    SELECT number, surt, count(*) AS captures
+    FROM asked_captures
+    GROUP BY number, surt
+),
 host AS (
     SELECT host, max(timestamp) AS host_last
-    FROM captures
+    FROM said
     WHERE is_asked_time(timestamp) AND host IN (SELECT host FROM page)
     GROUP BY host
 )
@@ -30,7 +32,8 @@ SELECT
     number, name,
     CASE WHEN since IS NOT NULL THEN 'error' ELSE 'not captured again' END AS state,
     mime, status, last, since, coalesce(host_last, last_capture) AS host_last, captures
-FROM page LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
+FROM page JOIN counted USING (number, surt)
+    LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
 WHERE last IS NOT NULL
     AND (since IS NOT NULL OR period_of(last_capture) < period_of(host_last))
 ORDER BY number, coalesce(is_html(mime), false) DESC, last DESC, name

@@ -46,9 +46,24 @@ CREATE OR REPLACE TEMP MACRO windows_at(timestamp) AS CASE
     )
 END;
 
--- Whether the links of a capture are known: an error or a redirect has none.
+-- What captures say about their pages (arclink/access/link_states.py): a revisit says what the
+-- capture says that it repeats, and one that redirects to a variant of its own URI says nothing. All
+-- that is not about captures themselves reads these.
+CREATE OR REPLACE TEMP VIEW said AS
+SELECT * REPLACE (shown_status AS status, shown_mime AS mime) FROM captures WHERE NOT leads_to_itself;
+
+-- Whether the links of a capture of `said` are known: an error or another redirect has none.
 CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
     content IS NOT NULL OR (left(status::VARCHAR, 1) IN ('3', '4', '5') AND status <> 304);
+
+-- The same of a capture of `captures`.
+CREATE OR REPLACE TEMP MACRO has_known_links(content, shown_status, leads_to_itself) AS
+    is_known(content, shown_status) AND NOT leads_to_itself;
+
+-- The same, as stores count what answers are read from (arclink/store/known_captures.py): by the
+-- capture's own status, which is null for most revisits.
+CREATE OR REPLACE TEMP MACRO is_counted(content, status, leads_to_itself) AS
+    is_known(content, status) AND NOT leads_to_itself;
 
 -- The payload of a capture: its checksum, or if the server said "not modified", that of the capture
 -- which it meant; null if that was not read.

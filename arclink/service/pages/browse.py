@@ -151,7 +151,7 @@ def show_page_then(
 
 
 def _state(store: Answers, memento: Memento) -> State:
-    return state_of(memento, is_known=store.content_of(memento) is not None)
+    return state_of(store, memento, store.content_of(memento))
 
 
 def _is_on(axis: Axis, at: Timestamp) -> bool:

@@ -84,7 +84,7 @@ def show_captures(
     distinct = {one.memento: one.links for one in chronicle.captures}
     return {
         "rows": [
-            _row(one, earlier, uri, settings, distinct.get(one.memento))
+            _row(store, one, earlier, uri, settings, distinct.get(one.memento))
             for one, earlier in zip(shown, before, strict=False)
         ],
         "more": asked.changed({"from": explanations[AT_ONCE].memento.timestamp})
@@ -96,6 +96,7 @@ def show_captures(
 
 
 def _row(
+    store: Answers,
     explanation: Explanation,
     earlier: Timestamp | None,
     uri: str,
@@ -115,7 +116,7 @@ def _row(
     replayed = None if method else uri_m(settings.replay, memento.timestamp, memento.original)
     return CaptureRow(
         uri_m=None if replayed is None else printable_uri(replayed),
-        state=state_of(memento, is_known=explanation.content is not None),
+        state=State.READ if explanation.content is not None else state_of(store, memento, None),
         why=explanation.reason.text,
         links=distinct,
         with_repeats=written if is_read and written > (distinct or 0) else None,

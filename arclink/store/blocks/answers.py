@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 from arclink.checksums import parse_name
@@ -35,7 +35,7 @@ from arclink.portions import portions
 from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.references import checksum_shown, not_modified_since
+from arclink.store.blocks.references import memento_shown, not_modified_since
 from arclink.store.blocks.relations import (
     Names,
     Posting,
@@ -49,6 +49,7 @@ from arclink.store.blocks.relations import (
     scope_of_outcome,
     sorted_copies,
     title_of_outcome,
+    united_pages,
     unpack_head,
     unpack_outcome,
 )
@@ -285,9 +286,9 @@ class BlockAnswers(WholeStore):
 
     def content_of(self, memento: Memento) -> ContentId | None:
         with self._reading():
-            checksum = checksum_shown(self, memento)
-            scope = None if checksum is None else self._scope(checksum, memento)
-            content = _content_named(checksum, memento, scope)
+            shown = memento_shown(self, memento)
+            scope = None if shown is None else self._scope(shown.checksum, memento)
+            content = _content_named(shown, scope)
             # The payload may have been read for other originals only; for this one, it may not
             # have been available any more.
             return None if content is None or self._number(content) is None else content
@@ -299,7 +300,8 @@ class BlockAnswers(WholeStore):
             yield from shown
 
     def _shown(self, mementos: Sequence[Memento]) -> list[tuple[ContentId | None, str | None]]:
-        checksums = [checksum_shown(self, memento) for memento in mementos]
+        shown = [memento_shown(self, memento) for memento in mementos]
+        checksums = [None if one is None else one.checksum for one in shown]
         wanted = [checksum for checksum in dict.fromkeys(checksums) if checksum is not None]
         outcomes: dict[Checksum | None, bytes | None] = {None: None}
         known: set[ContentId | None] = set()
@@ -309,8 +311,8 @@ class BlockAnswers(WholeStore):
             outcomes[checksum] = outcome
             known.add(content)
         named = [
-            _content_named(checksum, memento, scope_of_outcome(outcomes[checksum]))
-            for checksum, memento in zip(checksums, mementos, strict=True)
+            _content_named(one, scope_of_outcome(outcomes[checksum]))
+            for one, checksum in zip(shown, checksums, strict=True)
         ]
         known.update(self.numbers_of(one for one in named if one is not None and one not in known))
         return [
@@ -462,19 +464,29 @@ class BlockAnswers(WholeStore):
     def _within(self, pages: Iterable[Source], span: Span, refers: bool) -> Iterator[Source]:
         """Yield pages with their timestamps inside ``span``; pages without any are left out.
 
-        If ``refers`` is true, timestamps of revisits that refer to these captures are added.
+        If ``refers`` is true, revisits that refer to these captures are added, also those of the
+        URI in its form with or without the default port.
         """
-        for original, timestamps in pages:
-            if refers:
-                timestamps = sorted(
-                    {*timestamps, *not_modified_since(self, self.pages, original, timestamps)}
-                )
+        for original, timestamps in self._with_revisits(pages) if refers else pages:
             if timestamps[0] < span.first or timestamps[-1] > span.last:
                 timestamps = [
                     timestamp for timestamp in timestamps if span.first <= timestamp <= span.last
                 ]
             if timestamps:
                 yield original, timestamps
+
+    def _with_revisits(self, pages: Iterable[Source]) -> Iterator[Source]:
+        """Yield pages with the revisits that refer to them; very many of them are in no order."""
+        found = self._and_revisits(pages)
+        first = list(islice(found, FEW_CAPTURES))
+        yield from united_pages(first) if len(first) < FEW_CAPTURES else chain(first, found)
+
+    def _and_revisits(self, pages: Iterable[Source]) -> Iterator[Source]:
+        for original, timestamps in pages:
+            times = {original: {*timestamps}}
+            for form, revisit in not_modified_since(self, self.pages, original, timestamps):
+                times.setdefault(form, set()).add(revisit)
+            yield from ((form, sorted(of_form)) for form, of_form in times.items())
 
     def _pages_with(
         self,
@@ -551,13 +563,11 @@ class BlockAnswers(WholeStore):
                     yield checksum, reference
 
 
-def _content_named(
-    checksum: Checksum | None, memento: Memento, scope: Scope | None
-) -> ContentId | None:
-    """Return the content that a memento shows if the store has it; None if no payload was read."""
-    if checksum is None or scope is None:
+def _content_named(shown: Memento | None, scope: Scope | None) -> ContentId | None:
+    """Return the content of a memento that is shown (`memento_shown`); None if it was not read."""
+    if shown is None or scope is None:
         return None
-    return content_id(checksum, memento.original, scope)
+    return content_id(shown.checksum, shown.original, scope)
 
 
 def _contents_in(

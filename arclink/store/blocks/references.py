@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from arclink.checksums import (
+    VARIANT,
     checksum_of_reference,
+    distance_of,
+    in_other_form,
     is_own_reference,
     is_reference,
     timestamp_of_reference,
@@ -26,22 +29,56 @@ class Mementos(Protocol):
         """Yield the mementos of a SURT (`GraphStore.mementos`)."""
 
 
-def checksum_shown(store: Mementos, memento: Memento) -> Checksum | None:
-    """Return the checksum of the payload that a memento shows; None if it shows no payload.
+def captures_named(store: Mementos, uri: UriR, when: Timestamp) -> list[Memento]:
+    """Return the captures that a revisit names, by SURT and time, the one that is meant first.
 
-    It is the memento's own checksum, or that of the capture of the same original it refers to.
+    That is the capture of the very URI; else of its form with or without the default port; else of
+    a variant (`arclink.checksums.distance_of`). Revisits that name a capture themselves are none.
+    """
+    captures = store.mementos(surt_of(uri), Span(when, when))
+    others = [one for one in captures if not is_reference(one.checksum)][::-1]
+    return sorted(others, key=lambda one: distance_of(uri, one.original))
+
+
+def capture_named(store: Mementos, revisit: Memento) -> Memento | None:
+    """Return the capture that the reference of a revisit means; None if the store lacks it.
+
+    If it names no time, that is the last capture of the URI that is not later than the revisit.
+    """
+    uri, when = uri_of_reference(revisit.checksum), timestamp_of_reference(revisit.checksum)
+    if when is not None:
+        return next(iter(captures_named(store, uri, when)), None)
+    return max(
+        (
+            one
+            for one in store.mementos(revisit.surt, Span(last=revisit.timestamp))
+            if not is_reference(one.checksum) and distance_of(uri, one.original) < VARIANT
+        ),
+        key=lambda one: (one.timestamp, -distance_of(uri, one.original), one.checksum),
+        default=None,
+    )
+
+
+def memento_shown(store: Mementos, memento: Memento) -> Memento | None:
+    """Return the memento whose payload a memento shows, and at whose URI; None without a payload.
+
+    It is the memento itself, or the capture that it refers to: of the same URI, also if one of both
+    has the default port, because then all links lead to the same places.
     """
     if not shows_payload(memento.checksum, memento.reason):
         return None
     if not is_own_reference(memento.checksum, memento.original):
-        return memento.checksum
-    when = timestamp_of_reference(memento.checksum)
-    span = Span(last=memento.timestamp) if when is None else Span(when, when)
-    shown = None
-    for earlier in store.mementos(memento.surt, span):
-        if earlier.original == memento.original and not is_reference(earlier.checksum):
-            shown = earlier.checksum if shows_payload(earlier.checksum, earlier.reason) else None
-    return shown
+        return memento
+    shown = capture_named(store, memento)
+    if shown is None or distance_of(memento.original, shown.original) >= VARIANT:
+        return None
+    return shown if shows_payload(shown.checksum, shown.reason) else None
+
+
+def checksum_shown(store: Mementos, memento: Memento) -> Checksum | None:
+    """Return the checksum of the payload that a memento shows; None if it shows no payload."""
+    shown = memento_shown(store, memento)
+    return None if shown is None else shown.checksum
 
 
 def not_modified_since(
@@ -49,10 +86,11 @@ def not_modified_since(
     pages: Callable[[Checksum], Iterable[Source]],
     original: UriR,
     timestamps: Sequence[Timestamp],
-) -> Iterator[Timestamp]:
-    """Yield the timestamps of revisits of ``original`` that refer to one of its captures.
+) -> Iterator[tuple[UriR, Timestamp]]:
+    """Yield original and timestamp of the revisits that refer to captures of ``original``.
 
-    A revisit that names no capture refers to the last one before it.
+    They are revisits of the same URI, also if one of both has the default port. This is the inverse
+    of `memento_shown`.
 
     Args:
         store: The store with the revisits.
@@ -60,21 +98,33 @@ def not_modified_since(
         original: The URI-R of the captures.
         timestamps: Timestamps of the captures.
     """
+    surt = surt_of(original)
 
-    def referring(reference: Checksum) -> Iterator[Timestamp]:
-        own = uri_of_reference(reference)
-        return (when for page, times in pages(reference) if page == own for when in times)
+    def referring(form: UriR, when: Timestamp | None) -> list[Timestamp]:
+        found = pages(checksum_of_reference(form, when))
+        return [time for page, times in found if page == form for time in times]
 
-    for timestamp in timestamps:
-        yield from referring(checksum_of_reference(original, timestamp))
-    unnamed = list(referring(checksum_of_reference(original, None)))
-    if unnamed:
-        of_surt = store.mementos(surt_of(original))
-        others = [
-            one.timestamp
-            for one in of_surt
-            if one.original == original and not is_reference(one.checksum)
-        ]
-        for timestamp in unnamed:
-            if max((other for other in others if other <= timestamp), default="") in timestamps:
-                yield timestamp
+    for form in (original, in_other_form(original)):
+        if form is None:
+            continue
+        for timestamp in timestamps:
+            revisits = referring(form, timestamp)
+            if revisits and form != original:
+                nearest = captures_named(store, form, timestamp)[:1]
+                revisits = revisits if [one.original for one in nearest] == [original] else []
+            yield from ((form, revisit) for revisit in revisits)
+        unnamed = referring(form, None)
+        if unnamed:
+            captures = [
+                (one.timestamp, -distance_of(form, one.original), one.original)
+                for one in store.mementos(surt)
+                if not is_reference(one.checksum) and distance_of(form, one.original) < VARIANT
+            ]
+            for revisit in unnamed:
+                when, _, meant = max((one for one in captures if one[0] <= revisit), default=_NONE)
+                if meant == original and when in timestamps:
+                    yield form, revisit
+
+
+_NONE = (Timestamp(""), 0, UriR(""))
+"""No capture."""

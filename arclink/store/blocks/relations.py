@@ -812,6 +812,17 @@ def pack_outcome(payload: Payload, names: Names) -> bytes:
     return pack_few(numbers) + title
 
 
+def united_pages(pages: Iterable[Source]) -> list[Source]:
+    """Return pages by original, each once."""
+    found = [*pages]
+    if len({original for original, _ in found}) == len(found):
+        return sorted(found, key=itemgetter(0))
+    times: dict[UriR, set[Timestamp]] = {}
+    for original, timestamps in found:
+        times.setdefault(original, set()).update(timestamps)
+    return [(original, sorted(times[original])) for original in sorted(times)]
+
+
 def scope_of_outcome(outcome: bytes | None) -> Scope | None:
     """Return the scope of a payload; None if it was not read.
 

@@ -14,7 +14,7 @@ import orjson
 
 from arclink.checksums import is_reference
 from arclink.files.spill import Sorted
-from arclink.known import is_read, within
+from arclink.known import within
 from arclink.model import ALL_TIME, Checksum, Forgotten, Memento, Scope, Span, Surt, Timestamp
 from arclink.portions import portions
 from arclink.rows.relations import (
@@ -32,6 +32,7 @@ from arclink.store.blocks.relations import (
     without_copies,
 )
 from arclink.store.graph_files import read_sorted
+from arclink.store.known_captures import is_read
 from arclink.store.sqlite.times import CaptureTimes
 from arclink.timestamps import day_of
 from arclink.tuples import maker
@@ -55,7 +56,7 @@ class Changes:
         for some in portions(mementos, AT_ONCE):
             for one, (content, _) in zip(some, self._store.shown(some), strict=True):
                 key = one.timestamp, one.surt, one.original, one.checksum
-                self._noted.add((*key, when, int(is_read(one, has_content=content is not None))))
+                self._noted.add((*key, when, int(is_read(self._store, one, content))))
 
     def note_again(self) -> None:
         """Note the captures again that were noted before the step."""
