@@ -106,7 +106,9 @@ def test_users_may_do_what_they_are_granted_and_no_more(
         "stats", "--store", f"cassandra://reader@{where}"
     )
     assert "every invariant holds" in said("verify", "--store", f"cassandra://reader@{where}")
-    assert "no MODIFY permission" in said(*build, f"cassandra://reader@{where}", "--rebuild")
+    takedown = ("forget", "example", "--whole-suffix", "--store")
+    assert "no MODIFY permission" in said(*takedown, f"cassandra://reader@{where}")
+    assert "cannot take the place" in said(*build, f"cassandra://reader@{where}", "--rebuild")
     assert "refuses the user" in said("stats", "--store", f"cassandra://{where}")
 
 
