@@ -472,7 +472,7 @@ QUESTIONS: Mapping[str, Question] = {
         "Begin here",
         "A row for each of up to ten pages of each host that were captured as HTML without error. "
         "First comes the page of each host that most hosts link to, then the second one of each "
-        "host, and so on.",
+        "host, and so on; last come those that no captured page links to.",
         "`from` and `to` limit the captures of pages and of those that link to them; pages and "
         "targets are all variants of a URI as one.",
         "",

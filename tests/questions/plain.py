@@ -1125,12 +1125,12 @@ def _begin(asked: Plain) -> Rows:
         order = (-counts[0], -counts[1], name)
         hosts[key[0], captures[0].page.host].append((order, row))
     placed = [
-        (number, place, order, row)
+        (number, order[1] == 0, place, order, row)
         for (number, _), rows in hosts.items()
         for place, (order, row) in enumerate(sorted(rows)[:10])
     ]
-    placed.sort(key=lambda one: one[:3])
-    return [(number, "", row) for number, _, _, row in placed]
+    placed.sort(key=lambda one: one[:4])
+    return [(one[0], "", one[-1]) for one in placed]
 
 
 def _letters(one: str, other: str) -> int:

@@ -1,5 +1,6 @@
 -- Pages that a person would read, the one of each host that most hosts link to first, then the second
--- one of each host, and so on: so the first rows are about different hosts.
+-- one of each host, and so on: so the first rows are about different hosts. Pages that no captured
+-- page links to come last.
 CREATE OR REPLACE TEMP MACRO is_for_readers(content, status, mime) AS
     content IS NOT NULL AND status BETWEEN 200 AND 299 AND is_html(mime);
 
@@ -51,4 +52,4 @@ QUALIFY row_number() OVER (PARTITION BY number, surt ORDER BY count(*) DESC, tex
 
 SELECT number, name, title, text, hosts, pages, captures, last
 FROM placed LEFT JOIN wording USING (number, surt)
-ORDER BY number, place, hosts DESC, pages DESC, name
+ORDER BY number, pages = 0, place, hosts DESC, pages DESC, name

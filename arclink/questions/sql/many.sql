@@ -22,5 +22,6 @@ WHERE surt BETWEEN getvariable('first') AND getvariable('last');
 -- The captures of all parts, each once, also if it is in several.
 CREATE OR REPLACE TEMP VIEW of_any_part AS
 SELECT DISTINCT
-    surt, timestamp, coalesce(written, uri) AS page, checksum, content, shown_status, leads_to_itself
+    surt, timestamp, coalesce(written, uri) AS page, checksum, content, status, shown_status,
+    leads_to_itself
 FROM of_part;
