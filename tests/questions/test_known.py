@@ -21,7 +21,7 @@ from arclink.charts.time_axis import Axis, beginning
 from arclink.checksums import checksum_of_reference
 from arclink.known import KnownLinks
 from arclink.linkgraph import LinkGraph
-from arclink.model import Memento, Span, Surt
+from arclink.model import Kind, Memento, Outlink, Scope, Span, Surt, UriR
 from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
 from arclink.store.embargo import Embargo, EmbargoedStore
@@ -32,7 +32,15 @@ from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.relations.rows import database_of
 from tests.store.contract import load_next, slowly
-from tests.store.graphs import ORIGINALS, TIMESTAMPS, Graph, graphs
+from tests.store.graphs import (
+    ORIGINALS,
+    TIMESTAMPS,
+    Graph,
+    PayloadTruth,
+    checksum_of,
+    graphs,
+    memento,
+)
 from tests.store.memory_store import MemoryStore, Page
 
 TIMES = ["2009", "2010-01", "20091103", "20091103011307", "20091103011308", "20100129", "2012"]
@@ -169,6 +177,41 @@ def test_every_door_knows_what_a_look_at_every_capture_knows(
                     begin, end = max(begin, first_of(first)), min(end, last_of(last))
                     known = plain(store, begin, end, row["name"])
                     assert (row["read"], row["links"]) == (known.read, known.count(row["links"]))
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "record_type", "is_read"),
+    [
+        ("https://www.example.org/", "301", "response", False),
+        ("https://www.example.org/", "-", "revisit", False),
+        ("https://www.example.org/", "304", "revisit", False),
+        ("https://www.example.org/", "200", "response", True),
+        ("http://other.example/", "301", "response", True),
+        ("http://other.example/", "-", "revisit", True),
+    ],
+)
+def test_a_redirect_of_a_page_to_itself_leaves_links_unknown_from_when_it_is_read(
+    target: str, status: str, record_type: str, *, is_read: bool, tmp_path: Path
+) -> None:
+    """Of two batches, the first has the capture, the second its payload, at another page."""
+    links = (Outlink(UriR(target), Kind("http@location"), "", None),)
+    truth = PayloadTruth(checksum_of("r1"), Scope.NONE, True, links)
+    first, last = (
+        memento(uri, when, truth.checksum, kind)._replace(status=of)
+        for uri, when, kind, of in (
+            ("http://example.org/", "20091103011307", record_type, status),
+            ("http://b.example/", "20120101000000", "response", "301"),
+        )
+    )
+    graph = Graph({truth.checksum: truth}, [[first], [last]])
+    if record_type == "response":
+        graph = Graph({truth.checksum: truth}, [[first]])
+    with open_store(str(tmp_path / "links.db"), create=True) as store:
+        for number in range(len(graph.batches)):
+            load_next(store, graph, number, tmp_path)
+        assert store.known(Span(last=first.timestamp)).is_known is is_read
+        assert list(store.verify()) == []
+        check(store, "http://other.example/x", "2009", "2010")
 
 
 @pytest.mark.parametrize(
