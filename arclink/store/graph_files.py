@@ -142,9 +142,11 @@ It distinguishes the batch from others of the same files; batches of new files l
 def after_of(manifest: str) -> int:
     """Return the value of `AFTER_FIELD` in a manifest; 0 if it has none."""
     try:
-        return int(orjson.loads(manifest).get(AFTER_FIELD, 0))
-    except orjson.JSONDecodeError:  # of a batch that was made by hand
-        return 0
+        found = orjson.loads(manifest)
+    except orjson.JSONDecodeError:
+        found = None
+    # A manifest that was made by hand may be any text.
+    return int(found.get(AFTER_FIELD, 0)) if isinstance(found, dict) else 0
 
 
 def identity_of(

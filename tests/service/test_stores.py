@@ -149,7 +149,7 @@ def test_workers_are_forked_from_a_process_without_a_connection(
         listen_no_more()
 
     monkeypatch.setitem(database._open, (os.getpid(), parse_address(url)), connection)
-    monkeypatch.setattr(running, "open_store", lambda _: MemoryStore([Page(A, T1, [link(B)])]))
+    monkeypatch.setattr(running, "open_to_serve", lambda _: MemoryStore([Page(A, T1, [link(B)])]))
     monkeypatch.setattr(running, "supervise", supervise)
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # which it sets
     running.serve(url, "127.0.0.1", 0, 1, lambda _: None, workers=2)
