@@ -163,21 +163,23 @@ def test_links_known_elsewhere_are_not_mixed_with_recorded_ones(
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"),
+    ("headers", "status", "reason"),
     [
-        pytest.param(("Content-Type: text/css",), "200 OK", id="no page"),
-        pytest.param((HTML,), "404 Not Found", id="not found"),
+        pytest.param(
+            ("Content-Type: text/css",), "200 OK", Reason.PAYLOAD_NOT_AT_HAND, id="no page"
+        ),
+        pytest.param((HTML,), "404 Not Found", Reason.MEMENTO_STATUS, id="not found"),
     ],
 )
 def test_revisits_that_the_rules_leave_out_have_no_links(
-    headers: tuple[str, ...], status: str, folder: Path, tmp_path: Path
+    headers: tuple[str, ...], status: str, reason: Reason, folder: Path, tmp_path: Path
 ) -> None:
     (folder / "a.warc").write_bytes(
         recorded("http://h.example/a", 1, "http://o.example/", headers=headers, status=status)
     )
     report = build_store(folder, tmp_path / "l.db", settings())
     assert report.counts[Reason.PAYLOAD_RECORDED] == 0
-    assert report.counts[Reason.PAYLOAD_NOT_AT_HAND] == 1
+    assert report.counts[reason] == 1
 
 
 def test_recorded_links_are_counted_explained_and_read_only_with_the_option(

@@ -25,6 +25,9 @@ def path_of_store(tmp_path: Path) -> Path:
 
 
 def test_stats_counts_everything(path: Path) -> None:
+    slices = path.with_name(f"{path.name}.slices")
+    (slices / "one").mkdir(parents=True)
+    (slices / "one/nodes").write_bytes(b"12345")
     result = CliRunner().invoke(stats, ["--store", str(path), "--json"], catch_exceptions=False)
     counts = json.loads(result.output)
     assert counts.pop("bytes") == path.stat().st_size
@@ -39,6 +42,7 @@ def test_stats_counts_everything(path: Path) -> None:
         "targets": 2,
         "first": "20100101000000",
         "last": "20120101000000",
+        "files_next_to": {"slices": 5},
     }
 
 
