@@ -361,7 +361,7 @@ def _in_windows(
     """Return rows with those of windows without links; the last value is the captures read."""
     captures = [one for one in asked.archive.captures if asked.is_asked(one.time)]
     read = Counter(
-        (one.page.at(asked.at), asked.period(one.time)) for one in captures if one.is_known
+        (one.page.at(asked.at), asked.period(one.time)) for one in captures if one.is_counted
     )
     found = [
         (number, period, (*row, read[key, period] if key else None))

@@ -307,6 +307,26 @@ def test_an_answer_about_any_archive_is_that_of_plain_python(
         check(database, asked)
 
 
+def test_a_revisit_of_an_error_that_was_not_read_is_not_read_in_its_window() -> None:
+    """As in a store, where captures count by their own status: its links are unknown, not none."""
+    page, other = "http://a.example/", "http://b.example/"
+    pages = [
+        Page(page, "20090101000000", (link(odd.ORG, "a"),)),
+        Page(page, "20100101000000", None, status="404", reason="MEMENTO_STATUS"),
+        Page(page, "20110101000000", None, reason="MEMENTO_STATUS", **odd.REVISIT),  # type: ignore[arg-type]
+        Page(
+            page, "20120101000000", (link("https://a.example/", "", "http@location"),), status="301"
+        ),
+        Page(other, "20130101000000", (link(odd.ORG, "b"),)),
+    ]
+    archive = Archive(MemoryStore(pages))
+    asked = Plain(archive, "linkers", "page", [odd.ORG], by="year")
+    with database_of(MemoryStore(pages)) as database:
+        assert check(database, asked) == 2 * 5
+    read = {row[0]: row[-1] for row in asked.rows() if row[1] == "a.example"}
+    assert read == {"2009": 1, "2010": 1, "2011": 0, "2012": 0, "2013": 0}
+
+
 # Windows that are listed
 
 
