@@ -18,7 +18,7 @@ class Saying(NamedTuple):
 
 
 def what_it_says(store: Additions, one: Memento, captures: Sequence[Memento]) -> Saying:
-    """Return what a capture says; ``captures`` are all of the store, in its order."""
+    """Return the `Saying` of a capture; ``captures`` are all of the store, in its order."""
     status, mime = one.status, one.mime
     if one.record_type == "revisit":
         repeated = _repeated(one, captures)
