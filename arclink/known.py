@@ -25,7 +25,7 @@ class KnownLinks:
         read: Number of those whose links are known (`arclink.store.known_captures`): they were
             read, or they are errors or redirects, which have none; but not redirects to a variant
             of their own URI. None if it is not known.
-        first: Timestamp of the first of these; None if there are none, or if it is not known.
+        first: Timestamp of the first of these; None if no links are known, or if that is not known.
         last: Timestamp of the last of these.
     """
 
@@ -51,7 +51,7 @@ class KnownLinks:
 
     @classmethod
     def said(cls, is_known: bool | None) -> Self:
-        """Return what another archive says that is known, without numbers of captures."""
+        """Return the `KnownLinks` of an answer of another archive, without numbers of captures."""
         return cls(None, None if is_known is None else int(is_known))
 
     @property
@@ -108,7 +108,7 @@ class KnownLinks:
         }
 
     def __add__(self, other: Self) -> "KnownLinks":
-        """Return what is known of both together, if they have no capture in common."""
+        """Return the `KnownLinks` of both together, if they have no capture in common."""
         return KnownLinks(
             _sum(self.captures, other.captures),
             _sum(self.read, other.read),
@@ -132,7 +132,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def known_in(parts: Iterable[KnownLinks]) -> KnownLinks:
-    """Return what is known of several parts or periods together; none has a capture of another."""
+    """Return the `KnownLinks` of parts or periods together that have no capture in common."""
     known = NOTHING
     for part in parts:
         known += part
@@ -140,7 +140,7 @@ def known_in(parts: Iterable[KnownLinks]) -> KnownLinks:
 
 
 def known_by(days: Mapping[str, KnownLinks], letters: int) -> dict[str, KnownLinks]:
-    """Return what is known in each period, from what is known on each day.
+    """Return the `KnownLinks` of each period, from those of each day.
 
     Args:
         days: By day, ``2010-02-17``.
@@ -164,7 +164,7 @@ def is_gone(status: str) -> bool:
 
 
 def within(seconds: Seconds, span: Span) -> KnownLinks:
-    """Return what is known of the captures of these seconds in a span."""
+    """Return the `KnownLinks` of the captures of these seconds in a span."""
     inside = {when: counts for when, counts in seconds.items() if when in span}
     read = [when for when, (_, of_known_links) in inside.items() if of_known_links]
     return KnownLinks(

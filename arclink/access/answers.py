@@ -78,7 +78,7 @@ class LinkAnswer:
         archives: The report of each archive if answers were merged, in the order of the requests.
         replay: Replay prefix for the URI-Ms of mementos; empty without one.
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
-        known_inlinks: Returns what is known of the captures that may show inlinks
+        known_inlinks: Returns the `KnownLinks` of the captures that may show inlinks
             (`Reading.known_inlinks`).
     """
 

@@ -7,7 +7,7 @@ from arclink.access.tallies import Period
 from arclink.model import Memento, Surt
 from arclink.store.known_captures import is_read
 
-MOST_CAPTURES = 5_000
+_MOST_CAPTURES = 5_000
 """Largest number of captures that one page reads for all its hosts: about 0.2 seconds."""
 
 
@@ -27,7 +27,7 @@ class KnownHosts:
         period: Period,
         *,
         with_subdomains: bool = False,
-        most: int = MOST_CAPTURES,
+        most: int = _MOST_CAPTURES,
     ) -> None:
         self._reading = reading
         self._period = period
@@ -37,7 +37,7 @@ class KnownHosts:
     def periods(self, name: str) -> Collection[str]:
         """Return the periods in which a capture of a host was read.
 
-        They are none, which means "unknown", if it has more captures than are left to read.
+        The result is empty, which means "unknown", if it has more captures than are left to read.
         """
         periods = set()
         for memento in self._captures(name):

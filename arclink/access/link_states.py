@@ -109,7 +109,8 @@ class _Heads:
 
         It is that of the capture that the revisit names, if it has no digest; else of the newest
         capture of its own page with this payload that is not later, or of the first later one; else
-        of a capture of another page, if builds read payloads of this kind for links.
+        of a capture of another page, if builds read payloads of this kind for links (an empty body
+        is that of many pages: it does not say which of them is repeated).
         """
         if is_reference(revisit.checksum):
             named = capture_named(self._store, revisit)

@@ -227,7 +227,7 @@ class Reading:
         return MementoSummary(count, first, last, asked, known)
 
     def known_inlinks(self) -> KnownLinks:
-        """Return what is known of all captures that may show a link then, of whatever page.
+        """Return the `KnownLinks` of all captures that may show a link then, of whatever page.
 
         These are the captures in the time of the query; with ``at``, all up to then.
         """

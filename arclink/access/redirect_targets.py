@@ -3,7 +3,7 @@
 The newest memento that counts is followed if it is a redirect with a known target
 (``http@location``, or ``http@refresh`` of a redirect without ``Location``), then likewise the
 memento of its target, and so on. A redirect between variants of one URI (http to https, with or
-without www.) is passed over: it says nothing about the page (`arclink.access.link_states`).
+without www.) is skipped: it says nothing about the page (`arclink.access.link_states`).
 """
 
 from collections import deque

@@ -133,7 +133,7 @@ def capture_near(store: Answers, uri: str, timestamp: Timestamp) -> Memento | No
 
 
 def _first_that_says(store: Answers, captures: Iterable[Memento], uri: str) -> Memento | None:
-    """Return the first capture that says something about its page; if there is none, the first."""
+    """Return the first capture that says something about its page, else the first one."""
     first: Memento | None = None
     for _, of_time in groupby(captures, attrgetter("timestamp")):
         same = list(of_time)

@@ -98,7 +98,7 @@ class Drawing:
         )
 
 
-HATCHED = "Hatched: no capture that could show it was read, so it is unknown."
+_HATCHED = "Hatched: no capture that could show it was read, so it is unknown."
 """The meaning of gaps, below every picture that has some."""
 
 
@@ -157,7 +157,7 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
         y += row.height + 6
     notes = [scale] if scale else []
     if any(row.gaps for row in rows):
-        notes.append(HATCHED)
+        notes.append(_HATCHED)
     for number, note in enumerate(notes):
         parts.append(text(left, bottom + 34 + 16 * number, note))
     below = 24 + 16 * len(notes) if notes else 22

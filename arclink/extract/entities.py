@@ -46,7 +46,7 @@ class _Entities:
     """The general entities that a document declares, and the cost of including each.
 
     Attributes:
-        end: Position of the first element; the document's length if there is none before an error.
+        end: Position of the first element; the document's length if an error comes before it.
     """
 
     def __init__(self, document: bytes) -> None:

@@ -516,7 +516,7 @@ class _Reading:
         return reason is None
 
     def _add_markup(self, base: str) -> None:
-        """Keep the links in the HTML collected so far, or count them; begin to collect anew."""
+        """Keep the links in the HTML collected so far, or count them; begin to collect again."""
         markup, self._markup = "".join(self._markup or ()), []
         if "<" not in markup:
             return

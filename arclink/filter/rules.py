@@ -11,7 +11,7 @@ list switches its rule off.
 - Status and mime ``-`` mean that the row does not name one. By default that passes: reading a
   record without links costs a millisecond, but not reading a page loses its links. Revisits pass
   the mime rule: their rows say ``warc/revisit``. Of their statuses, 304 passes, because it says
-  that the page is as it was before; any other one is that of an answer with this payload.
+  that the page has not changed; any other one is that of an answer with this payload.
 - A mime type that names a page has priority over the extension: servers send HTML at
   ``/wiki/File:X.jpg``, and at ``.pdf``. The paper's rules did not have this exception: its Table 2
   is ``mime_before_extension=False``.

@@ -30,7 +30,7 @@ from arclink.service.stores import current_store, stores_of_app
 
 browsing = Blueprint("browsing", __name__)
 
-LONGEST_LOCATION = 8_000
+_LONGEST_LOCATION = 8_000
 """Maximum characters of an address that a redirect leads to: many clients refuse longer headers."""
 
 
@@ -112,7 +112,7 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
 def _lead_to(time: str, uri: str) -> Response:
     """Return a redirect to a page at a time; if clients would refuse its address, the page."""
     address = browse_address(time, uri)
-    return _moved(address) if len(address) <= LONGEST_LOCATION else _shown(_query(time, uri))
+    return _moved(address) if len(address) <= _LONGEST_LOCATION else _shown(_query(time, uri))
 
 
 def _moved(address: str) -> Response:

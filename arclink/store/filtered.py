@@ -236,7 +236,7 @@ class FilteredStore(Closing):
         return self.base.tables_at()
 
     def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
-        """Return what is known of the visible captures on each day; None if the store is large.
+        """Return the `KnownLinks` of the visible captures of each day; None if the store is large.
 
         Reads all captures, once per state.
         """

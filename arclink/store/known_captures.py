@@ -21,7 +21,7 @@ LOCATION = Kind("http@location")
 _REDIRECTS = frozenset({LOCATION, Kind("http@refresh")})
 
 
-class Links(Protocol):
+class _Links(Protocol):
     """The part of a store that this module queries."""
 
     def content_of(self, memento: Memento) -> ContentId | None:
@@ -31,7 +31,7 @@ class Links(Protocol):
         """Yield the links of a content (`Answers.outlinks`)."""
 
 
-def is_read(store: Links, memento: Memento, content: ContentId | None) -> bool:
+def is_read(store: _Links, memento: Memento, content: ContentId | None) -> bool:
     """Return whether the links of a capture are known.
 
     Args:
@@ -44,7 +44,7 @@ def is_read(store: Links, memento: Memento, content: ContentId | None) -> bool:
     return not _leads_to_itself(store, memento, content)
 
 
-def leads_to_itself(store: Links, memento: Memento) -> bool:
+def leads_to_itself(store: _Links, memento: Memento) -> bool:
     """Return whether ``memento`` redirects to a variant of its own URI: it says nothing then.
 
     A redirect that was not read may do so: it is taken for another one.
@@ -52,7 +52,7 @@ def leads_to_itself(store: Links, memento: Memento) -> bool:
     return _may_redirect(memento) and _leads_to_itself(store, memento, store.content_of(memento))
 
 
-def target_of_redirect(store: Links, memento: Memento) -> UriR | None:
+def target_of_redirect(store: _Links, memento: Memento) -> UriR | None:
     """Return where a redirect leads to; None for other mementos and for unknown targets.
 
     The target is that of ``Location``, or of ``Refresh`` if the redirect has no ``Location``.
@@ -61,7 +61,7 @@ def target_of_redirect(store: Links, memento: Memento) -> UriR | None:
 
 
 def has_own_status(memento: Memento) -> bool:
-    """Return whether a memento has a status of its own: "not modified" is none."""
+    """Return whether a memento has a status of its own; "not modified" does not count."""
     return memento.status not in ("-", NOT_MODIFIED)
 
 
@@ -72,12 +72,12 @@ def _may_redirect(memento: Memento) -> bool:
     return memento.record_type == REVISIT
 
 
-def _leads_to_itself(store: Links, memento: Memento, content: ContentId | None) -> bool:
+def _leads_to_itself(store: _Links, memento: Memento, content: ContentId | None) -> bool:
     target = _target(store, memento, content)
     return target is not None and surt_of(target) == memento.surt
 
 
-def _target(store: Links, memento: Memento, content: ContentId | None) -> UriR | None:
+def _target(store: _Links, memento: Memento, content: ContentId | None) -> UriR | None:
     if content is None or not _may_redirect(memento):
         return None
     if not has_own_status(memento) and is_of_page(checksum_of(content)):

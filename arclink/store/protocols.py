@@ -306,7 +306,7 @@ class OpenStore(Protocol):
         """Return the totals that need no scan of the stored data."""
 
     def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
-        """Return what is known of all captures on each day (``2010-02-17``), oldest first.
+        """Return the `KnownLinks` of all captures of each day (``2010-02-17``), oldest first.
 
         No scan of the mementos: a row per day with captures is read. The first and the last day
         have only the captures within ``span``. None: the store does not know its captures by time,
@@ -314,7 +314,7 @@ class OpenStore(Protocol):
         """
 
     def known(self, span: Span = ALL_TIME) -> KnownLinks:
-        """Return what is known of all captures together, within an exact span."""
+        """Return the `KnownLinks` of all captures together, within an exact span."""
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         """Yield the takedowns in the order recorded, each with the numbers it removed.
@@ -686,7 +686,7 @@ class WholeStore(Closing):
 
     @abstractmethod
     def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
-        """Return what is known of all captures on each day (`OpenStore`)."""
+        """Return the `KnownLinks` of all captures of each day (`OpenStore`)."""
 
     def known(self, span: Span = ALL_TIME) -> KnownLinks:
         days = self.days(span)

@@ -65,14 +65,14 @@ def read_takedowns(path: Path) -> list[Takedown]:
     try:
         rows = read_rows(path, _KIND)
     except SealError:
-        old = old_takedowns(path)
+        old = _old_takedowns(path)
         if old is None:
             raise
         return old
     return [_takedown(row, f"{path}, line {number}") for number, row in enumerate(rows, 2)]
 
 
-def old_takedowns(path: Path) -> list[Takedown] | None:
+def _old_takedowns(path: Path) -> list[Takedown] | None:
     """Return the takedowns of a list without checksums, as earlier versions wrote it.
 
     Returns:

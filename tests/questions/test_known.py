@@ -80,7 +80,7 @@ def says_nothing(store: Scans, one: Memento) -> bool:
 
 
 def plain(store: Scans, first: str, last: str, host: str = "") -> KnownLinks:
-    """Return what is known, by a look at every capture."""
+    """Return the expected `KnownLinks`, by a look at every capture."""
     found = [
         one
         for one in store.scan_mementos()

@@ -2,7 +2,7 @@
 
 Redirects of a page to a variant of itself say nothing, and a revisit says what the capture says
 that it repeats: no answer of a question, no link in force and no difference changes with them. Only
-what is told about captures themselves does: their number, and their times.
+answers about captures themselves do: their number, and their times.
 """
 
 import re

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from arclink.checksums import is_reference, timestamp_of_reference, uri_of_reference
-from arclink.model import NO_CHECKSUM, Memento
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
 from arclink.store.protocols import Additions
 from arclink.uris.surts import surt_of
 
@@ -18,7 +18,7 @@ class Saying(NamedTuple):
 
 
 def what_it_says(store: Additions, one: Memento, captures: Sequence[Memento]) -> Saying:
-    """Return what a capture says; ``captures`` are all of the store, in its order."""
+    """Return the `Saying` of a capture; ``captures`` are all of the store, in its order."""
     status, mime = one.status, one.mime
     if one.record_type == "revisit":
         repeated = _repeated(one, captures)
@@ -56,5 +56,6 @@ def _repeated(revisit: Memento, captures: Sequence[Memento]) -> Memento | None:
     ]
     own = [one for one in found if one.surt == revisit.surt]
     earlier = [one for one in own if one.timestamp <= revisit.timestamp]
-    others = [one for one in found if one.reason == "-"]
+    # Pages without a body have one digest: it does not say which of them is repeated.
+    others = [one for one in found if one.reason == "-" and one.checksum != EMPTY_PAYLOAD]
     return earlier[-1] if earlier else next(iter((*own, *others)), None)

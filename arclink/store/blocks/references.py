@@ -33,7 +33,7 @@ def captures_named(store: Mementos, uri: UriR, when: Timestamp) -> list[Memento]
     """Return the captures that a revisit names, by SURT and time, the one that is meant first.
 
     That is the capture of the very URI; else of its form with or without the default port; else of
-    a variant (`arclink.checksums.distance_of`). Revisits that name a capture themselves are none.
+    a variant (`arclink.checksums.distance_of`). No revisit that names a capture.
     """
     captures = store.mementos(surt_of(uri), Span(when, when))
     others = [one for one in captures if not is_reference(one.checksum)][::-1]

@@ -160,10 +160,10 @@ class CassandraReader(BlockAnswers):
         return None
 
     def known(self, span: Span = ALL_TIME) -> KnownLinks:
-        """Return what is known of all captures together, as far as their months say.
+        """Return the `KnownLinks` of all captures together, as far as their months say.
 
-        Of all captures, as many as there are contents were read, or more. Of those of a shorter
-        time it is only known if there is none.
+        In all time, at least one capture per content was read. For a shorter time, the months only
+        say whether there are captures.
         """
         history = self.history()
         if history.months is None:

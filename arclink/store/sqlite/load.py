@@ -91,8 +91,8 @@ class BatchLoader:
         batch: Number of the batch.
         cores: Greatest number of processes at a time.
         replaces: Checksums of payloads whose links are replaced, whatever their source is.
-        times_of: Returns what keeps the times of captures, given the numbers of payloads whose
-            contents will be replaced. None: the store does not know its times.
+        times_of: Returns the `TimesOfLoad`, given the numbers of payloads whose contents
+            will be replaced. None: the store does not know its times.
     """
 
     def __init__(

@@ -106,13 +106,6 @@ from arclink.store.sqlite.schema import (
 )
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums, store_state
 from arclink.store.sqlite.times import CaptureTimes, renew_state
-from arclink.store.takedown_lists import (
-    LISTED,
-    add_to_list,
-    list_path,
-    listed,
-    missing_in,
-)
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
@@ -479,6 +472,7 @@ class SqliteStore(BlockAnswers):
 
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
+        from arclink.store.takedown_lists import LISTED, list_path, listed, missing_in
 
         takedowns: list[Takedown] = []
         try:  # before the record: more takedowns may arrive meanwhile
@@ -524,6 +518,7 @@ class SqliteStore(BlockAnswers):
                 "build a new one."
             )
         from arclink.store.graph_files import find_parts, identity_of
+        from arclink.store.takedown_lists import listed, missing_in
 
         check_present(self, str(self.path), reads_pages=False)
         identity = identity_of(graph, find_parts(graph), files, manifest)
@@ -605,6 +600,7 @@ class SqliteStore(BlockAnswers):
 
     def upgrade(self) -> None:
         from arclink.store.sqlite.upgrade import Upgrade
+        from arclink.store.takedown_lists import add_to_list
 
         with translated(self.path):
             upgrade = Upgrade(self._connection, self._runs, self, self)
@@ -714,6 +710,7 @@ class SqliteStore(BlockAnswers):
         if not takedowns:
             return []
         from arclink.store.sqlite.removal import forget_each
+        from arclink.store.takedown_lists import add_to_list, list_path
 
         is_listed = False
         of_each = [present_takedowns(self, [takedown]) for takedown in takedowns]
@@ -851,6 +848,8 @@ class SqliteStore(BlockAnswers):
         The record lacks some if this store is a new one, or an older copy, at the path of a lost
         one.
         """
+        from arclink.store.takedown_lists import add_to_list, listed, missing_in
+
         try:
             recorded = [takedown for takedown, _ in self.forgotten()]
             if missing := missing_in(recorded, listed(self.path)):

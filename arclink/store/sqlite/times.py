@@ -45,7 +45,7 @@ class CaptureTimes:
             self.are_kept = connection.execute("SELECT 1 FROM batches").fetchone() is None
 
     def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks]:
-        """Return what is known on each day with captures within an exact span, oldest first."""
+        """Return the `KnownLinks` of each day with captures within an exact span, oldest first."""
         if not self._has_table():
             return {}
         days = {}
