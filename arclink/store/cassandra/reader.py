@@ -162,8 +162,8 @@ class CassandraReader(BlockAnswers):
     def known(self, span: Span = ALL_TIME) -> KnownLinks:
         """Return the `KnownLinks` of all captures together, as far as their months say.
 
-        In all time, at least one capture per content was read. For a shorter time, the months only
-        say whether there are captures.
+        In all time, a capture was read if the store has a content, but the months do not say how
+        many. For a shorter time, they only say whether there are captures.
         """
         history = self.history()
         if history.months is None:
@@ -172,7 +172,7 @@ class CassandraReader(BlockAnswers):
         captures = sum(n for month, n in history.months.items() if first <= month <= last)
         begins, ends = zip(*history.spans.values(), strict=True) if history.spans else ((), ())
         if span.first <= min(filter(None, begins), default="") and max(ends) <= span.last:
-            return KnownLinks(captures, min(captures, self.sums().contents))
+            return KnownLinks.said(bool(captures and self.sums().contents))
         return NOT_COUNTED if captures else NOTHING
 
     def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
