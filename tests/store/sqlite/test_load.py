@@ -469,7 +469,10 @@ def test_memory_does_not_grow_with_the_store(
     for batch in range(3):
         first = 10 + 50 * batch
         store.load(
-            write_pages(tmp_path / f"more {batch}", first, first + 50), FILES[1:], {}, str(batch)
+            write_pages(tmp_path / f"more {batch}", first, first + 50),
+            FILES[1:],
+            {},
+            f'{{"batch": {batch}}}',
         )
     list(store.surts(Surt("")))
     assert len(store._runs._cache) <= runs_module.CACHED_BLOCKS
