@@ -5,17 +5,19 @@
 CREATE OR REPLACE TEMP MACRO day_of(time) AS datediff('day', DATE '0001-01-01', time::DATE) + 1;
 
 -- The captures of each page; those of one second together. Without until_next, only those whose links
--- are known: others do not show whether a link was gone.
+-- are known: others do not show whether a link was gone. A redirect of a page to itself says nothing
+-- about the page and is never in force: it is a history of its own, of one day.
 CREATE TEMP TABLE moments AS
 SELECT
     *, row_number() OVER of_page AS number, lead(day) OVER of_page AS next_day
 FROM (
     SELECT
-        coalesce(written, uri) AS page, place AS source, timestamp, day_of(any_value(time)) AS day,
+        (coalesce(written, uri), CASE WHEN leads_to_itself THEN timestamp END) AS page,
+        place AS source, timestamp, day_of(any_value(time)) AS day,
         list(DISTINCT content) FILTER (content IS NOT NULL) AS contents
-    FROM said JOIN picture_nodes ON name = {source}
+    FROM captures JOIN picture_nodes ON name = {source}
     WHERE timestamp BETWEEN getvariable('first') AND getvariable('last')
-        AND (getvariable('until_next') OR is_known(content, status))
+        AND (getvariable('until_next') OR is_known(content, shown_status))
     GROUP BY ALL
 )
 WINDOW of_page AS (PARTITION BY page ORDER BY timestamp);
@@ -40,7 +42,10 @@ GROUP BY page, source, target, run;
 
 SELECT DISTINCT
     source, target, begin.day AS first_day,
-    CASE WHEN getvariable('until_next') THEN ended.next_day ELSE ended.day END AS last_day
+    CASE
+        WHEN getvariable('until_next') AND page[2] IS NULL THEN ended.next_day
+        ELSE ended.day
+    END AS last_day
 FROM runs
     JOIN (SELECT page, number AS first, day FROM moments) AS begin USING (page, first)
     JOIN (SELECT page, number AS last, day, next_day FROM moments) AS ended USING (page, last)
