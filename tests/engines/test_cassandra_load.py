@@ -18,6 +18,7 @@ from arclink.errors import PipelineError, StoreError
 from arclink.mapreduce.runs import Job, JobRunner
 from arclink.pipeline import stages
 from arclink.pipeline.jobs import JOBS
+from arclink.pipeline.records_read import check_read
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
@@ -85,9 +86,8 @@ def load_by_tasks(folder: Path, number: int, url: str) -> list[int]:
         conf=conf,
     )
     with open_store(url, create=True) as store:
-        batch = stages.load(
-            folder, FILES[number : number + 1], BuildSettings().for_store(), "{}", store, run
-        )
+        files, _ = check_read(folder / "graph", FILES[number : number + 1])  # as `arclink load`
+        batch = stages.load(folder, files, BuildSettings().for_store(), "{}", store, run)
         assert batch.number == number + 1
         assert list(store.verify()) == []
     return totals

@@ -476,15 +476,15 @@ def _rows_from(rows: Iterable[Row], first: str) -> Iterator[Row]:
     """Yield the rows of mementos of one SURT that may have times from ``first`` on, by key.
 
     The rows of one batch are in the order of time, so of those that begin earlier, only the last
-    one of each batch may have such times.
+    one of each batch may have such times. Rows of Cassandra do not name their batch: any may.
     """
     rest = iter(rows)
-    earlier: dict[int, Row] = {}
+    earlier: dict[bytes | int, Row] = {}
     for row in rest:
         if row.key.split(NUL)[1].decode() >= first:
             rest = chain([row], rest)
             break
-        earlier[batch_of_row(row)] = row
+        earlier[row.key.rpartition(NUL)[2].partition(b".")[0] or len(earlier)] = row
     yield from sorted(earlier.values(), key=attrgetter("key"))
     yield from rest
 
