@@ -173,7 +173,7 @@ def command(given: Given) -> None:
         is_new = not exists(target)
         progress = ShownProgress(display_for(is_quiet=is_quiet))
         report = BuildReport()
-        # Nobody else changes a store that is to replace another one.
+        # No other process changes the new store of a rebuild.
         loading = nullcontext if present else change
         try:
             with open_store(target, create=True) as opened:
