@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -123,11 +123,10 @@ def timed(store: Scans) -> dict[str, object]:
     return answers
 
 
-def placeless(store: Scans) -> dict[str, object]:
-    """Return all answers of a store but those that depend on batches, and on which capture a
-    payload was read from.
+def placeless(answers: Mapping[str, object]) -> dict[str, object]:
+    """Return those of the `answers` of a store that do not depend on batches, nor on which capture
+    a payload was read from.
     """
-    answers = timed(store)
     return {
         name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer
         for name, answer in answers.items()
@@ -173,6 +172,10 @@ class Contract:
     def answers(self, store: Scans) -> dict[str, object]:
         """Return the answers of a store that are compared."""
         return timed(store)
+
+    def placeless(self, store: Scans) -> dict[str, object]:
+        """Return what `placeless` leaves of the answers."""
+        return placeless(self.answers(store))
 
     @contextmanager
     def empty(self) -> Iterator[tuple[LoadedScans, MemoryStore, Path]]:
@@ -478,7 +481,7 @@ class TakedownsContract(Contract):
                 if number < len(graph.batches):
                     load_next(store, graph, number, folder)
                     load_next(dictionary, graph, number, folder / "other")
-            assert placeless(store) == placeless(dictionary)
+            assert self.placeless(store) == self.placeless(dictionary)
             assert list(store.forgotten()) == list(dictionary.forgotten())
             assert list(store.verify()) == []
 
@@ -493,7 +496,7 @@ class TakedownsContract(Contract):
                 load_next(store, graph, number, folder)
                 load_next(dictionary, graph, number, folder / "other")
             assert store.forget_each(takedowns) == list(map(dictionary.forget, takedowns))
-            assert placeless(store) == placeless(dictionary)
+            assert self.placeless(store) == self.placeless(dictionary)
             assert list(store.forgotten()) == list(dictionary.forgotten())
             assert list(store.verify()) == []
 
@@ -521,7 +524,7 @@ class TakedownsContract(Contract):
                 load_next(store, graph, number, folder)
                 load_next(other, Graph(graph.truths, without), number, other_folder)
             store.forget(Takedown(what, "", ""))
-            assert placeless(store) == placeless(other)
+            assert self.placeless(store) == self.placeless(other)
 
 
 class AdditionsContract(Contract):

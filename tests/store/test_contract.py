@@ -15,6 +15,7 @@ from tests.store.contract import (
     ScansContract,
     StoreContract,
     placeless,
+    timed,
 )
 from tests.store.memory_store import LoadedInside, MemoryStore
 
@@ -48,4 +49,4 @@ class TestEmbargoedStore(AnswersContract, ScansContract):
 
     def answers(self, store: Scans) -> dict[str, object]:
         """The address of a payload is that of a capture that is shown."""
-        return placeless(store)
+        return placeless(timed(store))
