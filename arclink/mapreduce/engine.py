@@ -132,15 +132,19 @@ class JobCall(NamedTuple):
     options: Sequence[str] = ()
 
 
-def short_names(addresses: Sequence[str], names_in: Callable[[str], set[str]]) -> list[str]:
+def short_names(
+    addresses: Sequence[str], output: str, names_in: Callable[[str], set[str]]
+) -> list[str]:
     """Return names of input files: a folder, or a pattern, in place of all files that it means.
 
     So the arguments of a job do not grow with the parts of a relation: a step of EMR has room for
     10,240 characters, a command of Linux for two million. An empty file among the others would get
-    a map task of its own, so a name that also means further files is not used.
+    a map task of its own, so a name that also means further files is not used; nor is a folder with
+    the folder of the output, which an engine makes before it lists the input.
 
     Args:
         addresses: The files.
+        output: The folder of the job's output.
         names_in: Returns the names of the files that a job reads if a folder is its input.
     """
     names: list[str] = []
@@ -149,7 +153,7 @@ def short_names(addresses: Sequence[str], names_in: Callable[[str], set[str]]) -
             names += in_folder
             continue
         there = {f"{folder}/{name}" for name in names_in(folder)}
-        if there == set(in_folder):
+        if there == set(in_folder) and not output.startswith(f"{folder}/"):
             names.append(folder)
             continue
         for label, of_label in _grouped(in_folder, lambda name: name.rpartition("-")[0]):
@@ -196,9 +200,10 @@ class EngineRunner(JobRunner):
         system, target = self._there(output)
         system.remove(target)
         options = [*self.variables(), *(["--relations-apart"] if are_relations else [])]
-        names = self.names_of([self._uploaded(path) for path in inputs])
+        address = self._address(output)
+        names = self.names_of([self._uploaded(path) for path in inputs], address)
         given = self._written_settings(settings, output) if settings else ""
-        return self.run_job(JobCall(job, names, self._address(output), given, options))
+        return self.run_job(JobCall(job, names, address, given, options))
 
     def _written_settings(self, settings: Mapping[str, object], output: Path) -> str:
         """Write the settings of a job next to its output; return their address."""
@@ -215,10 +220,10 @@ class EngineRunner(JobRunner):
         """
         raise NotImplementedError
 
-    def names_of(self, addresses: Sequence[str]) -> list[str]:
+    def names_of(self, addresses: Sequence[str], output: str) -> list[str]:
         """Return the names of input files for the engine; see `short_names`."""
         files = self._files()
-        return short_names(addresses, lambda folder: files.names_in(files.path_of(folder)))
+        return short_names(addresses, output, lambda folder: files.names_in(files.path_of(folder)))
 
     def variables(self) -> list[str]:
         """Return the options by which tasks get the variables that they need to read files."""

@@ -104,7 +104,7 @@ class SparkRunner(_ApplicationRunner):
         """
         address = _address(output)
         shutil.rmtree(output, ignore_errors=True)
-        names = short_names(list(map(_address, inputs)), _names_in)
+        names = short_names(list(map(_address, inputs)), address, _names_in)
         given = ""
         if settings:  # workers find the folder of the tasks at the same path
             self.scratch.mkdir(parents=True, exist_ok=True)

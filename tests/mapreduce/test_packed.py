@@ -114,15 +114,29 @@ def test_a_folder_with_further_files_is_not_named(tmp_path: Path) -> None:
     addresses = [f"hdfs:///work/rows/part-{number}" for number in range(3)]
     for address in addresses:
         files.files[files.path_of(address)] = b"rows"
-    assert run.names_of(addresses[:2]) == addresses[:2]
-    assert run.names_of(addresses) == ["hdfs:///work/rows"]
-    assert run.names_of(addresses[:1]) == addresses[:1]
+    assert run.names_of(addresses[:2], "hdfs:///work/found") == addresses[:2]
+    assert run.names_of(addresses, "hdfs:///work/found") == ["hdfs:///work/rows"]
+    assert run.names_of(addresses[:1], "hdfs:///work/found") == addresses[:1]
     labelled = [f"hdfs:///work/rows/part-filter-{number}" for number in range(3)]
     for address in labelled:
         files.files[files.path_of(address)] = b"rows"
-    assert run.names_of(labelled) == ["hdfs:///work/rows/part-filter-*"]
-    assert run.names_of(addresses) == addresses, "a pattern would mean the others, too"
-    assert run.names_of([*addresses, *labelled]) == ["hdfs:///work/rows"]
+    assert run.names_of(labelled, "hdfs:///work/found") == ["hdfs:///work/rows/part-filter-*"]
+    assert run.names_of(addresses, "hdfs:///work/found") == addresses, (
+        "a pattern would mean the others, too"
+    )
+    assert run.names_of([*addresses, *labelled], "hdfs:///work/found") == ["hdfs:///work/rows"]
+
+
+def test_a_folder_is_not_named_if_the_output_is_in_it(tmp_path: Path) -> None:
+    """An engine makes the folder of the output before it lists the input."""
+    files = Folders()
+    run = EmrRunner("emr", 2, tmp_path / "tasks", root="hdfs:///work")
+    run._opened = files
+    addresses = [f"hdfs:///work/look/part-{number}" for number in range(3)]
+    for address in addresses:
+        files.files[files.path_of(address)] = b"names"
+    assert run.names_of(addresses, "hdfs:///work/look/looks") == ["hdfs:///work/look/part-*"]
+    assert run.names_of(addresses, "hdfs:///work/looks") == ["hdfs:///work/look"]
 
 
 def test_hdfs_passes_over_hidden_files(monkeypatch: pytest.MonkeyPatch) -> None:
