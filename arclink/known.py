@@ -12,6 +12,9 @@ from typing import Self
 
 from arclink.model import Span, Timestamp
 
+_MOST_TOLD = 10**15
+"""No archive has as many captures."""
+
 NOT_MODIFIED = "304"
 """Status of a revisit after the server answered "not modified": the page existed."""
 
@@ -53,6 +56,21 @@ class KnownLinks:
     def said(cls, is_known: bool | None) -> Self:
         """Return the `KnownLinks` of an answer of another archive, without numbers of captures."""
         return cls(None, None if is_known is None else int(is_known))
+
+    @classmethod
+    def told(cls, is_known: object, captures: object, read: object) -> Self | None:
+        """Return the answer of another archive, without wrong numbers; None if it does not say so.
+
+        >>> KnownLinks.told(True, 3, 2), KnownLinks.told(True, "3", 2) == KnownLinks.said(True)
+        (KnownLinks(captures=3, read=2, first=None, last=None), True)
+        """
+        if not isinstance(is_known, bool):
+            return None
+        if type(captures) is type(read) is int and 0 <= read <= captures < _MOST_TOLD:
+            found = cls(captures, read)
+            if found.is_known is is_known:
+                return found
+        return cls.said(is_known)
 
     @property
     def read_from(self) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
+from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
 from arclink.access.formats import Profile
@@ -263,7 +263,16 @@ class Links(Iterable[Member]):
 
 
 class Anchors(list[Anchor]):
-    """The texts of the links to a URI, by period, host, first seen and text."""
+    """The texts of the links to a URI, by period, host, first seen and text.
+
+    Attributes:
+        windows: What is known in each period, also in those without texts; empty if times are
+            counted together, or if it is not known.
+    """
+
+    def __init__(self, answer: AnchorsAnswer) -> None:
+        super().__init__(answer.anchors)
+        self.windows = answer.windows
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a row per text, with its counts and times.
@@ -429,7 +438,7 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
-        return Anchors(answer_anchors(self.store, query, UNLIMITED).anchors)
+        return Anchors(answer_anchors(self.store, query, UNLIMITED))
 
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.

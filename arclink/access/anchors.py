@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from arclink.access.chronicles import units_known
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter
 from arclink.access.groups import Budget
@@ -94,6 +95,9 @@ class AnchorsAnswer:
         anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
         over_time: Number of links of each of these anchors by a unit of time.
         start: Number of the first anchor of this page, counted from 0.
+        windows: What is known of the captures that may show inlinks, in each period; empty if times
+            are counted together or in force at one time, or if it is not known.
+        unknown: The periods of this page of which no links are known, so that they have no anchors.
         total: Number of anchors on all pages.
         next: Cursor of the next page; None on the last page.
         extent: The number of inlinks that were counted, and whether these are all.
@@ -104,6 +108,8 @@ class AnchorsAnswer:
     known: KnownLinks | None
     anchors: tuple[Anchor, ...]
     over_time: tuple[Mapping[str, int], ...]
+    windows: Mapping[str, KnownLinks]
+    unknown: tuple[str, ...]
     start: int
     total: int
     extent: Extent
@@ -150,7 +156,20 @@ def answer_anchors(
         for same in of_period.by_name(unit, name_of)
     ]
     found.sort(key=lambda one: (one[0], one[2].name[0], one[2].first, *one[2].name[1:]))
-    shown = page.of(found)
+    days = store.days(query.links.span) if query.period and query.links.at is None else None
+    windows = (
+        units_known(query.period, days, query.links.span)
+        if query.period and days is not None
+        else {}
+    )
+    unknown = [
+        (when, None, None)
+        for when, known in windows.items()
+        if not known.is_known and when not in periods
+    ]
+    all_rows = sorted([*found, *unknown], key=lambda one: one[0])
+    page_rows = page.of(all_rows)
+    shown = [(when, of, same) for when, of, same in page_rows if of and same]
     return AnchorsAnswer(
         query,
         reading.summary(),
@@ -159,8 +178,10 @@ def answer_anchors(
             Anchor(when, *same.name, of_period.counts(same.keys)) for when, of_period, same in shown
         ),
         tuple(same.over_time for _, _, same in shown),
+        windows,
+        tuple(when for when, of, _ in page_rows if of is None),
         page.first,
         len(found),
         seen.extent,
-        page.next(len(found)),
+        page.next(len(all_rows)),
     )

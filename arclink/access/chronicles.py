@@ -1,11 +1,11 @@
 """The history of one page on one time axis: its captures and the links to it.
 
-The axis has days, months or years as its unit: the finest that keeps the axis short. If a page was
-not captured in a unit, `Chronicle.outlinks` has no entry for it. This means "not captured", never
-"no link": a page that was read and had no link has the entry 0.
+The axis has days, months or years as its unit (`unit_for`). If a page was not captured in a unit,
+`Chronicle.outlinks` has no entry for it. This means "not captured", never "no link": a page that
+was read and had no link has the entry 0.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
@@ -17,13 +17,16 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, Period
-from arclink.model import ContentId, Memento, Timestamp
+from arclink.known import NOTHING, KnownLinks, known_by
+from arclink.model import ALL_TIME, ContentId, Memento, Span, Timestamp
 from arclink.store.protocols import Answers
 
 _MOST_CAPTURES = 5_000
 """Largest number of mementos to read, oldest first; newer ones are left out."""
-_MOST_DAYS = 200
-_MOST_MONTHS = 400
+_MOST_UNITS = 20_000
+"""Largest number of units that are all listed: about 54 years of days."""
+_UNITS = ((Period.DAY, Period.MONTH, 200), (Period.MONTH, Period.YEAR, 400))
+"""Units of axes, the finest first: each with the next one, and the largest number on an axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Chronicle:
         first: The earliest time of a capture or a link; None if there is neither.
         last: The latest time of a capture or a link.
         unit: The unit of the time axis.
+        days: What is known on each day of all captures of the store; None if it is not known.
     """
 
     mementos: MementoSummary
@@ -64,6 +68,7 @@ class Chronicle:
     first: Timestamp | None
     last: Timestamp | None
     unit: Period
+    days: Mapping[str, KnownLinks] | None
 
     @property
     def total(self) -> int:
@@ -94,7 +99,9 @@ def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = N
     seen = seen_inlinks(reading, budget)
     times = [*(seen.span() or ()), *(one.memento.timestamp for one in captures)]
     first, last = min(times, default=None), max(times, default=None)
-    unit = unit_for(first, last) if first and last else Period.DAY
+    days = store.days()
+    known = None if days is None else Period.DAY.known(days)
+    unit = unit_for(first, last, known) if first and last else Period.DAY
     outlinks: dict[str, int] = {}
     for one in captures:
         if one.links is not None and one.state is State.READ:
@@ -109,19 +116,34 @@ def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = N
         first=first,
         last=last,
         unit=unit,
+        days=days,
     )
 
 
-def unit_for(first: Timestamp, last: Timestamp) -> Period:
-    """Return the finest unit that keeps the axis from ``first`` to ``last`` short.
+def unit_for(first: Timestamp, last: Timestamp, known: Collection[str] | None) -> Period:
+    """Return the unit of the axis from ``first`` to ``last``.
 
-    >>> unit_for(Timestamp("20091101000000"), Timestamp("20100328000000"))
+    It is the finest that keeps the axis short, if something is known in at least half of its units;
+    but none so coarse that the axis has only one unit.
+
+    Args:
+        first: The earliest time.
+        last: The latest time.
+        known: Days on which something is known, distinct; None if that is not known.
+
+    >>> unit_for(Timestamp("20091101000000"), Timestamp("20100328000000"), None)
     <Period.DAY: 8>
+    >>> unit_for(Timestamp("20091101000000"), Timestamp("20100328000000"), ["2009-11-01"])
+    <Period.YEAR: 4>
     """
-    if (_day(last) - _day(first)).days < _MOST_DAYS:
-        return Period.DAY
-    months = 12 * (_day(last).year - _day(first).year) + _day(last).month - _day(first).month
-    return Period.MONTH if months < _MOST_MONTHS else Period.YEAR
+    for unit, coarser, most in _UNITS:
+        begin, end = unit.of(first), unit.of(last)
+        units = sum(1 for _ in islice(units_between(first, last, unit), most + 1))
+        cells = {day[: unit.letters] for day in known or ()}
+        is_useful = known is None or 2 * sum(begin <= one <= end for one in cells) >= units
+        if coarser.of(first) == coarser.of(last) or (units <= most and is_useful):
+            return unit
+    return Period.YEAR
 
 
 def units_between(first: Timestamp, last: Timestamp, unit: Period) -> Iterator[str]:
@@ -140,6 +162,35 @@ def units_between(first: Timestamp, last: Timestamp, unit: Period) -> Iterator[s
             yield f"{number // 12:04}-{number % 12 + 1:02}"
     else:
         yield from (f"{year:04}" for year in range(int(first[:4]), int(last[:4]) + 1))
+
+
+def units_known(
+    unit: Period, days: Mapping[str, KnownLinks], span: Span
+) -> Mapping[str, KnownLinks]:
+    """Return the `KnownLinks` of each unit, also in those without captures, oldest first.
+
+    They are those of ``span``; where it has no end of its own, up to the first or the last day. If
+    that are more than 20,000 units, the result has only those with captures.
+
+    Args:
+        unit: The unit.
+        days: What is known on each day with captures in the span.
+        span: All captures count that are in it.
+
+    >>> day = {"2010-01-31": KnownLinks(3, 2), "2010-03-01": KnownLinks(1, 1)}
+    >>> [(when, known.captures) for when, known in units_known(Period.MONTH, day, ALL_TIME).items()]
+    [('2010-01', 3), ('2010-02', 0), ('2010-03', 1)]
+    """
+    found = known_by(days, unit.letters)
+    ends = (
+        span.first if span.first != ALL_TIME.first else min(days, default="").replace("-", ""),
+        span.last if span.last != ALL_TIME.last else max(days, default="").replace("-", ""),
+    )
+    if not all(ends):
+        return found
+    first, last = map(Timestamp, ends)
+    units = list(islice(units_between(first, last, unit), _MOST_UNITS + 1))
+    return found if len(units) > _MOST_UNITS else {one: found.get(one, NOTHING) for one in units}
 
 
 def _captures(reading: Reading, rows: int) -> Iterator[Captured]:

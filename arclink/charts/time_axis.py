@@ -15,7 +15,6 @@ from arclink.access.link_states import State
 from arclink.access.replay import moment_of
 from arclink.access.tallies import Period
 from arclink.charts.svg import height_of
-from arclink.known import KnownLinks
 from arclink.model import Timestamp
 
 _MOST_MARKS = 250
@@ -94,14 +93,9 @@ class Axis:
         self._known = frozenset(known or ())
 
     @classmethod
-    def of(cls, chronicle: Chronicle, days: Mapping[str, KnownLinks] | None) -> Self:
-        """Return the axis of a page.
-
-        Args:
-            chronicle: Of the page.
-            days: What is known on each day of all captures; None if it is not known.
-        """
-        unit = chronicle.unit
+    def of(cls, chronicle: Chronicle) -> Self:
+        """Return the axis of a page."""
+        unit, days = chronicle.unit, chronicle.days
         axis = cls(
             unit, chronicle.first, chronicle.last, None if days is None else unit.known(days)
         )

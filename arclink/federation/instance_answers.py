@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from arclink.access.answers import LinkAnswer
 from arclink.access.queries import Direction
 from arclink.access.reader import MementoSummary
+from arclink.known import KnownLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class ReceivedAnswer:
         malformed: Number of members that could not be parsed.
         bad_mementos: Whether the counts of mementos could not be parsed.
         bad_in_force: Number of entries of ``in_force`` that could not be parsed.
-        inlinks_known: Whether the archive knows the inlinks; None if it does not say so.
+        inlinks_known: What the archive knows of the inlinks; None if it does not say so.
         next: The cursor of the next page; empty on the last page.
     """
 
@@ -63,7 +64,7 @@ class ReceivedAnswer:
     next: str = ""
     bad_mementos: bool = False
     bad_in_force: int = 0
-    inlinks_known: bool | None = None
+    inlinks_known: KnownLinks | None = None
 
 
 def as_received(answer: LinkAnswer) -> ReceivedAnswer:
@@ -87,6 +88,9 @@ def as_received(answer: LinkAnswer) -> ReceivedAnswer:
         )
         for found in answer.in_force
     ]
+    are_found = any(link.direction is Direction.IN for link in links)
+    is_known = answer.inlinks_known(are_found=are_found)
+    known = KnownLinks.said(is_known) if are_found else answer.known_inlinks()
     return ReceivedAnswer(
         answer.query.uri,
         answer.mementos,
@@ -95,7 +99,5 @@ def as_received(answer: LinkAnswer) -> ReceivedAnswer:
         links,
         0,
         answer.next or "",
-        inlinks_known=answer.inlinks_known(
-            are_found=any(link.direction is Direction.IN for link in links)
-        ),
+        inlinks_known=KnownLinks.told(is_known, known.captures, known.read),
     )

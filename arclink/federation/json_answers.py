@@ -9,6 +9,7 @@ from arclink.access.reader import MementoSummary
 from arclink.errors import InstanceError
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedInForce, ReceivedLink
 from arclink.federation.merge import Captured
+from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
 from arclink.timestamps import TimestampError, normal_timestamp
 
@@ -29,6 +30,8 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
             next_cursor, at = document.get("next"), document.get("at")
             in_force, is_known = document.get("in_force"), document.get("inlinks_known")
             mementos = _mementos(document.get("mementos"))
+            counts = document.get("inlinks_read_from")
+            read_from = counts if isinstance(counts, dict) else {}
             held = tuple(_in_force(in_force))
             return ReceivedAnswer(
                 uri,
@@ -40,7 +43,7 @@ def parse_json_answer(body: bytes) -> ReceivedAnswer:
                 next_cursor if isinstance(next_cursor, str) else "",
                 mementos is None and document.get("mementos") is not None,
                 len(in_force) - len(held) if isinstance(in_force, list) else in_force is not None,
-                is_known if isinstance(is_known, bool) else None,
+                KnownLinks.told(is_known, read_from.get("captures"), read_from.get("read")),
             )
         case _:
             raise InstanceError(

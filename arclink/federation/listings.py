@@ -20,6 +20,7 @@ from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable_uri
 from arclink.errors import InstanceError
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
+from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
 from arclink.network.addresses import joined
 from arclink.uris.surts import is_absolute, surt_of
@@ -103,7 +104,8 @@ class _Reader:
         uris = [self._uri_of(known) for known in self.subjects]
         surt = surt_of(self.asked)
         main = next((n for n in named if surt_of(printable_uri(uris[n])) == surt), named[0])
-        mementos = self._mementos(self.subjects[main])
+        said = self.subjects[main]
+        mementos = self._mementos(said)
         return ReceivedAnswer(
             uris[main],
             mementos,
@@ -114,7 +116,12 @@ class _Reader:
                 for number, link in self.links
             ],
             self.malformed,
-            bad_mementos=mementos is None and "mementoCount" in self.subjects[main],
+            bad_mementos=mementos is None and "mementoCount" in said,
+            inlinks_known=KnownLinks.told(
+                {"true": True, "false": False}.get(said.get("inlinksKnown", "")),
+                _number_of(said.get("inlinksCaptures", "")),
+                _number_of(said.get("inlinksReadFrom", "")),
+            ),
         )
 
     def _uri_of(self, known: dict[str, str]) -> UriR:
@@ -122,16 +129,16 @@ class _Reader:
         return absolute_name(name, self.asked) if name else UriR("")
 
     def _mementos(self, said: dict[str, str]) -> MementoSummary | None:
-        count = said.get("mementoCount", "")
-        if not count.isascii() or not count.isdigit() or len(count) > 15:
+        count = _number_of(said.get("mementoCount", ""))
+        if count is None:
             return None
-        if int(count) == 0:
+        if count == 0:
             return MementoSummary()
         first, last = said.get("firstMemento"), said.get("lastMemento")
         return (
             None
             if first is None or last is None
-            else MementoSummary(int(count), Timestamp(first), Timestamp(last))
+            else MementoSummary(count, Timestamp(first), Timestamp(last))
         )
 
     def _doctype(self, name: str, system: str | None, public: str | None, has_subset: bool) -> None:
@@ -194,6 +201,11 @@ class _Reader:
             tuple(self._timestamps),
         )
         self.links.append((len(self.subjects) - 1, link))
+
+
+def _number_of(text: str) -> int | None:
+    """Return a number of at most 15 digits; None for another text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
 def absolute_name(name: str, asked: UriR) -> UriR:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from arclink.access.reader import MementoSummary
+from arclink.known import KnownLinks, known_in
 from arclink.model import Kind, Span, Surt, Timestamp, UriR
 
 LinkKey = tuple[Surt, Surt, Kind, str]
@@ -57,22 +58,31 @@ class Findings:
         mementos: The counts of mementos, by archive.
         in_force: The mementos in force.
         captures: All captures, by archive; an archive that did not list them is missing.
-        inlinks_known: Whether the inlinks are known, by archive; one that does not say is missing.
+        inlinks_known: What is known of the inlinks, by archive; one that does not say is missing.
     """
 
     links: Mapping[LinkKey, SeenLink] = field(default_factory=dict)
     mementos: Mapping[str, MementoSummary] = field(default_factory=dict)
     in_force: frozenset[SeenInForce] = frozenset()
     captures: Mapping[str, frozenset[Captured]] = field(default_factory=dict)
-    inlinks_known: Mapping[str, bool] = field(default_factory=dict)
+    inlinks_known: Mapping[str, KnownLinks] = field(default_factory=dict)
 
-    def are_inlinks_known(self) -> bool | None:
-        """Return whether an archive knows the inlinks; None if those that say no are not all."""
-        if any(self.inlinks_known.values()):
-            return True
-        return (
-            False if self.mementos and self.mementos.keys() <= self.inlinks_known.keys() else None
-        )
+    def known_inlinks(self) -> KnownLinks:
+        """Return the `KnownLinks` of the inlinks.
+
+        If all archives tell the numbers of their captures, these are their sums. They are not told
+        if archives are seen to have a capture in common.
+        """
+        known = self.inlinks_known.values()
+        is_told_by_all = bool(self.mementos) and self.mementos.keys() <= self.inlinks_known.keys()
+        listed = self.captures.values()
+        is_disjoint = sum(map(len, listed)) == len(frozenset[Captured]().union(*listed))
+        total = known_in(known)
+        if is_told_by_all and is_disjoint and total.captures is not None:
+            return total
+        if any(one.is_known for one in known):
+            return KnownLinks.said(True)
+        return KnownLinks.said(False if is_told_by_all else None)
 
 
 def merge(found: Iterable[Findings]) -> Findings:
@@ -81,7 +91,7 @@ def merge(found: Iterable[Findings]) -> Findings:
     mementos: dict[str, MementoSummary] = {}
     in_force: frozenset[SeenInForce] = frozenset()
     captures: dict[str, frozenset[Captured]] = {}
-    inlinks_known: dict[str, bool] = {}
+    inlinks_known: dict[str, KnownLinks] = {}
     for one in found:
         for key, link in one.links.items():
             links[key] = one_link(links[key], link) if key in links else link
@@ -92,8 +102,8 @@ def merge(found: Iterable[Findings]) -> Findings:
         in_force |= one.in_force
         for archive, listed in one.captures.items():
             captures[archive] = captures.get(archive, frozenset()) | listed
-        for archive, is_known in one.inlinks_known.items():
-            inlinks_known[archive] = inlinks_known.get(archive, False) or is_known
+        for archive, known in one.inlinks_known.items():
+            inlinks_known[archive] = max(inlinks_known.get(archive, known), known, key=_knowing)
     return Findings(links, mementos, in_force, captures, inlinks_known)
 
 
@@ -162,6 +172,12 @@ def _summed(known: Collection[MementoSummary]) -> MementoSummary:
         sum(summary.asked for summary in known),
         sum(summary.links_known for summary in known),
     )
+
+
+def _knowing(known: KnownLinks) -> tuple[bool, int, int]:
+    """Return a key that orders what an archive said of itself; the greatest knows most."""
+    counted = -1 if known.captures is None else known.captures
+    return bool(known.is_known), counted, known.read or 0
 
 
 def one_link(one: SeenLink, other: SeenLink) -> SeenLink:

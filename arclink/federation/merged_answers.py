@@ -43,7 +43,6 @@ from arclink.access.queries import (
 from arclink.access.reader import MementoSummary
 from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
-from arclink.known import KnownLinks
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
 
@@ -127,7 +126,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         if is_last
         else encode_fields(["archives", query.fingerprint, next_outlink, next_inlink]),
         archives=tuple(reports),
-        known_inlinks=lambda: KnownLinks.said(found.are_inlinks_known()),
+        known_inlinks=found.known_inlinks,
     )
 
 

@@ -9,18 +9,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as arrow
 from pyarrow import compute
 
-from arclink.access.chronicles import units_between
+from arclink.access.chronicles import units_known
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
-from arclink.known import NOTHING, KnownLinks, known_in
+from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
 from arclink.questions.table import Basis, QuestionScope, SliceGroups
@@ -47,23 +48,27 @@ _TERMS = arrow.schema(
     [("text", arrow.string()), ("term", arrow.string()), ("times", arrow.int32())]
 )
 
-_DAYS = """
-    SELECT
-        left(timestamp, 8) AS day, min(timestamp), max(timestamp), count(*) AS captures,
-        count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read,
-        min(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS first,
-        max(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS last
-    FROM {}
+_KNOWN = """
+    count(*) AS captures,
+    count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read,
+    min(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS first,
+    max(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS last
+"""
+"""The columns of `KnownLinks`."""
+
+_DAYS = f"""
+    SELECT left(timestamp, 8) AS day, min(timestamp), max(timestamp), {_KNOWN}
+    FROM {{}}
     GROUP BY ALL ORDER BY ALL
 """
-"""The captures of each day: times of its first and last one, and the columns of `KnownLinks`."""
+"""The captures of each day: times of its first and last one, and what is known."""
 
-_WINDOWS = """
-    SELECT period, count(*)
-    FROM (SELECT period_of(timestamp) AS period FROM {} WHERE is_asked_time(timestamp))
+_WINDOWS = f"""
+    SELECT {{}} AS number, period, {_KNOWN}
+    FROM (SELECT *, period_of(timestamp) AS period FROM {{}} WHERE is_asked_time(timestamp))
     GROUP BY ALL
 """
-"""The captures of each window with some."""
+"""What is known in each window with captures, for each part."""
 
 _COMPARED = """
     SELECT count(*)
@@ -101,7 +106,14 @@ _BYTES_OF_ANSWER, _BYTES_OF_COUNT = 8_000, 200
 """Bytes of memory that an answer without rows takes, and a day with its captures, about."""
 
 _MOST_ADDED = 20_000
-"""Largest number of rows that are added for windows without links: for those with most links."""
+"""Largest number of rows that are added for names without links in a window: for those with most
+links."""
+
+_ROW_KEY = ("number", "period")
+"""Columns of the text of SQL by which rows come."""
+
+_COUNTS_OF_CAPTURES = ["captures", "pages", "success", "redirects", "errors", "known"]
+"""Columns that are 0 where there are no captures, in questions that are not about links."""
 
 _MOST_COUNTED = 1_000_000
 """Links to a part are counted up to this number, before they are read (``links_of_part``)."""
@@ -145,11 +157,6 @@ class KnownCaptures:
         """Number of those whose links are known, also if there are no links."""
         return self.all.read or 0
 
-    def by(self, period: Period) -> Mapping[str, int]:
-        """Return the number of captures in each period with some, oldest first."""
-        periods = period.known(self.by_day, with_links=False)
-        return {when: known.captures or 0 for when, known in periods.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class AskAnswer:
@@ -161,7 +168,9 @@ class AskAnswer:
             are needed.
         total: Number of rows without limit.
         known: What it was read from: without captures, no row does not mean "none".
-        captures: Their number in each window of time; empty for all time together.
+        windows: What is known in each window of time, also without captures; empty for all time
+            together.
+        added: Number of rows that are only about a window in which nothing is known.
         compared: Number of pages that could be compared: at two times, or in two periods if there
             are no rows; None if the question compares no pages.
     """
@@ -170,7 +179,8 @@ class AskAnswer:
     table: Any
     total: int
     known: KnownCaptures
-    captures: Mapping[str, int]
+    windows: Mapping[str, KnownLinks]
+    added: int = 0
     compared: int | None = None
 
     def periods(self, period: Period) -> Collection[str]:
@@ -190,7 +200,7 @@ class AskAnswer:
         query = self.query
         asked = (one.written for one in query.asked)
         letters = sum(map(len, (*asked, query.words, query.windows.written, *query.kinds.named)))
-        counts = len(self.captures) + (0 if _is_of_all_days(query) else len(self.known.by_day))
+        counts = len(self.windows) + (0 if _is_of_all_days(query) else len(self.known.by_day))
         return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
     @property
@@ -199,27 +209,40 @@ class AskAnswer:
         return self.total - int(self.table.num_rows)
 
     @property
+    def found(self) -> int:
+        """Number of rows without limit, without those that are `added`."""
+        return self.total - self.added
+
+    @property
     def unknown(self) -> str:
-        """Why no row does not mean "none"; empty if it has rows, or if it does."""
-        return "" if self.total else self.why_unknown
+        """Why no row does not mean "none"; empty if it has such rows, or if it does."""
+        return "" if self.found else self.why_unknown
 
     @property
     def why_unknown(self) -> str:
         """Why no row does not mean "none"; empty if it does."""
-        counts, known = self.captures.values(), self.known.all
-        if counts and not any(counts):
-            known = NOTHING
+        windows, known = self.windows.values(), self.known.all
+        if windows and not any(one.is_known for one in windows):
+            known = known_in(windows)
         if not known.captures or (self.query.question.is_of_links and not known.read):
             return known.why_unknown("from then")
-        if self.query.question.is_by_calendar and len(self.captures) == 1:
-            (only,) = self.captures
+        if self.query.question.is_by_calendar and len(self.windows) == 1:
+            (only,) = self.windows
             return f"all captures are of {only}, so there is nothing to compare"
         if self.query.question.is_by_calendar and self.compared == 0:
-            before, after = [*self.captures][-2:]
+            before, after = [*self.windows][-2:]
             return f"no page with known links was captured both in {before} and in {after}"
         if "comparisons" in self.query.question.columns or self.compared == 0:  # all are in rows
             return "no page has two captures with known links to compare"
         return ""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows by column, without those that are `added`."""
+        telling = [name for name in self.query.question.columns if name not in _COUNTS_OF_CAPTURES]
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        if not self.added:
+            return rows
+        return [row for row in rows if any(row[name] is not None for name in telling)]
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the rows as a pandas frame."""
@@ -248,17 +271,22 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         _weigh_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
-    if query.question.names_linkers and query.windows != EVER:
-        in_windows = _in_windows(database, query, ready, known)
+    windows = _windows(database, query, ready, known)
+    if query.question.names_linkers and windows:
+        in_windows = _in_windows(database, query, ready, windows)
         total += in_windows.num_rows - table.num_rows
         table = in_windows
-    counts = _captures(database, query, ready, known)
+    of_rows = table.num_rows
+    if windows and "period" in table.column_names and not query.question.is_by_calendar:
+        table = _with_unknown(table, query, _windows_of_parts(database, query, ready, windows))
+    added = table.num_rows - of_rows
+    total += added
     compared = None
     if query.question.compares:
         ((compared,),) = database.found(ready(_COMPARED))
     elif not total and query.question.is_by_calendar and query.question.is_of_links:
         ((compared,),) = database.found(ready("SELECT count(*) FROM pages_twice"))
-    return AskAnswer(query, _with_extra(table, query), total, known, counts, compared)
+    return AskAnswer(query, _with_extra(table, query), total, known, windows, added, compared)
 
 
 def key_of(query: AskQuery) -> str:
@@ -282,7 +310,8 @@ def answer_as_row(answer: AskAnswer) -> bytes:
     with arrow.ipc.new_stream(sink, answer.table.schema) as writer:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
-    facts = (*astuple(answer.known), answer.captures, answer.compared)
+    windows = {name: astuple(known) for name, known in answer.windows.items()}
+    facts = (*astuple(answer.known), windows, answer.added, answer.compared)
     return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
@@ -294,11 +323,11 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, *known, captures, compared, table = json.loads(row)
+    _, total, first, last, *counts, added, compared, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
-    first, last, by_day = known
-    days = {day: KnownLinks(*counts) for day, counts in by_day.items()}
-    return AskAnswer(query, rows, total, KnownCaptures(first, last, days), captures, compared)
+    days, windows = ({name: KnownLinks(*one) for name, one in of.items()} for of in counts)
+    known = KnownCaptures(first, last, days)
+    return AskAnswer(query, rows, total, known, windows, added, compared)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -444,7 +473,7 @@ def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any,
         kept.append(batch)
 
     with database.reading(text) as rows:
-        groups = [name for name in ("number", "period") if name in rows.schema.names]
+        groups = [name for name in _ROW_KEY if name in rows.schema.names]
         for batch in rows:
             if least:
                 batch = batch.filter(compute.greater_equal(batch.column("hosts"), least))
@@ -467,25 +496,72 @@ def _in_windows(
     database: RelationsDatabase,
     query: AskQuery,
     ready: Callable[[str], str],
-    known: KnownCaptures,
+    windows: Mapping[str, KnownLinks],
 ) -> Any:
     """Return rows whose names link, with rows of windows without links, each with what is known."""
-    windows = [name for name, _ in query.windows.listed]
-    if query.windows.period is Period.DAY:  # years of days without a capture would bury the others
-        windows = list(known.by_day)
-    elif query.windows.period and known.first and known.last:
-        windows = list(
-            islice(units_between(known.first, known.last, query.windows.period), _MOST_ADDED)
-        )
-    most_named = _MOST_ADDED // max(1, len(windows))
-    database.set({"every_window": windows, "most_rows": query.limit, "most_named": most_named})
+    # Years of days without a capture would bury the others: each has one row for all names.
+    is_by_day = query.windows.period is Period.DAY
+    names = [name for name, known in windows.items() if known.captures or not is_by_day]
+    most_named = _MOST_ADDED // max(1, len(names))
+    database.set({"every_window": names, "most_rows": query.limit, "most_named": most_named})
     return database.answer(ready(text_of(_FOLDER, f"{query.name}-by-window")))
+
+
+def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, KnownLinks]]) -> Any:
+    """Return rows with what is known in their windows, and a row for each window with nothing.
+
+    Args:
+        table: The rows, by part and window.
+        query: The question.
+        parts: What is known in each window, of each part.
+    """
+    question, key = query.question, [one for one in _ROW_KEY if one in table.column_names]
+    keys = [*zip(*(table.column(name).to_pylist() for name in key), strict=True)]
+    by_key = {
+        (number, window)[-len(key) :]: known
+        for number, windows in enumerate(parts)
+        for window, known in windows.items()
+    }
+    counts = [name for name in ("captures", "read") if name not in question.columns]
+    if question.is_of_links and not question.names_linkers:
+        for name in counts:
+            of_rows = [getattr(by_key.get(one, NOTHING), name) or 0 for one in keys]
+            table = table.append_column(name, _integers(of_rows))
+    is_known = attrgetter("is_known" if question.is_of_links else "captures")
+    unknown = [one for one, known in by_key.items() if not is_known(known)]
+    unknown = [*{*unknown} - {*keys}]
+    if not unknown:
+        return table
+    if not question.is_of_links:
+        counts = _COUNTS_OF_CAPTURES
+    values = {
+        name: _integers([getattr(by_key[one], name, 0) or 0 for one in unknown]) for name in counts
+    }
+    *numbers, periods = zip(*unknown, strict=True)
+    values |= {"number": _integers(numbers[0] if numbers else ()), "period": _texts(periods)}
+    rows = [
+        values[field.name].cast(field.type)
+        if field.name in values
+        else arrow.nulls(len(unknown), field.type)
+        for field in table.schema
+    ]
+    added = arrow.Table.from_arrays(rows, schema=table.schema)
+    order = [(name, "ascending") for name in key]
+    return arrow.concat_tables([table, added]).sort_by(order)  # a stable order
 
 
 def _integers(numbers: Sequence[int]) -> Any:
     """Return numbers as an Arrow array. `arrow.array` would import pandas: 0.5 CPU s or more."""
     buffer = arrow.py_buffer(array("q", numbers))
     return arrow.Array.from_buffers(arrow.int64(), len(numbers), [None, buffer])
+
+
+def _texts(texts: Sequence[str]) -> Any:
+    """Return texts as an Arrow array; see `_integers`."""
+    coded = [text.encode() for text in texts]
+    ends = array("i", accumulate(map(len, coded), initial=0))
+    buffers = [None, arrow.py_buffer(ends), arrow.py_buffer(b"".join(coded))]
+    return arrow.Array.from_buffers(arrow.string(), len(coded), buffers)
 
 
 def _with_extra(table: Any, query: AskQuery) -> Any:
@@ -517,18 +593,43 @@ def _read_from(query: AskQuery) -> str:
     return "of_any_part" if query.question.basis is Basis.PART else "captures"
 
 
-def _captures(
+def _windows(
     database: RelationsDatabase,
     query: AskQuery,
     ready: Callable[[str], str],
     known: KnownCaptures,
-) -> Mapping[str, int]:
-    """Return the number of captures in each window: an answer is read from these."""
+) -> Mapping[str, KnownLinks]:
+    """Return the `KnownLinks` of each window: an answer is read from these captures."""
     period, listed = query.windows.period, query.windows.listed
-    if period is not None:
-        return known.by(period)
-    counts = dict(database.found(ready(_WINDOWS.format(_read_from(query))))) if listed else {}
-    return {name: counts.get(name, 0) for name, _ in listed}
+    if period and query.question.is_by_calendar:  # it compares periods with captures
+        return known_by(known.by_day, period.letters)
+    if period:
+        return units_known(period, known.by_day, query.span)
+    found = _by_window(database, ready, "0", _read_from(query)) if listed else {}
+    return {name: found.get((0, name), NOTHING) for name, _ in listed}
+
+
+def _windows_of_parts(
+    database: RelationsDatabase,
+    query: AskQuery,
+    ready: Callable[[str], str],
+    windows: Mapping[str, KnownLinks],
+) -> Sequence[Mapping[str, KnownLinks]]:
+    """Return the `KnownLinks` of each window, for each part that is asked about."""
+    if len(query.asked) == 1 or query.question.basis is Basis.ARCHIVE:
+        return [windows] * len(query.asked)
+    found = _by_window(database, ready, "number", "of_part")
+    return [
+        {name: found.get((number, name), NOTHING) for name in windows}
+        for number in range(len(query.asked))
+    ]
+
+
+def _by_window(
+    database: RelationsDatabase, ready: Callable[[str], str], number: str, of: str
+) -> Mapping[tuple[int, str], KnownLinks]:
+    rows = database.found(ready(_WINDOWS.format(number, of)))
+    return {(number, window): KnownLinks(*counts) for number, window, *counts in rows}
 
 
 def _is_of_all_days(query: AskQuery) -> bool:

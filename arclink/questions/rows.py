@@ -58,7 +58,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         **({"unknown": answer.unknown} if answer.unknown else {}),
         "captures": _known_fields(answer),
     }
-    lines = [*_lines(answer), *([""] if answer.total else [])]
+    lines = [*_lines(answer), *([""] if answer.table.num_rows else [])]
     types = {field.name: field.type for field in answer.table.schema}
     rows = {"rows": answer.table.to_pylist()}
     uris = "name" if query.has_uris else ""
@@ -72,7 +72,7 @@ def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
         "links_known": known.known,
         "first": known.first,
         "last": known.last,
-        "by_period": answer.captures,
+        "by_period": {name: one.captures for name, one in answer.windows.items()},
     }
 
 
@@ -91,17 +91,24 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
     if query.question.is_of_links:
         yield kinds_line(query.kinds)
     shown = answer.table.num_rows
-    rows = counted(answer.total, "row") if answer.total else f"Unknown: {why}" if why else "None"
-    if not (answer.total or why) and query.question.is_of_links:
+    rows = counted(answer.total, "row") if answer.found else f"Unknown: {why}" if why else "None"
+    if not (answer.found or why) and query.question.is_of_links:
         if query.is_external:
             rows += "; without --external, links within a site count, too"
         elif not query.kinds.is_all:
             rows += "; --kinds all counts links of other kinds, too"
-    yield f"{shown:,} of {rows}; --limit 0 shows all" if shown < answer.total else rows
+    yield f"{shown:,} of {rows}; --limit 0 shows all" if answer.left_out else rows
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"
-    if answer.captures and not (query.name == "captures" and query.windows.period):
-        counts = "  ".join(f"{period}: {count:,}" for period, count in answer.captures.items())
+    if answer.added:
+        windows = counted(answer.added, "window")
+        yield f"Nothing is known in {windows} of {len(answer.windows):,}: each has a row"
+    if answer.windows and not (query.name == "captures" and query.windows.period):
+        counts = "  ".join(
+            f"{name}: {one.captures:,}"
+            for name, one in answer.windows.items()
+            if one.captures or query.windows.listed
+        )
         yield f"Captures: {counts}"
 
 

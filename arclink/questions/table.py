@@ -103,12 +103,15 @@ EXTRA = {
         "Window of time of the captures; `rising` and `new-words`: the later one of the two "
         "compared."
     ),
+    "captures": (
+        "In windows of time, if rows are about links: captures in the window that the row is read "
+        "from; `linkers`: those of `name`; not in `most-linked`, which has another `captures`."
+    ),
     "read": (
-        "`linkers` in windows of time, the last column: captures of `name` in the window whose "
-        "links are known. With 0, its links then are unknown, and not none."
+        "Number of these whose links are known. With 0, links then are unknown, and not none."
     ),
 }
-"""Columns that answers have when they are needed; all but `read` are in front."""
+"""Columns that answers have when they are needed; `captures` and `read` are the last ones."""
 
 COLUMNS: Mapping[str, str] = {
     "name": (

@@ -74,7 +74,7 @@ def _shown(query: LinkQuery) -> Response:
     with store.snapshot():  # a page combines several answers
         shown = capture_near(store, query.uri, query.at)
         chronicle = answer_chronicle(store, replace(query, at=None), settings.budget)
-        axis = Axis.of(chronicle, store.days())
+        axis = Axis.of(chronicle)
         root = f"{request.script_root}/"
         origin = settings.browse.of_replay(request.host)
         response = rendered(

@@ -165,7 +165,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis.of(chronicle, store.days())
+    axis = Axis.of(chronicle)
     words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
     is_known = bool(axis.units)
     return f"{asked.view.value}.html" if is_known else _UNKNOWN, {

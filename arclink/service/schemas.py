@@ -265,8 +265,20 @@ SCHEMAS: Mapping[str, Schema] = {
             "next": _or_null(TEXT),
             "anchors": listed(
                 fields(
-                    {"text": TEXT, "kind": TEXT, **_COUNTS, "first_uri": TEXT},
-                    {"period": TEXT, "host": TEXT, "first_uri_m": TEXT},
+                    {
+                        name: _or_null(one)
+                        for name, one in {
+                            **{"text": TEXT, "kind": TEXT, "first_uri": TEXT},
+                            **_COUNTS,
+                        }.items()
+                    },
+                    {
+                        "period": TEXT,
+                        "host": _or_null(TEXT),
+                        "first_uri_m": _or_null(TEXT),
+                        "captures": NUMBER,
+                        "read": NUMBER,
+                    },
                 )
             ),
         },

@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from arclink.access.chronicles import units_known
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.parameters import PERIODS
 from arclink.access.texts import counted, printable
+from arclink.known import KnownLinks
 from arclink.languages import NO_LANGUAGE
-from arclink.model import Memento
+from arclink.model import ALL_TIME, Memento
 from arclink.subsets.fields import UNKNOWN
 from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of
@@ -60,7 +63,7 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
 
     Returns:
         The counts. Groups by time and status are in the order of their names, others have the
-        largest first.
+        largest first. Years and months without captures, between those with some, are groups, too.
     """
     captures = uris = 0
     last = None
@@ -75,9 +78,14 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
             groups[property_of(memento)] += 1
     if property_of is None:
         return CaptureCounts(captures, uris)
-    is_by_name = by in ("year", "month", "status")
+    if by in PERIODS:
+        found = {name: KnownLinks(number) for name, number in groups.items()}
+        known = units_known(PERIODS[by], found, ALL_TIME)
+        return CaptureCounts(
+            captures, uris, {name: one.captures or 0 for name, one in known.items()}
+        )
     ordered = sorted(
-        groups.items(), key=lambda group: group[0] if is_by_name else (-group[1], group[0])
+        groups.items(), key=lambda group: group[0] if by == "status" else (-group[1], group[0])
     )
     return CaptureCounts(captures, uris, dict(ordered))
 

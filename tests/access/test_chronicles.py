@@ -7,7 +7,7 @@ from arclink.access.groups import Budget
 from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
 from arclink.access.tallies import Period
-from arclink.model import Timestamp
+from arclink.model import Outlink, Timestamp
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
@@ -42,15 +42,15 @@ def test_each_capture_has_its_state_and_units_without_captures_are_left_out() ->
 def test_a_link_counts_once_in_each_unit_that_shows_it() -> None:
     pages = [
         Page(B, time, [link(A, "x"), link("http://www.a.example/", "x")])
-        for time in ("20100101000000", "20100101120000", "20110301000000")
+        for time in ("20100101000000", "20100101120000", "20100301000000")
     ]
-    found = chronicle([*pages, Page(C, "20110315000000", [link(A, "x"), link(A, "y")])])
+    found = chronicle([*pages, Page(C, "20100315000000", [link(A, "x"), link(A, "y")])])
     assert found.unit is Period.MONTH
-    assert found.inlinks == {"2010-01": 1, "2011-03": 3}
+    assert found.inlinks == {"2010-01": 1, "2010-03": 3}
     assert found.total == 3
     assert found.captures == ()
-    assert (found.first, found.last) == ("20100101000000", "20110315000000")
-    assert len(list(found.units())) == 15
+    assert (found.first, found.last) == ("20100101000000", "20100315000000")
+    assert len(list(found.units())) == 3
 
 
 def test_a_page_without_captures_has_an_empty_chronicle() -> None:
@@ -91,8 +91,42 @@ def test_what_is_read_is_bounded() -> None:
 def test_the_unit_of_time_is_chosen_so_that_the_axis_is_short(
     first: str, last: str, unit: Period, count: int
 ) -> None:
-    assert unit_for(Timestamp(first), Timestamp(last)) is unit
+    assert unit_for(Timestamp(first), Timestamp(last), None) is unit
     units = list(units_between(Timestamp(first), Timestamp(last), unit))
     assert len(units) == len(set(units)) == count
     assert units == sorted(units)
     assert (units[0], units[-1]) == (unit.of(Timestamp(first)), unit.of(Timestamp(last)))
+
+
+@pytest.mark.parametrize(
+    ("days", "unit"),
+    [
+        pytest.param(["2010-01-01", "2010-01-03"], Period.DAY, id="two of three days"),
+        pytest.param(["2010-01-01", "2010-01-31"], Period.DAY, id="a month would be all"),
+        pytest.param(["2010-01-31", "2010-02-01"], Period.DAY, id="days of two months"),
+        pytest.param(["2010-01-30", "2010-02-02"], Period.DAY, id="half"),
+        pytest.param(["2010-01-30", "2010-02-03"], Period.MONTH, id="less than half"),
+        pytest.param(["2010-01-01", "2010-12-31"], Period.MONTH, id="a year would be all"),
+        pytest.param(["2009-12-01", "2010-06-30"], Period.YEAR, id="few months"),
+        pytest.param(["2001-05-05", "2015-06-06"], Period.YEAR, id="few years"),
+        pytest.param(["2010-01-01", "2012-12-31", "2015-01-01"], Period.YEAR, id="few of all"),
+        pytest.param(["0001-01-01", "9999-12-31"], Period.YEAR, id="wrong dates"),
+    ],
+)
+def test_cells_of_an_axis_are_no_finer_than_the_captures_make_useful(
+    days: list[str], unit: Period
+) -> None:
+    first, last = (Timestamp(day.replace("-", "") + "120000") for day in (days[0], days[-1]))
+    assert unit_for(first, last, days) is unit
+    if first > "1999":  # days before the axis say nothing about it
+        assert (
+            unit_for(first, last, [*days, *(f"1998-01-{day:02}" for day in range(1, 32))]) is unit
+        )
+
+
+@pytest.mark.parametrize(("content", "unit"), [([], Period.MONTH), (None, Period.YEAR)])
+def test_cells_are_useful_that_have_a_capture_with_known_links(
+    content: list[Outlink] | None, unit: Period
+) -> None:
+    pages = [Page(A, "20091201000000", []), Page(B, "20100101000000", content)]
+    assert chronicle([*pages, Page(A, "20100301000000", None)]).unit is unit

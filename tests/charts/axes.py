@@ -19,7 +19,7 @@ def axis_of(first: str, last: str) -> Axis:
             seen=SeenLinks(),
             first=begins,
             last=ends,
-            unit=unit_for(begins, ends),
+            unit=unit_for(begins, ends, None),
+            days=None,
         ),
-        None,
     )

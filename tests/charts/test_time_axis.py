@@ -39,7 +39,7 @@ def test_a_narrow_picture_keeps_the_labels_that_have_a_year(
     first: str, last: str, wide: list[str], narrow: list[str]
 ) -> None:
     axis: Axis = axis_of(first, last)
-    assert axis.unit is unit_for(Timestamp(first), Timestamp(last))
+    assert axis.unit is unit_for(Timestamp(first), Timestamp(last), None)
     labels = axis.labels()
     assert [label for _, label, _ in labels] == wide
     assert [label for _, label, is_for_wide in labels if not is_for_wide] == narrow

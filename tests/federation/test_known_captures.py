@@ -4,6 +4,7 @@ One archive's captures are split over several, with overlaps, and each archive h
 own. What one store of all would say is in the range that the merged answer gives.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -16,9 +17,11 @@ from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.formats import FORMATS
 from arclink.federation.instance_answers import as_received
 from arclink.federation.json_answers import parse_json_answer
+from arclink.federation.listings import parse_listing
 from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
 from arclink.federation.validation import accepted_findings
+from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -117,3 +120,72 @@ def test_captures_that_no_other_archive_has_are_known_for_certain() -> None:
     mementos = merged(holdings, query, listing=frozenset(holdings), by_json=False).mementos
     assert mementos.asked == 4
     assert (mementos.links_known, mementos.perhaps_known) == (4, 0)
+
+
+def of_inlinks(*stores: MemoryStore, form: str, listing: bool = False) -> LinkAnswer:
+    """Return the merged answer about the inlinks of a page that no page links to."""
+    query = MergedQuery.from_parameters([("uri", "http://c.example/"), ("direction", "in")])
+    found = []
+    for name, store in zip(NAMES, stores, strict=False):
+        body = b"".join(FORMATS[form].write(answer_link_query(store, query.query)))
+        received = (
+            parse_json_answer(body) if form == "json" else parse_listing(body, query.query.uri)
+        )
+        one, _ = accepted_findings(received, query.query, name)
+        captures = {(UriR(A), Timestamp("20100101000000"))}
+        found.append(replace(one, captures={name: frozenset(captures)}) if listing else one)
+    return answer_of(merge([*found, *found]), query, ())
+
+
+@pytest.mark.parametrize("form", ["json", "rdfxml"])
+@settings(deadline=None, max_examples=40)
+@given(
+    holdings=st.lists(
+        st.dictionaries(st.sampled_from(CAPTURES), st.booleans()), min_size=1, max_size=4
+    )
+)
+def test_a_merged_none_names_the_captures_that_all_archives_have_together(
+    form: str, holdings: list[dict[tuple[str, str], bool]]
+) -> None:
+    stores = [
+        MemoryStore(
+            Page(uri, time, LINKS if is_read else None) for (uri, time), is_read in held.items()
+        )
+        for held in holdings
+    ]
+    known = of_inlinks(*stores, form=form).known_inlinks()
+    captures = sum(map(len, holdings))
+    read = sum(sum(held.values()) for held in holdings)
+    assert (known.captures, known.read) == (captures, read)
+    table = b"".join(FORMATS["table"].write(of_inlinks(*stores, form=form))).decode()
+    assert f"INLINKS: {KnownLinks(captures, read).none('yet')}\n" in table
+
+
+@pytest.mark.parametrize("form", ["json", "rdfxml"])
+def test_archives_that_are_seen_to_have_one_capture_do_not_add_their_numbers(form: str) -> None:
+    store = _store({CAPTURES[0]: True})
+    assert of_inlinks(store, store, form=form).known_inlinks() == KnownLinks(2, 2)
+    known = of_inlinks(store, store, form=form, listing=True).known_inlinks()
+    assert (known.captures, known.is_known) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "told", [None, {}, {"captures": 1}, {"captures": True, "read": 1}], ids=str
+)
+@pytest.mark.parametrize("is_known", [False, True])
+def test_an_archive_that_tells_no_numbers_leaves_the_merged_answer_without_one(
+    told: object, *, is_known: bool
+) -> None:
+    counted = {"inlinks_known": True, "inlinks_read_from": {"captures": 3, "read": 2}}
+    query = MergedQuery.from_parameters([("uri", A), ("direction", "in")])
+    found = []
+    for name, members in (
+        ("egypt", counted),
+        ("iraq", {"inlinks_known": is_known, "inlinks_read_from": told}),
+    ):
+        document = {"uri": A, "outlinks": [], "inlinks": [], **members}
+        received = parse_json_answer(json.dumps(document).encode())
+        found.append(accepted_findings(received, query.query, name)[0])
+    answer = answer_of(merge(found), query, ())
+    assert (answer.known_inlinks().captures, answer.known_inlinks().is_known) == (None, True)
+    assert "INLINKS: none\n" in b"".join(FORMATS["table"].write(answer)).decode()

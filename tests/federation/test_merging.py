@@ -18,6 +18,7 @@ from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.merge import Findings, SeenInForce, SeenLink, merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
 from arclink.federation.validation import accepted_findings
+from arclink.known import KnownLinks
 from arclink.model import Kind, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
@@ -37,6 +38,7 @@ told_links = st.builds(
 )
 
 
+KNOWN_BY_NUMBERS = [KnownLinks(3, 0), KnownLinks(3, 2), KnownLinks(3, 3), KnownLinks(4, 0)]
 ARCHIVES = ["olympics", "iraq", "egypt"]
 
 
@@ -55,7 +57,11 @@ def findings(draw: st.DrawFn) -> Findings:
         None,
         (),
         draw(st.lists(told_links, max_size=5)),
-        inlinks_known=draw(st.sampled_from([None, False, True])),
+        inlinks_known=draw(
+            st.sampled_from(
+                [None, KnownLinks.said(False), KnownLinks.said(True), *KNOWN_BY_NUMBERS]
+            )
+        ),
     )
     found, _ = accepted_findings(received, ASKED.query, archive)
     in_force = draw(

@@ -6,7 +6,7 @@ An answer looks at each capture and each link of a store, one by one.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from math import exp, log, log10, sqrt
@@ -170,7 +170,7 @@ class Plain:
                 *([period] if self.digits and self.name not in _TIMELESS else []),
                 *row,
             )
-            for number, period, row in _ANSWERS[self.name](self)
+            for number, period, row in _with_unknown(self, _ANSWERS[self.name](self))
         ]
 
     def known(self) -> tuple[int, int]:
@@ -358,25 +358,32 @@ def _linkers(asked: Plain) -> Rows:
 def _in_windows(
     asked: Plain, groups: Mapping[Any, Sequence[Seen]], rows: Sequence[tuple[int, Any, Row]]
 ) -> Rows:
-    """Return rows with those of windows without links; the last value is the captures read."""
+    """Return rows with those of windows without links; the last values are the captures."""
     captures = [one for one in asked.archive.captures if asked.is_asked(one.time)]
-    read = Counter(
-        (one.page.at(asked.at), asked.period(one.time)) for one in captures if one.is_counted
-    )
+
+    def counts(key: str, window: str) -> tuple[int, int]:
+        return _counts(
+            one
+            for one in captures
+            if (one.page.at(asked.at), asked.period(one.time)) == (key, window)
+        )
+
     found = [
-        (number, period, (*row, read[key, period] if key else None))
+        (number, period, (*row, *(counts(key, period) if key else (None, None))))
         for (number, period, key), (_, _, row) in zip(groups, rows, strict=True)
     ]
     names: dict[tuple[int, str], set[str]] = defaultdict(set)
     for (number, _, key), (_, _, row) in zip(groups, rows, strict=True):
         if key:
             names[number, key].add(row[0])
-    times = sorted(one.time for one in captures)
+    windows = [*_windows_between(asked, [one.time for one in captures])]
+    if asked.digits == 8:  # days without captures have one row for all names
+        windows = sorted({asked.period(one.time) for one in captures})
     for (number, key), of_key in names.items():
-        for window in _windows_between(asked, times[0], times[-1]):
+        for window in windows:
             if (number, window, key) not in groups:
-                links = 0 if read[key, window] else None
-                row = (min(of_key), links, links, links, None, None, read[key, window])
+                links = 0 if counts(key, window)[1] else None
+                row = (min(of_key), links, links, links, None, None, *counts(key, window))
                 found.append((number, window, row))
     return sorted(
         found,
@@ -387,12 +394,63 @@ def _in_windows(
     )
 
 
-def _windows_between(asked: Plain, first: str, last: str) -> Iterator[str]:
-    year, month = int(first[:4]), int(first[4:6]) if asked.digits > 4 else 1
-    while (window := asked.period(f"{year:04}{month:02}")) <= asked.period(last):
-        yield window
-        month += 1 if asked.digits > 4 else 12
-        year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+def _with_unknown(asked: Plain, rows: Rows) -> Rows:
+    """Return rows with what is known in their windows, and rows of windows with nothing."""
+    question = QUESTIONS[asked.name]
+    if not asked.digits or asked.name in _TIMELESS or question.is_by_calendar:
+        return rows
+    read = [
+        (one, [*asked.parts_of(one.page)])
+        for one in asked.archive.captures
+        if asked.is_asked(one.time)
+    ]
+    if question.basis is Basis.ARCHIVE:
+        read = [(one, [*range(len(asked.uris) or 1)]) for one, _ in read]
+    read = [(one, parts) for one, parts in read if parts]
+
+    def counts(number: int, window: str) -> tuple[int, int]:
+        return _counts(
+            one for one, parts in read if number in parts and asked.period(one.time) == window
+        )
+
+    found = [*rows]
+    own = int("captures" in question.columns)
+    if question.is_of_links and not question.names_linkers:
+        found = [(number, when, (*row, *counts(number, when)[own:])) for number, when, row in found]
+    with_rows = {(number, when) for number, when, _ in found}
+    after = ("captures", "read")[own:] if question.is_of_links else ()
+    columns = (*question.columns, *after)
+    for number in range(1 if asked.name == "common" else len(asked.uris) or 1):
+        for window in _windows_between(asked, [one.time for one, _ in read]):
+            captures, links_known = counts(number, window)
+            if (links_known if question.is_of_links else captures) or (number, window) in with_rows:
+                continue
+            values: dict[str, Any] = {
+                "read": 0,
+                **({"captures": captures} if "captures" in after else {}),
+            }
+            if not question.is_of_links:
+                values |= dict.fromkeys(
+                    ("captures", "pages", "success", "redirects", "errors", "known"), 0
+                )
+            found.append((number, window, tuple(map(values.get, columns))))
+    return sorted(found, key=lambda row: row[:2])
+
+
+def _counts(captures: Iterable[Capture]) -> tuple[int, int]:
+    """Return the number of captures, and of those with known links."""
+    found = [*captures]
+    return len(found), sum(one.is_counted for one in found)
+
+
+def _windows_between(asked: Plain, times: Sequence[str]) -> Iterator[str]:
+    """Yield the windows of the time that is asked for, else of the captures."""
+    first = asked.begin or min(times, default="")
+    last = asked.end if asked.end != "9" else max(times, default="")
+    if first and last:
+        day, end = (datetime.strptime(time[:8], "%Y%m%d") for time in (first, last))
+        days = [f"{day + timedelta(number):%Y%m%d}" for number in range((end - day).days + 1)]
+        yield from dict.fromkeys(map(asked.period, days))
 
 
 def _led_to(asked: Plain) -> Rows:

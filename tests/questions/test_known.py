@@ -1,5 +1,7 @@
 """What is known: command line, Python, JSON, questions, rows by time and charts agree."""
 
+import csv
+import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.formats import FORMATS
+from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.known_hosts import KnownHosts
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
@@ -24,9 +29,13 @@ from arclink.linkgraph import LinkGraph
 from arclink.model import Kind, Memento, Outlink, Scope, Span, Surt, UriR
 from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
+from arclink.questions.rows import ask_as_rows
+from arclink.questions.table import QUESTIONS
+from arclink.relations.database import RelationsDatabase
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
+from arclink.subsets.capture_counts import count_captures
 from arclink.timestamps import first_of, last_of
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
@@ -123,7 +132,7 @@ def check(store: Scans, uri: str, first: str, last: str) -> None:
     links = LinkGraph(store).inlinks(uri, from_=first, to=last)
     assert (links.known, links.is_known) == (expected, expected.is_known)
     chronicle = answer_chronicle(store, LinkQuery.from_parameters([("uri", uri)]))
-    axis = Axis.of(chronicle, store.days())
+    axis = Axis.of(chronicle)
     reading = Reading(store, query)
     assert units_hatched(axis) == {
         unit for unit in axis.units if not plain(store, *_ends(unit)).is_known
@@ -170,6 +179,12 @@ def test_every_door_knows_what_a_look_at_every_capture_knows(
             answer = ask(database, AskQuery.from_parameters(given_times, name="linkers"))
             assert answer.known.all == expected
             assert bool(answer.why_unknown) is not expected.is_known
+            of_days = AskQuery.from_parameters([*given_times[1:], ("by", "day")], name="captures")
+            for row in ask(database, of_days).table.to_pylist():
+                begin, end = _ends(row["period"])
+                known = plain(store, max(begin, first_of(first)), min(end, last_of(last)))
+                assert (row["captures"], row["known"]) == (known.captures, known.read)
+            check_rows_by_year(store, database, uri, first, last)
             by_day = AskQuery.from_parameters([*given_times, ("by", "day")], name="linkers")
             for row in ask(database, by_day).table.to_pylist():
                 if row["name"] is not None:
@@ -177,6 +192,51 @@ def test_every_door_knows_what_a_look_at_every_capture_knows(
                     begin, end = max(begin, first_of(first)), min(end, last_of(last))
                     known = plain(store, begin, end, row["name"])
                     assert (row["read"], row["links"]) == (known.read, known.count(row["links"]))
+
+
+def check_rows_by_year(
+    store: Scans, database: RelationsDatabase, uri: str, first: str, last: str
+) -> None:
+    """Compare the rows of each year, in all formats and forms, with a look at every capture."""
+    begin, end = first_of(first), last_of(last)
+    expected = {
+        year: plain(store, max(begin, first_of(year)), min(end, last_of(year)))
+        for year in map(str, range(int(begin[:4]), int(end[:4]) + 1))
+    }
+    span = [("from", first), ("to", last), ("by", "year")]
+    for name in ("words", "most-linked", "linkers"):
+        answer = ask(database, AskQuery.from_parameters(span, name=name))
+        assert answer.windows == expected
+        rows, count = answer.table.to_pylist(), QUESTIONS[name].ranks
+        for row in rows:
+            known = expected[row["period"]]
+            if name == "words":
+                assert (row["captures"], row["read"]) == (known.captures, known.read)
+            assert known.is_known or row["read"] == 0
+            assert row[count] is None or row[count] > 0 or row["read"] > 0
+        unknown = {year for year, known in expected.items() if not known.is_known}
+        assert {row["period"] for row in rows} >= unknown
+        assert {row["period"] for row in rows if row[count]}.isdisjoint(unknown)
+        written = b"".join(ROW_FORMATS["csv"].write(ask_as_rows(answer))).decode()
+        in_csv = [*csv.DictReader(io.StringIO(written))]
+        assert {row["period"] for row in in_csv if row["read"] == "0"} >= unknown
+        assert not any(row[count] for row in in_csv if row["period"] in unknown)
+    anchors = LinkGraph(store).anchors(uri, by="year", from_=first, to=last)
+    assert anchors.windows == expected
+    query = AnchorsQuery.from_parameters([("uri", uri), *span, ("limit", "0")])
+    answered = answer_anchors(store, query)
+    seen = {anchor.period for anchor in anchors}
+    assert {*answered.unknown} == {
+        year for year, known in anchors.windows.items() if not known.is_known
+    }
+    in_table = [*anchors_as_rows(answered).labelled()]
+    assert {row["period"] for row in in_table if row["links"] is None} == {*answered.unknown}
+    assert seen.isdisjoint(answered.unknown)
+    captures = [one for one in store.scan_mementos() if begin <= one.timestamp <= end]
+    groups = count_captures(captures, "year").groups
+    assert groups is not None
+    assert groups == {year: expected[year].captures for year in groups}
+    assert sum(groups.values()) == len(captures)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.differences import Change, DiffQuery, answer_diff
+from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
 from arclink.questions.asking import ask
 from arclink.questions.queries import AskQuery
@@ -103,8 +104,8 @@ def links_then(store: Answers, times: Sequence[str]) -> Iterator[tuple[object, .
             given = [("uri", uri), ("from", before), ("to", after), ("kinds", "all")]
             found = answer_diff(store, DiffQuery.from_parameters(given))
             yield surt, before, *((change, found.links[change]) for change in Change)
-        outlinks = answer_chronicle(store, LinkQuery.from_parameters([("uri", uri)])).outlinks
-        yield surt, sorted(outlinks.values())
+        captures = answer_chronicle(store, LinkQuery.from_parameters([("uri", uri)])).captures
+        yield surt, [one.links for one in captures if one.state is State.READ]
 
 
 def _variants(uri: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from arclink.access.anchors import Anchor, AnchorsAnswer
 from arclink.access.formats.fields import known_fields
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import known_line, when_asked
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
@@ -21,7 +21,16 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         *(["host"] if asked.is_by_host else []),
     ]
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
+    names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
+    read_from = ["captures", "read"] if answer.windows else []  # else it is not known
+    columns = [*names, "first_uri", *(["first_uri_m"] if replay else []), *read_from]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
+    rows += [{**dict.fromkeys(columns), "period": when} for when in answer.unknown]
+    if answer.windows:
+        rows.sort(key=lambda row: str(row["period"]))
+        read = {name: (known.captures, known.read) for name, known in answer.windows.items()}
+        for row in rows:
+            row["captures"], row["read"] = read[str(row["period"])]
     about = {
         **_asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
@@ -35,9 +44,9 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     }
     texts = "text" if answer.total == 1 else "texts"
     shown_of_all = (
-        f"{len(rows):,} of {answer.total:,} {texts}"
-        if len(rows) < answer.total
-        else f"{len(rows):,} {texts}"
+        f"{len(answer.anchors):,} of {answer.total:,} {texts}"
+        if len(answer.anchors) < answer.total
+        else f"{answer.total:,} {texts}"
     )
     lines = [
         f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
@@ -47,9 +56,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         else f"{shown_of_all}, of {extent_line(answer.extent)}",
         *([""] if rows else []),
     ]
-    names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
-    shown = [*names, "first_uri_m" if replay else "first_uri"]
-    columns = [*names, "first_uri", *(["first_uri_m"] if replay else [])]
+    shown = [*names, *read_from, "first_uri_m" if replay else "first_uri"]
     return RowAnswer(about, lines, columns, {"anchors": rows}, shown=shown, next=answer.next)
 
 
@@ -90,7 +97,7 @@ def uri_m_of(sighting: Sighting, replay: ReplayPrefix) -> str | None:
     return None if found is None else printable_uri(found)
 
 
-def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> Row:
+def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> dict[str, object]:
     row: dict[str, object] = {"period": anchor.period, "host": anchor.host}
     row = {name: row[name] for name in before}
     row |= {

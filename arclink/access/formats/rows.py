@@ -47,6 +47,9 @@ TIME_COLUMNS = frozenset(
 )
 """Columns whose values are timestamps."""
 
+UNKNOWN = "unknown"
+"""What people read in place of a number of links that is not known."""
+
 _ROWS_AT_ONCE = 5_000
 """Number of rows that are written together."""
 
@@ -207,7 +210,7 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
         yield f"{line}\n".encode()
     names = answer.shown or answer.columns
     rows = [
-        [_shown(column, row.get(column), answer.decimals) for column in names]
+        [_shown(column, _known(column, row), answer.decimals) for column in names]
         for row in answer.labelled()
     ]
     if rows:
@@ -241,6 +244,14 @@ def _cell(value: object) -> object:
     if isinstance(value, list):
         return " ".join(str(one).replace(" ", "%20") for one in value)
     return "" if value is None else value
+
+
+def _known(column: str, row: Row) -> object:
+    """Return a value for people: "unknown" for none, if the links of no capture are known."""
+    value = row.get(column)
+    return (
+        UNKNOWN if value is None and row.get("read") == 0 and column not in TIME_COLUMNS else value
+    )
 
 
 def _shown(column: str, value: object, decimals: int) -> str:

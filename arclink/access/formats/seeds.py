@@ -14,7 +14,8 @@ _SCHEMES = ("http://", "https://")
 
 def seeds_of(answer: RowAnswer) -> tuple[Sequence[str], int]:
     """Return the addresses of rows, each once, and the number of those that no crawler captures."""
-    addresses = dict.fromkeys(str(row[answer.uris]) for row in answer.labelled())
+    found = (row[answer.uris] for row in answer.labelled())
+    addresses = dict.fromkeys(str(uri) for uri in found if uri is not None)
     seeds = [address for address in addresses if address.lower().startswith(_SCHEMES)]
     return seeds, len(addresses) - len(seeds)
 

@@ -122,6 +122,7 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
             yield "inlinksKnown", "true" if known.is_known else "false"
         if known.captures is not None and known.read is not None:
             yield "inlinksReadFrom", str(known.read)
+            yield "inlinksCaptures", str(known.captures)
     for hop in answer.followed:
         yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:

@@ -16,6 +16,8 @@ from arclink.cli.declared_options import takes
 from arclink.cli.options import GRAPH, open_requested_graph
 from arclink.cli.output import write_answer
 from arclink.errors import UsageError
+from arclink.known import KnownLinks
+from arclink.store.known_captures import is_read
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 
@@ -94,19 +96,26 @@ def command(given: Given) -> None:
         MOST_HOPS.required(given),
     )
     with open_requested_graph(given) as graph:
-        is_captured = next(graph.mementos(links.surt, links.span), None) is not None
+        captures = [*graph.mementos(links.surt, links.span)]
+        read = (is_read(graph, one, graph.content_of(one)) for one in captures)
+        known = KnownLinks(len(captures), sum(read))
+        of_all = graph.known(links.span)
         is_known = any(
             next(rows, None) is not None
             for rows in (graph.inlinks(query.target), graph.mementos(query.target))
         )
         answer = find_path(graph, query)
     unknown = "" if is_known else end
-    rows = _as_rows(query, answer, end, is_captured, unknown)
+    rows = _as_rows(query, answer, end, (known, of_all), unknown)
     write_answer(ROW_FORMAT.required(given).write(rows))
 
 
 def _as_rows(
-    query: PathQuery, answer: PathAnswer, end: str, is_captured: bool, unknown: str
+    query: PathQuery,
+    answer: PathAnswer,
+    end: str,
+    known: tuple[KnownLinks, KnownLinks],
+    unknown: str,
 ) -> RowAnswer:
     about = {
         "from_uri": printable_uri(query.links.uri),
@@ -117,6 +126,8 @@ def _as_rows(
         "found": bool(answer.hops),
         "pages": answer.pages,
         "complete": answer.is_complete,
+        "begin_read_from": known[0].as_fields,
+        "read_from": known[1].as_fields,
     }
     rows: list[Row] = [
         {
@@ -130,7 +141,7 @@ def _as_rows(
         }
         for number, hop in enumerate(answer.hops, 1)
     ]
-    lines = [_outcome(query, answer, is_captured, unknown), kinds_line(query.links.kinds)]
+    lines = [_outcome(query, answer, *known, unknown), kinds_line(query.links.kinds)]
     if not rows and answer.others:
         lines.append(
             f"{answer.others:,} links of other kinds on these pages were not followed: "
@@ -140,23 +151,38 @@ def _as_rows(
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
 
 
-def _outcome(query: PathQuery, answer: PathAnswer, is_captured: bool, unknown: str) -> str:
+def _outcome(
+    query: PathQuery,
+    answer: PathAnswer,
+    of_begin: KnownLinks,
+    of_all: KnownLinks,
+    unknown: str,
+) -> str:
+    """Return a path in a sentence, or why none was found.
+
+    Args:
+        query: The query.
+        answer: Its answer.
+        of_begin: What is known of the page at which paths begin, in the time of the query.
+        of_all: What is known of all pages then.
+        unknown: The page at which paths end if the graph has nothing about it; else empty.
+    """
     looked = "1 page was searched" if answer.pages == 1 else f"{answer.pages:,} pages were searched"
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"
         return f"{links}, arriving {date_and_time(answer.hops[-1].time)}; {looked}."
-    if not is_captured:
-        return (
-            f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its "
-            "links are unknown."
-        )
+    if why := of_begin.why_unknown("from that time"):
+        return f"Unknown: of {printable_uri(query.links.uri)}, {why}."
     if unknown:
         return (
             f"No path: the graph does not know {printable_uri(unknown)}: it has no capture of it "
             f"and no link to it; {looked}."
         )
     if answer.is_complete:
-        return f"No path: {looked}, which are all pages that can be reached in that time."
+        read_from = f" ({of_all.read_from})" if of_all.read_from else ""
+        return (
+            f"No path: {looked}, which are all pages that can be reached in that time{read_from}."
+        )
     return (
         f"None found: {looked}, and the search ended there. Allow more (--most-pages, now "
         f"{query.most_pages:,}; for a shortest path also --most-hops, now {query.most_hops:,}), or "

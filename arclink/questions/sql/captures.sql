@@ -4,7 +4,7 @@ SELECT
     count(*) FILTER (shown_status BETWEEN 200 AND 299) AS success,
     count(*) FILTER (shown_status BETWEEN 300 AND 399) AS redirects,
     count(*) FILTER (shown_status >= 400) AS errors,
-    count(*) FILTER (has_known_links(content, shown_status, leads_to_itself)) AS known,
+    count(*) FILTER (is_counted(content, status, leads_to_itself)) AS known,
     min(timestamp) AS first, max(timestamp) AS last
 FROM asked_captures
 GROUP BY ALL

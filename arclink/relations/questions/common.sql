@@ -56,12 +56,9 @@ SELECT * REPLACE (shown_status AS status, shown_mime AS mime) FROM captures WHER
 CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
     content IS NOT NULL OR (left(status::VARCHAR, 1) IN ('3', '4', '5') AND status <> 304);
 
--- The same of a capture of `captures`.
-CREATE OR REPLACE TEMP MACRO has_known_links(content, shown_status, leads_to_itself) AS
-    is_known(content, shown_status) AND NOT leads_to_itself;
-
--- The same, as stores count what answers are read from (arclink/store/known_captures.py): by the
--- capture's own status, which is null for most revisits.
+-- Whether a capture of `captures` counts as one with known links: as in stores
+-- (arclink/store/known_captures.py), by its own status, which is null for most revisits. What a revisit
+-- repeats may come with any later batch.
 CREATE OR REPLACE TEMP MACRO is_counted(content, status, leads_to_itself) AS
     is_known(content, status) AND NOT leads_to_itself;
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import Given
-from arclink.access.formats.rows import TIME_COLUMNS
+from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
@@ -55,6 +55,8 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
+        if value is None and row.get("read") == 0 and name not in TIME_COLUMNS:
+            return Cell("text", UNKNOWN)
         if name == "name" and query.question.compares:
             times = {"from_": row["first"], "to": row["last"]}
             return Cell("name", value, about(str(value), View.CHANGES, **times))
@@ -131,7 +133,7 @@ def captures_over(
         last: Time of the last one.
         days: What is known on each day with captures.
     """
-    unit = unit_for(first, last)
+    unit = unit_for(first, last, days)
     periods = unit.known(days, with_links=False)
     counts = {when: known.captures or 0 for when, known in periods.items()}
     axis = Axis(unit, first, last, periods)

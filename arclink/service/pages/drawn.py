@@ -52,7 +52,7 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
         answer: Its answer.
         title: The question, and what it is about.
     """
-    rows = answer.table.to_pylist()
+    rows = answer.rows()
     has_periods = "period" in answer.table.column_names
     if rows and query.name == SURVIVAL and len(query.asked) == 1:
         return {SURVIVAL: _survival(rows, title)}
@@ -66,7 +66,7 @@ def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing
     periods = [*units_between(known.first, known.last, period)]
     captured = answer.periods(period)
     if query.name == "new-lost":
-        of = "" if len(rows) == answer.total else " Of the greatest rows of each period:"
+        of = "" if not answer.left_out else " Of the greatest rows of each period:"
         return {"up-and-down": _up_and_down(rows, periods, f"{title}{of}", captured)}
     by_which = "" if query.question.is_by_calendar else query.question.ranks
     if not by_which or len(captured) < 2:

@@ -277,13 +277,12 @@ def _whole(
         "meanings": {**EXTRA, **COLUMNS},
         "rows": [[row[name] for name in names] for row in rows],
         "total": answer.total,
+        "found": answer.found,
         "lanes": lanes,
         "full": full,
         "lanes_axis": lanes_axis,
         "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
-        "everything": address_with([*everything, (ASK, query.name)])
-        if answer.total > len(rows)
-        else None,
+        "everything": address_with([*everything, (ASK, query.name)]) if answer.left_out else None,
         "given": [
             (ASK, query.name),
             *pairs_of(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
