@@ -19,17 +19,19 @@ in the same time. Its input is the text around the first bytes that are not ASCI
 ms). Its confidence falls with the share of ASCII, for example for a Russian menu between English
 words. Below a confidence of 0.11 it guesses among the charsets of Latin script. Therefore the
 decoded text decides (`_plausible_share`): if a charset of another script makes clearly more
-plausible words of the sample, that charset is used, whatever the confidence. If the detector's
-charset makes fewer plausible words than windows-1252, windows-1252 is used. Among charsets of Latin
-script the detector's answer is used, with three exceptions: browsers read windows-1252, so another
-charset needs a word with a letter that windows-1252 does not have at this byte; no charset of ISO
-has the bytes 80 to 9F; and signs in the middle of words (``wyp³ywa``) contradict windows-1252.
+plausible words of the sample, that charset is used, whatever the confidence. Among charsets of
+Latin script, letters decide (`_ALPHABETS`): those of a page are of one language, with few
+exceptions. ``wyp³ywa`` is no word of any; ``altyzýsý Türkçe`` has letters of two. Where two
+charsets do as well, the detector's answer is used, else windows-1252 as in browsers; another
+charset also needs a word with a letter that windows-1252 does not have at this byte, and no charset
+of ISO has the bytes 80 to 9F.
 
-Of 942 test pages of readability and trafilatura that were put into legacy encodings, without their
-declarations, 933 have their text.
+`benchmarks/undeclared_charsets.py` measures this on pages without their declarations.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -62,7 +64,6 @@ _LOCALES = _MULTI_BYTE | {
 }
 """Default charsets of systems for languages with other scripts than Latin."""
 
-_MOST_CANDIDATES = 8
 _MARGIN = 0.1
 """A charset replaces the detector's first answer if its plausible share is larger by this."""
 
@@ -72,25 +73,57 @@ _LEAST_LETTERS = 2
 _C1 = re.compile(rb"[\x80-\x9f]")
 """In encodings of ISO these are controls, so no page is written in one that contains such bytes."""
 
-# Not after "Ã" and "Â", which are in UTF-8 that was encoded twice.
+# In a wrong charset of Latin script. Not after "Ã" and "Â": that is UTF-8 that was encoded twice.
 _SIGN_IN_WORD = re.compile(
     "[^\\W\\d_\xc2\xc3][\xa1-\xac\xae-\xb3\xb6\xb8\xb9\xbb-\xbf\xd7\xf7\x80-\x9f](?=[^\\W\\d_])"
 )
-_LEAST_SIGNS = 2
-"""More signs in the middle of words show that a page is not in windows-1252."""
+
+_WESTERN = (  # noqa: SIM905  prose
+    # Languages of western Europe, at last several of them in one page, and names in English pages.
+    "äöüß àâæçéèêëîïôœùûüÿ áéíóúüñ àçéèíïóòúü áâãàçéêíóôõúü àèéìíîòóùú áéèêëïíóöü åäöé æøåéèêóòôü "
+    "áðéíóúýþæöø ëç äõöüšž âêîôûŵŷáéëïö âêéôûúïë áéíóúüñçàèêâôëïöäßãå"
+).split()
+_CENTRAL = (  # noqa: SIM905  prose
+    # Polish, Czech, Slovak, Hungarian, South Slavic, Romanian, Sorbian; German, Albanian.
+    "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž ăâîşţșț čćěłńóŕšźž äöüß ëç"
+).split()
+_TURKISH = ["çğıöşüâîû\u0307"]  # the dot of a capital I in lower case
+_BALTIC = ["ąčęėįšųūž", "āčēģīķļņšūžōŗ", "äõöüšž"]
+_ALPHABETS = {
+    DEFAULT: _WESTERN,
+    "iso-8859-15": _WESTERN,
+    "windows-1250": _CENTRAL,
+    "iso-8859-2": _CENTRAL,
+    "iso-8859-16": _CENTRAL,
+    "windows-1254": _TURKISH,
+    "windows-1257": _BALTIC,
+    "iso-8859-13": _BALTIC,
+    "iso-8859-4": _BALTIC,
+    "iso-8859-3": ["ĉĝĥĵŝŭ", "ċġħżàèìòù", *_TURKISH],
+    "iso-8859-10": ["áčđŋšŧž"],
+    "iso-8859-14": ["âêîôûŵŷáéëïö", "ḃċḋḟġṁṗṡṫáéíóú"],
+}
+"""Charsets of Latin script, and the letters beyond ASCII of the languages that used each."""
+
+_BYTES_PER_FOREIGN_LETTER = 2_000
+"""Bytes of a sample in which one letter more of another language, as in a name, has no weight."""
+
+_JAPANESE = re.compile(rb"\x1b\$[@B](?:[!-~]{2})++\x1b\([BJ]")
+"""Text in ISO-2022-JP: the escape sequences around characters of two bytes."""
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 # Letters, signs and controls that are not ASCII, except punctuation and signs that pages in all
 # languages contain (fractions, units, prices).
 _OTHERS = re.compile(
-    "[^\\x00-\\x7f\xa0©®«»°·§¡¿€£™¢¥±²³\xb4¼½¾\xd7÷¹ªº\u2010-\u205e\u3000-\u303f\uff01-\uff5e]"
+    "[^\\x00-\\x7f\xa0\xad©®«»°·§¡¿€£™¢¥±²³\xb4¼½¾\xd7÷¹ªº\u2010-\u205e\u3000-\u303f\uff01-\uff5e]"
 )
 _WORD = re.compile(r"(?:[^\W\d_\u2e80-\ud7ff\uf900-\ufaff]|[\u0e01-\u0e4e])+")
 _LATIN = re.compile("[A-Za-z\xc0-\u024f\xaa\xba]+")
-# A word of one script: in lower case, capitalised, or in capitals.
+# A word of one script: in lower case, capitalised, or in capitals; Cyrillic ones may be joined, for
+# a wrong charset of Cyrillic has the cases in reverse.
 _WRITTEN = re.compile(
-    "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+|[A-Z\xc0-\xde\u0100-\u024f]+|[\u0400-\u042f\u0490]?[\u0430-\u045f\u0491]+|[\u0400-\u042f\u0490]+|[\u0386-\u03ab]?[\u0390\u03ac-\u03ce]+|[\u0386-\u03ab]+|[\u05d0-\u05ea]+|[\u0621-\u06d2]+|[\u0e01-\u0e4e]+"
+    "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+|[A-Z\xc0-\xde\u0100-\u024f]+|[\u0400-\u042f\u0490]?[\u0430-\u045f\u0491]+(?:[\u0400-\u042f\u0490][\u0430-\u045f\u0491]{2,})*+|[\u0400-\u042f\u0490]+|[\u0386-\u03ab]?[\u0390\u03ac-\u03ce]+|[\u0386-\u03ab]+|[\u05d0-\u05ea]+|[\u0621-\u06d2]+|[\u0e01-\u0e4e]+"
 )
 _HAN = re.compile("[\u4e00-\u9fff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -200,8 +233,10 @@ def decode_html(body: bytes, http_charset: str | None) -> DecodedHtml:
 def _undeclared(body: bytes, *, is_ascii: bool, is_utf8: bool) -> DecodedHtml:
     if is_ascii:
         # ASCII needs no decoding, unless it is UTF-16 without a mark: every second byte is then
-        # NUL.
+        # NUL; or ISO-2022-JP, which has Japanese between escape sequences.
         charset = _utf16_of(body) if b"\0" in body[:64] else None
+        if charset is None and _JAPANESE.search(body) and _fits(body, "iso-2022-jp"):
+            charset = "iso-2022-jp"
         return (
             _decode_as(body, charset, Reason.NOTE_CHARSET_DETECTED)
             if charset
@@ -401,29 +436,57 @@ def _best_of(sample: bytes) -> str:
         first = DEFAULT
     if _BINARY.search(sample):
         return first
-    if not _OTHERS.search(decode(sample, DEFAULT)):
+    shown = decode(sample, DEFAULT)
+    if not _OTHERS.search(shown) and not _SIGN_IN_WORD.search(shown):
         return DEFAULT  # only punctuation
-    likely = [charset for charset in confidences if charset in _LOCALES]
-    candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
-    shares = {charset: _plausible_share(sample, charset) for charset in candidates}
-    best: str = max(candidates, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
+    shares = {first: _plausible_share(sample, first)}
+    if shares[first] < 1 - _MARGIN:
+        for charset in (*confidences, DEFAULT, *sorted(_MULTI_BYTE)):
+            if charset not in shares:
+                shares[charset] = _plausible_share(sample, charset)
+    best: str = max(shares, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
     if shares[best] <= shares[first] + _MARGIN:
         best = first
-    if best not in (*_MULTI_BYTE, "iso-2022-jp") and not _own_words(sample, best):
-        best = DEFAULT
-    signs = _signs_in_words(sample, DEFAULT)
-    if best == DEFAULT and signs > _LEAST_SIGNS:
-        best = next(
-            (
-                charset
-                for charset in confidences
-                if charset not in _LOCALES
-                and _own_words(sample, charset)
-                and _signs_in_words(sample, charset) * 2 < signs
-            ),
-            DEFAULT,
-        )
-    return best
+    if best in _MULTI_BYTE or (best not in _ALPHABETS and _own_words(sample, best)):
+        return best
+    return _best_of_latin(sample, [first, DEFAULT, *confidences])
+
+
+def _best_of_latin(sample: bytes, charsets: Iterable[str]) -> str:
+    """Return the first of some encodings whose letters are, as in no other, those of one language.
+
+    Encodings other than windows-1252, which browsers use, need a word of their own.
+    """
+    foreign = {
+        charset: _foreign_letters(sample, charset)
+        for charset in dict.fromkeys(charsets)
+        if charset in _ALPHABETS
+    }
+    most = min(foreign.values()) + len(sample) // _BYTES_PER_FOREIGN_LETTER
+    return next(
+        (
+            charset
+            for charset, count in foreign.items()
+            if count <= most and (charset == DEFAULT or _own_words(sample, charset))
+        ),
+        DEFAULT,
+    )
+
+
+def _foreign_letters(sample: bytes, charset: str) -> int:
+    """Return the number of letters that are not of the most likely language of an encoding.
+
+    Signs in the middle of words are such letters, too.
+    """
+    text = decode(sample, charset)
+    letters = Counter(_OTHERS.findall("".join(map(_lowered, _WORD.findall(text)))))
+    known = max(sum(letters[letter] for letter in alphabet) for alphabet in _ALPHABETS[charset])
+    return letters.total() - known + len(_SIGN_IN_WORD.findall(text))
+
+
+def _lowered(word: str) -> str:
+    """Return a word in lower case; unchanged capitals in the middle are letters of no language."""
+    return word.lower() if _WRITTEN.fullmatch(word) else word
 
 
 def _own_words(sample: bytes, charset: str) -> bool:
@@ -443,10 +506,6 @@ def _own_words(sample: bytes, charset: str) -> bool:
         and not own.isdisjoint(word)
         for word in _WORD.findall(decode(sample, charset))
     )
-
-
-def _signs_in_words(sample: bytes, charset: str) -> int:
-    return len(_SIGN_IN_WORD.findall(decode(sample, charset)))
 
 
 def _plausible_share(sample: bytes, charset: str) -> float:

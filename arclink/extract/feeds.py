@@ -58,8 +58,8 @@ _RDF_FEED: Final = re.compile(rb"purl\.org/rss/1\.0|netscape\.com/rdf/simple")
 
 _VOCABULARIES: Final = {
     "": "",
-    "http://purl.org/rss/1.0/": "rss",
-    "http://my.netscape.com/rdf/simple/0.9/": "rss",
+    "http://purl.org/rss/1.0": "rss",
+    "http://my.netscape.com/rdf/simple/0.9": "rss",
     "http://backend.userland.com/rss2": "rss",
     "http://www.w3.org/2005/atom": "atom",
     "http://purl.org/atom/ns#": "atom",
@@ -67,12 +67,11 @@ _VOCABULARIES: Final = {
     "http://www.google.com/schemas/sitemap/0.84": "sitemap",
     "http://www.google.com/schemas/sitemap-image/1.1": "image",
     "http://www.google.com/schemas/sitemap-video/1.1": "video",
-    "http://search.yahoo.com/mrss/": "media",
     "http://search.yahoo.com/mrss": "media",
-    "http://purl.org/rss/1.0/modules/content/": "content",
+    "http://purl.org/rss/1.0/modules/content": "content",
     "http://www.w3.org/1999/xhtml": "xhtml",
 }
-"""Vocabulary per namespace URI, which is in lower case."""
+"""Vocabulary per namespace URI, as `_vocabulary_of` finds it."""
 
 _PREFIXES: Final = frozenset({"atom", "content", "image", "media", "video", "xhtml"})
 """Prefixes that name their vocabulary even if a feed does not declare them."""
@@ -105,9 +104,12 @@ _LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
     ("sitemap", "loc"): (_CONTENT, Kind("sitemap@loc")),
     ("xhtml", "link"): ("href", Kind("sitemap@link")),
     ("image", "loc"): (_CONTENT, Kind("sitemap@image")),
+    ("image", "license"): (_CONTENT, Kind("sitemap@link")),
     ("video", "content_loc"): (_CONTENT, Kind("sitemap@video")),
     ("video", "player_loc"): (_CONTENT, Kind("sitemap@video")),
     ("video", "thumbnail_loc"): (_CONTENT, Kind("sitemap@image")),
+    ("video", "gallery_loc"): (_CONTENT, Kind("sitemap@link")),
+    ("video", "uploader"): ("info", Kind("sitemap@link")),
 }
 """Where each link is: an attribute, or the element's content."""
 
@@ -288,6 +290,12 @@ def extract_feed_links(
     return reading.found
 
 
+def _vocabulary_of(namespace: str) -> str:
+    """Return the vocabulary of a namespace; ``https`` and a last slash are frequent mistakes."""
+    name = namespace.strip().lower().rstrip("/")
+    return _VOCABULARIES.get(re.sub("^https:", "http:", name), "?")
+
+
 class _RefusedError(Exception):
     """The document exceeds a limit that no ordinary feed reaches."""
 
@@ -365,7 +373,7 @@ class _Reading:
         if outer is not None and not attributes:  # most elements
             vocabularies, base = outer.vocabularies, outer.base
         else:
-            vocabularies = self._vocabularies(local, attributes, outer)
+            vocabularies = self._vocabularies(prefix, local, attributes, outer)
             base = self._base(attributes, outer)
         name = vocabularies.get(prefix, prefix if prefix in _PREFIXES else "?"), local
         element = _Element(name, vocabularies, base)
@@ -412,21 +420,22 @@ class _Reading:
                 self._markup, self._is_xhtml = [], markup in _XHTML
 
     def _vocabularies(
-        self, local: str, attributes: dict[str, str], outer: _Element | None
+        self, own_prefix: str, local: str, attributes: dict[str, str], outer: _Element | None
     ) -> dict[str, str]:
         """Return the vocabulary of each prefix inside of an element."""
-        vocabularies = {"": _OF_ROOT.get(local, "?")} if outer is None else outer.vocabularies
+        of_root = _OF_ROOT.get(local, "?")
+        vocabularies = {"": of_root, own_prefix: of_root} if outer is None else outer.vocabularies
         declared = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
         if not declared:
             return vocabularies
         vocabularies = dict(vocabularies)
         for name, value in declared.items():
-            meant = _VOCABULARIES.get(value.strip().lower(), "?")
+            meant = _vocabulary_of(value)
             prefix = name.partition(":")[2]
             if len(vocabularies) >= _MOST_PREFIXES and prefix not in vocabularies:
                 continue
             # A root in an unknown namespace has the vocabulary of its name.
-            if meant != "?" or outer is not None or name != "xmlns":
+            if meant != "?" or outer is not None or prefix != own_prefix:
                 vocabularies[prefix] = meant or vocabularies[""]
         return vocabularies
 

@@ -37,6 +37,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import Final
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -956,7 +957,7 @@ def _are_descriptors_valid(descriptors: str) -> bool:
         if match is None or len(units) == 2:
             return False
         integer, unit, number, density = match.groups()
-        if (float(number) < 0) if density else not integer.strip("0"):
+        if not 0 <= float(number) < inf if density else not integer.strip("0"):
             return False
         units += density or unit
     return units in ("x", "w", "wh", "hw")

@@ -291,7 +291,7 @@ def are_sound(descriptors: list[str]) -> bool:
             return False
         else:
             try:
-                if float(number) < 0 or "_" in number or ".e" in number.lower():
+                if not 0 <= float(number) < float("inf") or "_" in number or ".e" in number.lower():
                     return False
             except ValueError:
                 return False

@@ -581,6 +581,41 @@ def test_a_guess_without_own_letters_in_words_is_windows_1252(
     assert not decode_html(controls, None).charset.startswith("iso-8859")
 
 
+NAMES = "<p>Renée, Björn, Peña, François, São, Zoë, Gödel and Lindén met. "
+LONG = "<img src=/images/2004/11/pictures/of/the/holiday/large/IMG_0001.jpg alt=x title=y width=1>"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        pytest.param("Arrestohen dy persona në Pejë. Çdo ditë " * 40, "windows-1252", id="sq"),
+        pytest.param(NAMES, "windows-1252", id="names"),
+        pytest.param(f"{LONG}Matewan Türkçe altyazısı" * 20, "windows-1254", id="tr in English"),
+        pytest.param(f"{LONG}výstavu o převaděčů na Šumavě" * 9, "windows-1250", id="cs in URLs"),
+        pytest.param("Sva prava zadržana.", "iso-8859-2", id="hr: one letter"),
+        pytest.param("Razširjanje in odvetniška pisarna", "iso-8859-2", id="sl: signs in words"),
+        pytest.param("НаведиИзвор-Некомерцијално-СподелиПодИсти", "windows-1251", id="mk: joined"),
+        pytest.param("Apache サーバ バージョン 2.5", "euc-jp", id="ja: katakana"),
+        pytest.param("10\xa0km, w\xad\xadw\xad\xadw\xad, Renée" * 9, "windows-1252", id="hyphens"),
+        pytest.param(JAPANESE, "iso-2022-jp", id="ja: seven bits"),
+    ],
+)
+def test_letters_of_one_language_decide(text: str, charset: str) -> None:
+    """Also where the detector is not sure, or names another charset."""
+    body = f"<title>My page</title><p>{text}".encode(charset)
+    decoded = decode_html(body, None)
+    assert (decoded.charset, decoded.notes) == (charset, (DETECTED,))
+
+
+@pytest.mark.parametrize(
+    "text", [b"\x1b$B!\x1b(B", b"\x1b$B)!\x1b(B", b"\x1b$B!!", b"\x1b[1m$B!!", b"\x1b(J!!\x1b(B"]
+)
+def test_escapes_without_japanese_are_ascii(text: bytes) -> None:
+    """Half a character, a place that the standard does not have, no end, other escapes."""
+    body = b"<p>" + text + b"</p>"
+    assert decode_html(body, None) == DecodedHtml(body, "windows-1252")
+
+
 def test_any_answer_of_the_detector_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["iso-2022-jp", "hz", "utf-16", "johab", "gbk", "ibm866", "macintosh", None]
     answers = [{"encoding": name, "confidence": 0.05, "language": None} for name in names]

@@ -111,6 +111,39 @@ INDEX = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><site
             [("sitemap@loc", "x", "", None)],
             id="own namespace",
         ),
+        pytest.param(
+            '<s:urlset xmlns:s="urn:mine"><s:url><s:loc>x</s:loc></s:url></s:urlset>',
+            [("sitemap@loc", "x", "", None)],
+            id="own namespace with a prefix",
+        ),
+        pytest.param(
+            "<s:urlset><s:url><s:loc>x</s:loc></s:url></s:urlset>",
+            [("sitemap@loc", "x", "", None)],
+            id="root with a prefix that is not declared",
+        ),
+        pytest.param(
+            '<urlset xmlns:i="https://www.google.com/schemas/sitemap-image/1.1/"><url>'
+            "<i:image><i:loc>x</i:loc><i:license>y</i:license></i:image></url></urlset>",
+            [("sitemap@image", "x", "", None), ("sitemap@link", "y", "", None)],
+            id="namespace with https and a slash",
+        ),
+        pytest.param(
+            "<urlset><url><video:video><video:thumbnail_loc>t</video:thumbnail_loc>"
+            "<video:gallery_loc title='g'>x</video:gallery_loc>"
+            "<video:uploader info='y'>U</video:uploader><video:uploader>V</video:uploader>"
+            "</video:video></url></urlset>",
+            [
+                ("sitemap@image", "t", "", None),
+                ("sitemap@link", "x", "", None),
+                ("sitemap@link", "y", "", None),
+            ],
+            id="pages of a video",
+        ),
+        pytest.param(
+            '<rss xmlns:m="https://search.yahoo.com/mrss"><m:content url="x"/></rss>',
+            [("media@content", "x", "", None)],
+            id="namespace of Media RSS with https",
+        ),
     ],
 )
 def test_every_kind_is_found_with_the_title_of_its_entry(feed: str, links: list[RawLink]) -> None:
