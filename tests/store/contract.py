@@ -177,7 +177,7 @@ class Contract:
         return timed(store)
 
     def placeless(self, store: Scans) -> dict[str, object]:
-        """Return what `placeless` leaves of the answers."""
+        """Return the answers that `placeless` leaves."""
         return placeless(self.answers(store))
 
     @contextmanager
