@@ -191,3 +191,12 @@ def within(seconds: Seconds, span: Span) -> KnownLinks:
         min(read, default=None),
         max(read, default=None),
     )
+
+
+def added(seconds: Seconds, changes: Seconds) -> Seconds:
+    """Return the numbers of seconds after changes; seconds without captures are left out."""
+    sums = dict(seconds)
+    for when, (captures, read) in changes.items():
+        counts = sums.get(when, (0, 0))
+        sums[when] = counts[0] + captures, counts[1] + read
+    return {when: counts for when, counts in sums.items() if counts[0]}

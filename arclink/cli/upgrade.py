@@ -63,10 +63,11 @@ def command(given: Given) -> None:
         age = age_of(opened)
         pages = _pages_read_before(opened)
         size = opened.sums().bytes
-    if not (age or pages or old_files):
+        uncounted = "captures are not counted by time" if opened.days() is None else ""
+    if not (age or uncounted or pages or old_files):
         click.echo(f"{store} is up to date.")
         return
-    found = [age, f"{counted(len(old_files), 'file')} next to it" if old_files else ""]
+    found = [age, uncounted, f"{counted(len(old_files), 'file')} next to it" if old_files else ""]
     if any(found):
         click.echo(f"{store}: {'; '.join(filter(None, found))}.")
         seconds = counted(max(1, size // _BYTES_PER_SECOND), "second")

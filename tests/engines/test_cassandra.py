@@ -8,9 +8,9 @@ import pytest
 
 from arclink.store.cassandra import database, merging, surt_lists, tables, tasks
 from arclink.store.location import open_store
-from arclink.store.protocols import GraphStore, Scans
+from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
-from tests.store.contract import StoreContract, canonical
+from tests.store.contract import StoreContract
 
 
 @pytest.fixture(scope="class")
@@ -29,9 +29,6 @@ def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> Iterator[N
 class TestCassandraStore(StoreContract):
     url: str
     cluster: Cassandra
-
-    def answers(self, store: Scans) -> dict[str, object]:
-        return canonical(store)  # it does not know its captures by time
 
     @contextmanager
     def opened(self, folder: Path) -> Iterator[GraphStore]:

@@ -123,8 +123,8 @@ def test_tasks_write_what_one_process_writes(
     """Row by row; loaded once more, nothing runs and nothing changes."""
     url = cassandra.keyspace()
     jobs = [load_by_tasks(copies[number], number, url) for number in (0, 1)]
-    assert jobs == [[4, 4, 3], [4, 4, 3]], (
-        "three phases, of 9, 6 and 3 tasks, which at most twice as many as run at a time do"
+    assert jobs == [[4, 4, 4], [4, 4, 4]], (
+        "three phases, of 9, 6 and 9 tasks, which at most twice as many as run at a time do"
     )
     assert_same(rows_of(url), expected)
     assert load_by_tasks(copies[1], 1, url) == []
@@ -136,7 +136,7 @@ def test_tasks_write_what_one_process_writes(
     ("moment", "tasks"),
     [
         pytest.param("first", 4 + 3 + 3, id="first rows, which one task does not have"),
-        pytest.param("noted", 4 + 4 + 3, id="not noted"),
+        pytest.param("noted", 4 + 4 + 4, id="not noted"),
     ],
 )
 def test_tasks_that_were_killed_change_nothing(

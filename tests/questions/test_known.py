@@ -305,5 +305,5 @@ def test_times_of_another_version_are_not_known(tmp_path: Path) -> None:
         store._connection.execute("UPDATE settings SET value = 'x' WHERE name = 'times'")  # type: ignore[attr-defined]
         assert store.known().is_known is None
         assert list(store.verify()) == []
-        store.count_times()  # type: ignore[attr-defined]
+        store.upgrade()
         assert store.known().is_known is False

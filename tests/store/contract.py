@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_TIME,
     EMPTY_PAYLOAD,
@@ -34,8 +35,10 @@ from arclink.model import (
 from arclink.relations.folder import tables_folder
 from arclink.relations.forgetting import forgetting
 from arclink.store.protocols import Answers, Builds, GraphStore, Removed, Scans, Takedown
+from arclink.uris.methods import key_of_answer
 from tests.relations.cases import CASES, TRUTHS
 from tests.relations.rows import kept_rows, rows_by_tasks, rows_in, rows_of
+from tests.store import graphs as drawn
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.load_arguments import FILES as FILES
 from tests.store.load_arguments import SETTINGS as SETTINGS
@@ -174,7 +177,7 @@ class Contract:
         return timed(store)
 
     def placeless(self, store: Scans) -> dict[str, object]:
-        """Return what `placeless` leaves of the answers."""
+        """Return the answers that `placeless` leaves."""
         return placeless(self.answers(store))
 
     @contextmanager
@@ -196,6 +199,23 @@ class AnswersContract(Contract):
                 load_next(store, graph, number, folder, parts)
             load_next(dictionary, graph.as_one_batch(), 0, folder / "one")
             assert self.answers(store) == self.answers(dictionary)
+            assert list(store.verify()) == []
+
+    def test_answers_to_another_method_are_counted_when_their_payload_comes(self) -> None:
+        checksum = next(name for name, truth in TRUTHS.items() if truth.is_html)
+        posted = drawn.memento("http://example.org/", "20091103011308", checksum, "revisit")
+        posted = posted._replace(surt=key_of_answer(posted.surt, "POST"))
+        read = drawn.memento("http://example.org/news", "20100130003005", checksum)
+        with self.empty() as (store, dictionary, folder):
+            for number in range(2):
+                graph = Graph(TRUTHS, [[posted], [read]])
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+                assert (
+                    store.known()
+                    == dictionary.known()
+                    == KnownLinks(*((1, 0), (2, 2, posted.timestamp, read.timestamp))[number])
+                )
             assert list(store.verify()) == []
 
     @slowly

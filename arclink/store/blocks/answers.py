@@ -247,6 +247,12 @@ class BlockAnswers(WholeStore):
             ):
                 yield memento_of(surt, item)
 
+    def mementos_of_each(
+        self, surts: Sequence[Surt], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Memento]]:
+        """Yield the `mementos` of each SURT; read them before you take the next ones."""
+        return (self.mementos(surt, span) for surt in surts)
+
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         mementos = self._scan_mementos(span, prefix)
         return watched(mementos, "reading captures", lambda: self.known().captures or 0)

@@ -9,6 +9,8 @@ All functions are pure and come in pairs that undo each other. Layouts:
   (docs/reference/graph-files.md)
 - sections: 4 bytes little-endian for the size of each, then the sections one after the other
 - checksum: a byte that names the form, then 20 bytes of SHA-1, or the text unchanged
+- seconds: JSON, compressed by zlib: the steps from each second of a day to the next, the numbers of
+  captures, and those of captures whose links are known
 - URI form: one character if the URI is one of eight variants that follow from the SURT, else the
   whole URI
 """
@@ -17,14 +19,17 @@ import base64
 import re
 import struct
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+import orjson
 import zstandard
 
-from arclink.model import Checksum, ContentId, Surt, UriR
+from arclink.known import Seconds
+from arclink.model import Checksum, ContentId, Surt, Timestamp, UriR
 from arclink.native import native
 
 # Only functions that write blocks or read whole ones import NumPy: its import takes as long as all
@@ -227,6 +232,30 @@ _TEXT, _SHA1, _REDIRECT = b"\0", b"\1", b"\2"
 _REDIRECT_PREFIX = "redirect:"
 _SHA1_TEXT = re.compile("[A-Z2-7]{32}")
 _CUT = re.compile(r"(.+)-([0-9a-f]{16})", re.DOTALL)
+
+
+def pack_seconds(seconds: Seconds) -> bytes:
+    """Return the numbers of the seconds of one day; at least one second.
+
+    >>> seconds = {Timestamp("20100217000001"): (2, 1), Timestamp("20100217010000"): (-1, 0)}
+    >>> unpack_seconds("2010-02-17", pack_seconds(seconds)) == seconds
+    True
+    """
+    times = sorted(seconds)
+    numbers = [int(when[8:10]) * 3600 + int(when[10:12]) * 60 + int(when[12:14]) for when in times]
+    gaps = [other - one for one, other in pairwise((0, *numbers))]
+    counts = zip(*(seconds[when] for when in times), strict=True)
+    return zlib.compress(orjson.dumps([gaps, *counts]))
+
+
+def unpack_seconds(day: str, packed: bytes) -> Seconds:
+    """Return the numbers of the seconds of a day, such as ``2010-02-17``, in order."""
+    digits, second, seconds = day.replace("-", ""), 0, {}
+    for gap, captures, read in zip(*orjson.loads(zlib.decompress(packed)), strict=True):
+        second += gap
+        time = f"{second // 3600:02}{second // 60 % 60:02}{second % 60:02}"
+        seconds[Timestamp(digits + time)] = captures, read
+    return seconds
 
 
 def pack_checksum(checksum: str) -> bytes:

@@ -44,7 +44,6 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Content, Relation, Row, shows_payload
 from arclink.store.layouts import Keys, keys_of
 from arclink.store.protocols import Removed
-from arclink.timestamps import month_of
 from arclink.uris.resolution import content_id
 
 Times = tuple[str, str]
@@ -126,7 +125,6 @@ class Removal:
         removed: Numbers of removed items, after `run`.
         checksums: Number of removed payloads, those that were never to be read included.
         times: New times of batches.
-        months: Numbers of removed captures by month.
     """
 
     def __init__(self, rows: RewrittenRows, what: Forgotten, known: Mapping[int, Times]) -> None:
@@ -147,7 +145,6 @@ class Removal:
         """SURTs as bytes, which sort in the order of the rows."""
         self.removed = Removed()
         self.times: Mapping[int, Times] = {}
-        self.months: Mapping[str, int] = {}
 
     def run(self) -> None:
         """Remove everything."""
@@ -216,7 +213,6 @@ class Removal:
 
     def _remove_mementos(self) -> None:
         removed: dict[int, Times] = {}  # the times of removed mementos, by batch
-        months: Counter[str] = Counter()
 
         def change(batch: int, row: Row) -> Row | None:
             surt, items = surt_field(row), mementos_of(row, self._store.names)
@@ -229,7 +225,6 @@ class Removal:
             if gone:
                 first, last = removed.get(batch, (gone[0][0], ""))
                 removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
-                months.update(month_of(item[0]) for item in gone)
                 self._mementos.update((surt, *item[:3]) for item in gone)
             for _, original, checksum, file, offset, *_, reason, _ in gone:
                 if shows_payload(checksum, reason):
@@ -240,7 +235,6 @@ class Removal:
 
         self._rows.rewrite_within(Relation.MEMENTOS, self._what, change)
         self._rows.flush()
-        self.months = dict(months)
         known = self._known_times
         changed = {
             batch

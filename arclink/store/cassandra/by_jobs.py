@@ -36,7 +36,7 @@ def by_manifests(
         if not tasks:
             return
         files = {task: task.file_in(parts) for task in tasks}
-        sizes = {task: file.size if file else 0 for task, file in files.items()}
+        sizes = {task: task.size_in(parts) for task in tasks}
         texts = [
             "".join(
                 f"{task.what}\t{task.part}\t{cluster.task_address(file.path) if file else ''}\n"

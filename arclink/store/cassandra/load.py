@@ -6,8 +6,7 @@ the step is finished, which makes the batch visible. At last lists of SURTs are 
 
 import os
 import signal
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from dataclasses import astuple, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import cast
 
 import orjson
 
@@ -30,6 +28,7 @@ from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
+from arclink.store.cassandra.times import StepTimes, WrittenChanges
 from arclink.store.graph_files import GraphPart, GraphParts
 from arclink.store.layouts import check_present, united_settings
 from arclink.store.protocols import KnownFile, Removed, check_not_overtaken
@@ -71,7 +70,6 @@ def load_batch(
         StoreError: The graph files are damaged, the settings differ, another process loads, or a
             task was not done.
     """
-    phases = tasks_of(parts)
     with store.steps.held() as holder:
         known = {
             step.identity: step
@@ -85,13 +83,22 @@ def load_batch(
         check_present(store, store.address.name, reads_pages=False)
         check_not_overtaken(records(history), removed)
         all_settings = united_settings(store.settings(), settings, store.address.name)
+        is_counted = history.counted is not None
+        phases = tasks_of(parts, counts_times=is_counted)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
             for phase in phases:
                 _run(store, run_tasks, step, history.view, phase)
-            facts = _facts(store, step, history)
+            facts = replace(_facts(store, step, history), is_counted=is_counted)
             facts = _without_forgotten(store, step, history, facts)
+            if is_counted:
+                now = replace(
+                    history,
+                    loads={**history.loads, step: facts},
+                    view=history.view.having(step, facts.version),
+                )
+                StepTimes(store.tables, now).write_sums(step)
             store.steps.finish(step, facts, holder)
             _merge(store, holder, run_tasks)
     return Batch(facts.number, tuple(file.name for file in files), manifest)
@@ -175,18 +182,7 @@ def _facts(store: CassandraReader, step: int, history: History) -> Facts:
         first=min((first for first, _ in spans), default=""),
         last=max((last for _, last in spans), default=""),
         refers=any(result.get("refers") for result in results),
-        months=_months(results),
     )
-
-
-def _months(results: Iterable[Result]) -> Mapping[str, int] | None:
-    """Return the numbers of captures by month; None if an earlier version began the load."""
-    months: Counter[str] = Counter()
-    for result in results:
-        if result.get("last") and "months" not in result:
-            return None
-        months.update(cast(Mapping[str, int], result.get("months", {})))
-    return dict(months)
 
 
 def _without_forgotten(store: CassandraReader, step: int, history: History, facts: Facts) -> Facts:
@@ -199,17 +195,14 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
     # Each attempt gets its own number, so readers ignore the rows of an earlier attempt.
     version = store.steps.begin(b"")
     loads = {**history.loads, step: facts}
-    takedowns = dict(history.takedowns)
     removed: dict[int, Sequence[int]] = {}
     spans: dict[int, tuple[str, str]] = {}
     for number, takedown in sorted(history.takedowns.items()):
-        now = History(loads, takedowns, history.view.having(step, version))
-        done = forget_in(store, now, takedown_of(takedown).what, version)
+        now = replace(history, loads=loads, view=history.view.having(step, version))
+        changes = WrittenChanges(store.tables, version, number, step) if facts.is_counted else None
+        done = forget_in(store, now, takedown_of(takedown).what, version, changes)
         removed[number] = astuple(done.removed)
         spans.update(done.times)
-        if facts.months is not None:
-            left = Counter(facts.months) - Counter(done.months)
-            facts = replace(facts, months=dict(left))
         loads = {**loads, step: replace(facts, spans=spans)}
     return replace(facts, version=version, removed=removed, spans=spans)
 
@@ -234,10 +227,6 @@ def _path(file: GraphPart | None) -> Path | None:
     return None if file is None else file.path
 
 
-def _size(file: GraphPart | None) -> int:
-    return 0 if file is None else file.size
-
-
 @contextmanager
 def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> Iterator[RunTasks]:
     """Yield a function that runs tasks: in this process, or in several if there is much to load."""
@@ -251,7 +240,7 @@ def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> 
 
         def there(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
             files = {task: task.file_in(parts) for task in tasks}
-            unfinished = sorted(tasks, key=lambda task: -_size(files[task]))
+            unfinished = sorted(tasks, key=lambda task: -task.size_in(parts))
             while unfinished:
                 calls = [
                     partial(run_task, store.address, step, view, task, _path(files[task]))

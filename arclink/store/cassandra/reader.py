@@ -6,7 +6,7 @@ in ``_in`` read the state of the store that their caller names.
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import merge
 from itertools import groupby, islice
@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from arclink.checksums import is_reference, parse_name
 from arclink.errors import StoreError
-from arclink.known import NOT_COUNTED, NOTHING, KnownLinks
+from arclink.known import KnownLinks
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -36,6 +36,8 @@ from arclink.store.blocks.byte_layouts import (
 from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     Posting,
+    distinct_mementos,
+    memento_of,
     postings_of,
     scope_of_outcome,
 )
@@ -60,6 +62,7 @@ from arclink.store.cassandra.tables import (
     Stream,
     Tables,
 )
+from arclink.store.cassandra.times import StepTimes
 from arclink.store.protocols import (
     WHOLE,
     KnownFile,
@@ -69,7 +72,6 @@ from arclink.store.protocols import (
     StoreSums,
 )
 from arclink.store.seals import unpacking
-from arclink.timestamps import month_of
 
 _FIRST_ROWS = 8
 """Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
@@ -101,7 +103,7 @@ class CassandraReader(BlockAnswers):
         super().__init__()
         self.address = address
         self._is_loader = create
-        self.database = open_database(address)
+        self.database = open_database(address, create=create)
         self.tables = Tables(self.database)
         self.steps = Steps(self.database)
         self.names = NamesByHash(self.database)
@@ -111,6 +113,7 @@ class CassandraReader(BlockAnswers):
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
         self._ahead = LookUps(self.outcomes, self.numbers)
         self._last_target: tuple[StoreView, bytes, HomeRows] | None = None
+        self._times: StepTimes | None = None
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
     # The visible steps
@@ -133,7 +136,7 @@ class CassandraReader(BlockAnswers):
         super().drop_caches()
         self._block_names.clear()
         self._outlink_blocks.clear()
-        self._last_target = None
+        self._last_target = self._times = None
         self._ahead.clear()
         self.lists.clear()
 
@@ -156,24 +159,16 @@ class CassandraReader(BlockAnswers):
     def _refers(self) -> bool:
         return self._history.refers
 
-    def days(self, span: Span = ALL_TIME) -> None:
-        return None
+    def days(self, span: Span = ALL_TIME) -> Mapping[str, KnownLinks] | None:
+        times = self.times()
+        return times.days(span) if times.are_kept else None
 
-    def known(self, span: Span = ALL_TIME) -> KnownLinks:
-        """Return the `KnownLinks` of all captures together, as far as their months say.
-
-        In all time, a capture was read if the store has a content, but the months do not say how
-        many. For a shorter time, they only say whether there are captures.
-        """
+    def times(self) -> StepTimes:
+        """Return the times of captures in the present state."""
         history = self.history()
-        if history.months is None:
-            return NOT_COUNTED
-        first, last = month_of(span.first), month_of(span.last)
-        captures = sum(n for month, n in history.months.items() if first <= month <= last)
-        begins, ends = zip(*history.spans.values(), strict=True) if history.spans else ((), ())
-        if span.first <= min(filter(None, begins), default="") and max(ends) <= span.last:
-            return KnownLinks.said(bool(captures and self.sums().contents))
-        return NOT_COUNTED if captures else NOTHING
+        if self._times is None:
+            self._times = StepTimes(self.tables, history)
+        return self._times
 
     def rows(self, relation: Relation, key: bytes) -> Iterator[Row]:
         streams = self._streams(relation, key)
@@ -368,6 +363,17 @@ class CassandraReader(BlockAnswers):
         for mementos in portions(super().mementos(surt, span), _FIRST_ROWS, most=AT_ONCE):
             self._ahead.mementos = mementos
             yield from mementos
+
+    def mementos_of_each(
+        self, surts: Sequence[Surt], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Memento]]:
+        view = self.history().view
+        keys = [surt.encode() for surt in surts]
+        of_each = self.tables.mementos.streams_of_each(keys, view)
+        for surt, key, streams in zip(surts, keys, of_each, strict=True):
+            rows = rows_in(Relation.MEMENTOS, key, streams)
+            items = distinct_mementos(rows, self.names, span)
+            yield (memento_of(surt, item) for item in items)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.lists.surts(self.history().view, prefix, after)

@@ -23,13 +23,13 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.store.blocks.byte_layouts import (
-    pack_checksum,
-)
+from arclink.store.blocks.byte_layouts import pack_checksum
+from arclink.store.blocks.counted_times import forgetting, recount
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.rows import (
     repack_row,
@@ -40,6 +40,7 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
 from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
+from arclink.store.cassandra.times import StepTimes, WrittenChanges
 from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
 
@@ -78,18 +79,18 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
         if is_trial:
             return forget_in(store, history, takedown.what, None).removed
         step = store.steps.begin(b"")
-        done = forget_in(
-            store,
-            replace(history, view=replace(history.view, versions=history.view.versions | {step})),
-            takedown.what,
-            step,
-        )
+        now = replace(history, view=replace(history.view, versions=history.view.versions | {step}))
+        is_counted = history.counted is not None
+        changes = WrittenChanges(store.tables, step, 0, step) if is_counted else None
+        done = forget_in(store, now, takedown.what, step, changes)
+        if is_counted:
+            StepTimes(store.tables, now).write_sums(step)
         what = takedown.what
         facts = Facts(
             "takedown",
             removed={step: astuple(done.removed)},
             spans=done.times,
-            months=done.months,
+            is_counted=is_counted,
             takedown=(
                 what.prefix,
                 what.span.first,
@@ -104,7 +105,11 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
 
 
 def forget_in(
-    store: CassandraReader, history: History, what: Forgotten, version: int | None
+    store: CassandraReader,
+    history: History,
+    what: Forgotten,
+    version: int | None,
+    changes: WrittenChanges | None = None,
 ) -> Removal:
     """Write new versions of the rows that hold forgotten data; return the removal.
 
@@ -113,10 +118,15 @@ def forget_in(
         history: History whose view includes the version.
         what: The captures to forget.
         version: Step that the written rows belong to; None to write nothing.
+        changes: Of the times of captures; None if nothing is written, or they are not known.
     """
     rows = _CassandraRows(CassandraReader(store.address, history=history), version)
     removal = Removal(rows, what, history.spans)
-    removal.run()
+    if changes is None:
+        removal.run()
+    else:
+        forgetting(rows.answers, changes, what, removal.run)
+        changes.close()
     store.drop_caches()
     return removal
 
@@ -262,7 +272,7 @@ def clean(store: CassandraReader) -> None:
     Memory holds the keys of rows that were emptied since the last call.
     """
     tables = store.tables
-    with store.steps.held(is_takedown=True):
+    with store.steps.held(is_takedown=True) as holder:
         view = store.steps.history(fresh=True).view
         for step in store.steps.all():
             if step.number not in view.lists:
@@ -294,6 +304,7 @@ def clean(store: CassandraReader) -> None:
                     found[0][0].load in shown, [version for _, version in found], view
                 ):
                     numbered.delete(writer, found[0][0], version)
+        _join_times(store, writer, holder)
         # Delete old versions before the empty ones that hide them.
         writer.flush()
         for load in sorted(view.lists):
@@ -309,6 +320,37 @@ def clean(store: CassandraReader) -> None:
                 if row[:2] not in remaining:
                     keyed.delete(writer, key, row, version)
         writer.flush()
+
+
+def count_times(store: CassandraReader, holder: str) -> None:
+    """Count all captures by their times, as a step. Reads all mementos."""
+    step = store.steps.begin(b"")
+    changes = WrittenChanges(store.tables, step, 0, step)
+    recount(store, changes)
+    _finish_count(store, step, changes, holder)
+
+
+def _join_times(store: CassandraReader, writer: Writer, holder: str) -> None:
+    """Make one row per day of the times that many steps changed, and delete all other rows."""
+    history, times = store.steps.history(fresh=True), StepTimes(store.tables, store.history())
+    kept = history.counted
+    if kept is not None and any(step > kept for step in (*history.loads, *history.takedowns)):
+        kept = store.steps.begin(b"")
+        changes = WrittenChanges(store.tables, kept, 0, kept)
+        for day in times.days():
+            changes.change(day, times.seconds(day))
+        _finish_count(store, kept, changes, holder)
+    for key, row, version in store.tables.times.raw():
+        if row.load != kept or key.startswith(b"step "):
+            store.tables.times.delete(writer, key, row, version)
+
+
+def _finish_count(store: CassandraReader, step: int, changes: WrittenChanges, holder: str) -> None:
+    changes.close()
+    history = store.steps.history(fresh=True)
+    now = replace(history, counts=(*history.counts, step))
+    StepTimes(store.tables, now).write_sums(step)
+    store.steps.finish(step, Facts("count"), holder)
 
 
 def _rewrite_ranges(store: CassandraReader, view: StoreView, load: int) -> None:

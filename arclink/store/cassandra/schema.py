@@ -23,6 +23,11 @@ def statements() -> Iterator[str]:
             yield from (statement.strip() for statement in text.split(";") if statement.strip())
 
 
+def _tables() -> set[str]:
+    """Return the names of the tables of a store."""
+    return {match[1] for match in re.finditer(r"EXISTS (\w+)", " ".join(statements()))}
+
+
 def apply_schema(address: Address) -> bool:
     """Create the keyspace and the tables of a store; existing ones stay unchanged.
 
@@ -40,13 +45,8 @@ def apply_schema(address: Address) -> bool:
             (address.keyspace,),
         )
         tables = {row[0] for row in known}
-        ours = {
-            match[1]
-            for statement in statements()
-            if (match := re.search(r"EXISTS (\w+)", statement))
-        }
-        if tables - ours:
-            foreign = ", ".join(sorted(tables - ours)[:5])
+        if tables - _tables():
+            foreign = ", ".join(sorted(tables - _tables())[:5])
             raise StoreError(
                 f"{address.name}: the keyspace has tables of another program ({foreign}). "
                 "Name another keyspace."
@@ -72,8 +72,12 @@ def apply_schema(address: Address) -> bool:
     return layout is None
 
 
-def open_database(address: Address) -> Database:
+def open_database(address: Address, *, create: bool = False) -> Database:
     """Return the connection to a store of this version.
+
+    Args:
+        address: Of the store.
+        create: Make the tables that a store of an earlier version lacks.
 
     Raises:
         StoreError: The store is missing, is not an ArcLink store, or has another version.
@@ -82,8 +86,12 @@ def open_database(address: Address) -> Database:
     known = database.ask(
         "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,)
     )
-    layout = _layout_in(database) if "steps" in {row[0] for row in known} else None
+    tables = {row[0] for row in known}
+    layout = _layout_in(database) if "steps" in tables else None
     _check(address, layout)
+    if create and _tables() - tables:
+        for statement in statements():
+            database.command(statement)
     return database
 
 
@@ -139,11 +147,10 @@ def empty_store(address: Address) -> None:
     """
     if not is_there(address):
         return
-    database = open_database(address)
+    database = open_database(address, create=True)
     with Steps(database).held():
-        for statement in statements():
-            if match := re.search(r"EXISTS (\w+)", statement):
-                database.command(f"TRUNCATE {match[1]}")
+        for table in _tables():
+            database.command(f"TRUNCATE {table}")
     database.agree(
         f"UPDATE steps SET layout = {STORE} WHERE store = {_PARTITION} IF layout = null", ()
     )

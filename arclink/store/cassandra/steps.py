@@ -1,6 +1,7 @@
 """The history of a store: its steps, which are finished, and which process may take the next.
 
-A step is a loaded batch, a takedown, or a merge of lists of SURTs. Its number is reserved with a
+A step is a loaded batch, a takedown, a merge of lists of SURTs, or a count of all captures by their
+times. Its number is reserved with a
 lightweight transaction, its rows are written with that number, and one row that marks it as
 finished makes all of them visible at once. Only the process that holds the store takes steps. A
 dead holder is recognised by its process, if it is on the same machine, or by its silence.
@@ -10,10 +11,10 @@ import json
 import os
 import socket
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from math import inf
 from time import monotonic, sleep
 
 from arclink.errors import StoreError
@@ -36,7 +37,7 @@ class Facts:
     """The facts of a step (``docs/reference/cassandra-schema.md``).
 
     Attributes:
-        kind: ``load``, ``takedown`` or ``merge``.
+        kind: ``load``, ``takedown``, ``merge`` or ``count``.
         number: Number of the batch: 1, 2, …
         payloads: Number of payloads whose outcome was not known before.
         contents: Number of contents that were not known before.
@@ -51,8 +52,8 @@ class Facts:
         takedown: prefix, first, last, has_targets, reason, time.
         replaces: Steps whose lists of SURTs this merge replaced.
         level: Level of the merged lists; those of a batch have 0.
-        months: Number of captures by month that a batch added or a takedown removed; None if an
-            earlier version made the step.
+        is_counted: Whether the table ``times`` has what a batch or a takedown changed; false if an
+            earlier version made the step, or one that followed such a step.
     """
 
     kind: str
@@ -69,7 +70,7 @@ class Facts:
     takedown: tuple[str, str, str, bool, str, str] = ("", "", "", False, "", "")
     replaces: Sequence[int] = ()
     level: int = 0
-    months: Mapping[str, int] | None = None
+    is_counted: bool = False
 
     def as_json(self) -> str:
         """Return the facts as text that `facts_of` reads."""
@@ -83,6 +84,7 @@ def facts_of(text: str) -> Facts:
     values["spans"] = {int(step): tuple(span) for step, span in values["spans"].items()}
     values["takedown"] = tuple(values["takedown"])
     values["replaces"] = tuple(values.get("replaces", ()))
+    values.pop("months", None)  # an earlier version counted captures by month
     return Facts(**values)
 
 
@@ -104,12 +106,14 @@ class History:
         takedowns: Facts of the takedowns, by step.
         view: The steps whose rows a reader uses.
         merges: Facts of the merges, by step.
+        counts: The steps that counted all captures, in order.
     """
 
     loads: Mapping[int, Facts]
     takedowns: Mapping[int, Facts]
     view: StoreView
     merges: Mapping[int, Facts] = field(default_factory=dict)
+    counts: Sequence[int] = ()
 
     @property
     def refers(self) -> bool:
@@ -126,14 +130,17 @@ class History:
         ]
 
     @property
-    def months(self) -> Mapping[str, int] | None:
-        """The numbers of captures by month over all steps; None if a step does not know them."""
-        months: Counter[str] = Counter()
-        for facts in (*self.loads.values(), *self.takedowns.values()):
-            if facts.months is None:
-                return None
-            (months.update if facts.kind == "load" else months.subtract)(facts.months)
-        return {month: count for month, count in sorted(months.items()) if count > 0}
+    def counted(self) -> int | None:
+        """The step from which on ``times`` has all captures: the last count, or 0.
+
+        None if it lacks a batch or takedown since: an earlier version made it.
+        """
+        last = max(self.counts, default=0)
+        return last if self._are_counted(last, inf) else None
+
+    def _are_counted(self, after: float, before: float) -> bool:
+        steps = {**self.loads, **self.takedowns}
+        return all(facts.is_counted for step, facts in steps.items() if after < step < before)
 
     @property
     def state(self) -> StoreState:
@@ -147,7 +154,10 @@ class History:
         forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}
         removed = self.removed
         _, _, contents, links, _ = removed
-        return StoreState.of((first, last, sorted(forgotten), removed), (first, contents, links))
+        # A count changes answers if times were not known before.
+        known = [count for count in self.counts if not self._are_counted(0, count)]
+        version = (first, last, sorted(forgotten), removed, *known[:1])
+        return StoreState.of(version, (first, contents, links))
 
     @property
     def spans(self) -> dict[int, tuple[str, str]]:
@@ -301,9 +311,9 @@ def _is_dead(holder: str) -> bool:
 
 
 def _history_of(steps: Mapping[int, Facts]) -> History:
-    loads, takedowns, merges = (
+    loads, takedowns, merges, counts = (
         {number: facts for number, facts in steps.items() if facts.kind == kind}
-        for kind in ("load", "takedown", "merge")
+        for kind in ("load", "takedown", "merge", "count")
     )
     versions = {facts.version for facts in loads.values()} - {0}
     replaced = {step for facts in merges.values() for step in facts.replaces}
@@ -312,4 +322,4 @@ def _history_of(steps: Mapping[int, Facts]) -> History:
         frozenset(versions | takedowns.keys()),
         frozenset((loads.keys() | merges.keys()) - replaced),
     )
-    return History(loads, takedowns, view, merges)
+    return History(loads, takedowns, view, merges, sorted(counts))

@@ -12,7 +12,7 @@ from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import OF_STORE, CassandraReader
-from arclink.store.cassandra.removal import clean, forget, records
+from arclink.store.cassandra.removal import clean, count_times, forget, records
 from arclink.store.cassandra.schema import set_layout
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
@@ -92,7 +92,9 @@ class CassandraStore(CassandraReader):
                 f"--graph GRAPH; arclink schema apply --store {new}; arclink restore FOLDER "
                 f"--store {new} --no-later-takedowns (docs/how-to/operations.md#upgrade)"
             )
-        with self.steps.held():
+        with self.steps.held() as holder:
+            if self.history().counted is None:
+                count_times(self, holder)
             loads = self.history().loads
             if loads:
                 step = max(loads)

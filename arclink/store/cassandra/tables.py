@@ -34,6 +34,7 @@ KEYED = {
     "sightings": "checksum",
     "payloads": "checksum",
     "contents": "content",
+    "times": "period",
 }
 """Keyed tables, each with the name of its key."""
 
@@ -332,11 +333,18 @@ class KeyedTable:
         """Return the rows of a key in bucket 0, for `streams_in`."""
         return HomeRows(self.database, self._home, (0, key))
 
-    def streams_of_each(self, keys: Sequence[bytes], view: StoreView) -> list[list[Stream]]:
-        """Return the streams of each key, in the order given."""
-        answers = self.database.ask_partitions(self._homes, self._home, [(0, key) for key in keys])
+    def streams_of_each(
+        self, keys: Sequence[bytes], view: StoreView, load: int | None = None
+    ) -> list[list[Stream]]:
+        """Return the streams of each key, in the order given; with ``load``, only those of it."""
+        homes, home = self._homes, self._home
+        values: tuple[int, ...] = (0,)
+        if load is not None:
+            homes = homes.replace("SELECT", "SELECT load,").replace("WHERE", "WHERE load = ? AND")
+            home, values = home.replace("WHERE", "WHERE load = ? AND"), (load, 0)
+        answers = self.database.ask_partitions(homes, home, [(*values, key) for key in keys])
         return [
-            list(self.streams_in(key, (row[2:] for row in rows), view))
+            list(self.streams_in(key, (row[len(values) + 1 :] for row in rows), view))
             for key, rows in zip(keys, answers, strict=True)
         ]
 
@@ -504,6 +512,7 @@ class Tables:
             KeyedTable(database, "sightings"),
         )
         self.contents = KeyedTable(database, "contents")
+        self.times = KeyedTable(database, "times")
         self.of = {
             Relation.INLINKS: self.inlinks,
             Relation.MEMENTOS: self.mementos,
@@ -520,7 +529,10 @@ class Tables:
 
         With None, the tables raise these errors again.
         """
-        for table in (self.mementos, self.inlinks, self.payloads, self.sightings, self.contents):
+        for table in (
+            *(self.mementos, self.inlinks, self.payloads, self.sightings, self.contents),
+            self.times,
+        ):
             table.on_damage = on_damage
         for numbered in (self.outlinks, self.blocks, self.surts):
             numbered.on_damage = on_damage

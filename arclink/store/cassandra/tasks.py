@@ -3,18 +3,19 @@
 ::
 
     mementos ─┐
-    payloads ─┼─▶ payloads again: which were not known before?           ─┐
-    outlinks ─┘   outlinks again: which contents were not known before? ──┴─▶ inlinks
+    payloads ─┼─▶ payloads again: which were not known before?           ─┬─▶ inlinks
+    outlinks ─┘   outlinks again: which contents were not known before? ──┴─▶ times: see below
 
 Any process may run a task, any number of times. The rows of a task depend only on its part and on
 finished steps, so a repeated task, even a concurrent one, writes the same rows. Readers ignore them
 until the step is finished. A task holds the contents or captures of a part in memory, never those
 of the batch. Inlinks name contents by block, so their tasks also hold the names of the batch's
-blocks. Tasks of a merge write lists of SURTs from older ones (`arclink.store.cassandra.merging`).
+blocks. Tasks of times count the captures of one part of mementos, or those of earlier batches that
+show the contents of one part of outlinks (`arclink.store.cassandra.counted_times`). Tasks of a
+merge write lists of SURTs from older ones (`arclink.store.cassandra.merging`).
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,7 @@ from arclink.store.blocks.relations import (
     write_sightings,
 )
 from arclink.store.blocks.rows import shows_payload
+from arclink.store.cassandra.counted_times import LoadTimes
 from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.merging import write_merged
 from arclink.store.cassandra.rows import (
@@ -61,9 +63,15 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.graph_files import GraphPart, GraphParts, read_part
-from arclink.timestamps import month_of
 
-_PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
+_TIMES = ("mementos-times", "outlinks-times")
+"""Tasks that count captures by their times."""
+
+_PHASES = (
+    ("mementos", "payloads", "outlinks"),
+    ("payloads-again", "outlinks-again"),
+    ("inlinks", *_TIMES),
+)
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
 
 MERGE = "merge"
@@ -99,15 +107,23 @@ class Task:
     @property
     def relation(self) -> str:
         """The relation whose part it reads."""
-        return self.what.removesuffix("-again")
+        return self.what.partition("-")[0]
 
     def file_in(self, parts: GraphParts) -> GraphPart | None:
         """Return the part of the graph files that it reads; None if it reads the store only."""
-        return None if self.what == MERGE else parts[self.relation][self.part]
+        return None if self.what in (MERGE, *_TIMES) else parts[self.relation][self.part]
+
+    def size_in(self, parts: GraphParts) -> int:
+        """Return the bytes of the part that its work follows from; 0 for a task of a merge."""
+        return 0 if self.what == MERGE else parts[self.relation][self.part].size
 
 
-def tasks_of(parts: GraphParts) -> list[list[Task]]:
+def tasks_of(parts: GraphParts, *, counts_times: bool = True) -> list[list[Task]]:
     """Return the tasks that load the parts of a batch, phase by phase.
+
+    Args:
+        parts: The parts.
+        counts_times: Whether the store knows the captures of earlier batches by their times.
 
     Raises:
         StoreError: A relation has more parts than content numbers allow.
@@ -116,7 +132,9 @@ def tasks_of(parts: GraphParts) -> list[list[Task]]:
     for phase in _PHASES:
         tasks = []
         for what in phase:
-            relation = what.removesuffix("-again")
+            if what in _TIMES and not counts_times:
+                continue
+            relation = what.partition("-")[0]
             count = len(parts[relation])
             if count > 1 << PART_BITS:
                 raise StoreError(
@@ -151,7 +169,10 @@ class TaskRunner:
             StoreError: The graph files are damaged or do not belong together.
         """
         writer = self._tables.database.writer()
-        if path is None:
+        if task.what in _TIMES:
+            LoadTimes(self._tables, self._view, self._load).count(task.relation, task.part)
+            result: Result = {}
+        elif path is None:
             result = write_merged(
                 self._tables, self._lists, writer, self._view, self._load, task.part
             )
@@ -187,7 +208,6 @@ class TaskRunner:
     def _mementos(self, path: Path, part: int, writer: Writer) -> Result:
         captures: set[tuple[str, str, str]] = set()
         first, last, refers, flushed = "9" * 14, "", False, 0
-        months: Counter[str] = Counter()
         surts = SurtWriter(self._tables, writer, self._load, 2 * part)
 
         def noted() -> Iterator[MementoColumns]:
@@ -196,7 +216,6 @@ class TaskRunner:
             for row in without_copies(rows):
                 _, timestamp, original, checksum, *_, reason, _ = row
                 first, last = min(first, timestamp), max(last, timestamp)
-                months[month_of(timestamp)] += 1
                 surts.add(row[0])
                 if shows_payload(checksum, reason):
                     refers = refers or is_reference(Checksum(checksum))
@@ -215,7 +234,6 @@ class TaskRunner:
             "first": first if last else "",
             "last": last,
             "refers": refers,
-            "months": months,
             "surts": surts.close(),
         }
 

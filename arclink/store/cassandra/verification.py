@@ -13,6 +13,7 @@ from arclink.checksums import names_payload
 from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import split_content, unpack_checksum
 from arclink.store.blocks.checks import hashes_of, uri_id_collisions
+from arclink.store.blocks.counted_times import miscounted_days
 from arclink.store.blocks.relations import unpack_outcome
 from arclink.store.blocks.verification import AT_ONCE, RowChecks, miscounted, violations_of
 from arclink.store.cassandra.reader import CassandraReader
@@ -35,6 +36,7 @@ def violations(store: CassandraReader) -> Iterator[Violation]:
         verifier.shared.forgotten,
         verifier.surts,
         verifier.sums,
+        verifier.times,
     ]
     rows.answers.tables.note_damage(rows.note_damage)
     yield from violations_of(checks, notes=rows.unreadable)
@@ -172,3 +174,10 @@ class _Verifier:
                 yield Violation(
                     "batches add up", f"{counted} {name}, but the batches added {added}"
                 )
+
+    def times(self) -> Iterator[Violation]:
+        counted = self._rows.history.counted
+        for day in miscounted_days(self._store, self._store.times()):
+            # Rows of times may be joined, and deleted, while they are compared.
+            if self._store.steps.history(fresh=True).counted == counted:
+                yield Violation("captures are counted by their times", day)

@@ -13,6 +13,7 @@ from arclink.forgotten import ForgottenParts
 from arclink.model import Checksum, ContentId, Forgotten, Payload, UriR
 from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import pack_checksum
+from arclink.store.blocks.counted_times import forgetting
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import (
     NUL,
@@ -24,7 +25,6 @@ from arclink.store.blocks.removal import Change, Removal, is_changed
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
-from arclink.store.sqlite.counted_times import forgetting
 from arclink.store.sqlite.outlinks import write_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
@@ -103,7 +103,10 @@ def _forget(
     batches = connection.execute("SELECT number, first, last FROM batches").fetchall()
     spans = {number: (first, last) for number, first, last in batches}
     removal = Removal(_SqliteRows(connection, runs, answers), what, spans)
-    forgetting(answers, times, what, removal.run)
+    if times.are_kept:
+        forgetting(answers, times, what, removal.run)
+    else:
+        removal.run()
     connection.executemany(
         "UPDATE batches SET first = ?, last = ? WHERE number = ?",
         [(*of_batch, batch) for batch, of_batch in removal.times.items()],

@@ -741,19 +741,6 @@ class SqliteStore(BlockAnswers):
         with translated(self.path):
             yield from records(self._connection)
 
-    def count_times(self) -> None:
-        """Count all captures by their times again, for a store that does not know them.
-
-        Reads all mementos.
-
-        Raises:
-            StoreError: The store is locked by a build, or full.
-        """
-        from arclink.store.sqlite.counted_times import recount
-
-        with translated(self.path), self._writing():
-            recount(self, CaptureTimes(self._connection))
-
     def clean(self) -> None:
         """Rewrite the file, which leaves no free space in it, and empty its log."""
         try:

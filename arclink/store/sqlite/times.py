@@ -4,18 +4,15 @@ A row of ``times`` has the numbers of a day, and its seconds with captures: so a
 the archive. A capture counts once, also if several batches have it. The setting ``times`` names the
 state of the store that the rows show. A store that another version of ArcLink has loaded since, or
 that never had them, does not know its times until they are counted again.
-`arclink.store.sqlite.counted_times` keeps them up to date.
+`arclink.store.blocks.counted_times` keeps them up to date.
 """
 
 import secrets
-import zlib
 from collections.abc import Mapping
-from itertools import pairwise
 
-import orjson
-
-from arclink.known import KnownLinks, Seconds, within
-from arclink.model import ALL_TIME, Span, Timestamp
+from arclink.known import KnownLinks, Seconds, added, within
+from arclink.model import ALL_TIME, Span
+from arclink.store.blocks.byte_layouts import pack_seconds, unpack_seconds
 from arclink.store.sqlite.schema import TABLE_OF_TIMES, Connection
 from arclink.store.sqlite.takedowns import RENEWED, store_state
 from arclink.timestamps import day_of
@@ -71,33 +68,23 @@ class CaptureTimes:
         )
         if not found:
             return {}
-        packed = self._connection.unsealed(found[0], "times", day)
-        gaps, *counts = orjson.loads(zlib.decompress(packed))
-        digits, second, seconds = day.replace("-", ""), 0, {}
-        for gap, captures, read in zip(gaps, *counts, strict=True):
-            second += gap
-            time = f"{second // 3600:02}{second // 60 % 60:02}{second % 60:02}"
-            seconds[Timestamp(digits + time)] = captures, read
-        return seconds
+        return unpack_seconds(day, self._connection.unsealed(found[0], "times", day))
 
-    def write(self, day: str, seconds: Seconds) -> None:
-        """Replace the numbers of a day; seconds without captures are left out."""
+    def change(self, day: str, changes: Seconds) -> None:
+        """Add to the numbers of the seconds of a day."""
+        self._write(day, added(self.seconds(day), changes))
+
+    def _write(self, day: str, seconds: Seconds) -> None:
         self._make_table()
-        left = {when: counts for when, counts in sorted(seconds.items()) if counts[0]}
-        if not left:
+        if not seconds:
             self._connection.execute("DELETE FROM times WHERE day = ?", (day,))
             return
-        numbers = [
-            int(when[8:10]) * 3600 + int(when[10:12]) * 60 + int(when[12:14]) for when in left
-        ]
-        gaps = [other - one for one, other in pairwise((0, *numbers))]
-        packed = zlib.compress(orjson.dumps([gaps, *zip(*left.values(), strict=True)]))
-        known = within(left, ALL_TIME)
+        known = within(seconds, ALL_TIME)
         self._connection.execute(
             "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?, ?, ?)",
             (
                 *(day, known.captures, known.read, known.first, known.last),
-                self._connection.sealed(packed, "times", day),
+                self._connection.sealed(pack_seconds(seconds), "times", day),
             ),
         )
 

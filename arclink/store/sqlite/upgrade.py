@@ -20,6 +20,7 @@ from arclink.files.spill import Sorted
 from arclink.model import Surt
 from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import uri_form
+from arclink.store.blocks.counted_times import recount
 from arclink.store.blocks.relations import (
     NUL,
     MementoItem,
@@ -35,7 +36,6 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.layouts import STORE, keys_of, present_settings, present_takedowns
 from arclink.store.protocols import GraphStore, Takedown
-from arclink.store.sqlite.counted_times import recount
 from arclink.store.sqlite.removal import forget_each
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
@@ -117,6 +117,7 @@ class Upgrade:
         further = missing_in(recorded, takedowns)
         forget_each(self._connection, self._runs, self._answers, further, times)
         if not times.are_kept:
+            times.clear()
             recount(self._answers, times)
         times.finish()
         renew_state(self._connection)  # tables and slices have the old keys

@@ -22,6 +22,7 @@ from arclink.store.blocks.byte_layouts import (
 from arclink.store.blocks.checks import (
     uri_id_collisions,
 )
+from arclink.store.blocks.counted_times import miscounted_days
 from arclink.store.blocks.relations import (
     NUL,
     in_order,
@@ -39,7 +40,6 @@ from arclink.store.blocks.verification import (
     violations_of,
 )
 from arclink.store.protocols import Violation
-from arclink.store.sqlite.counted_times import miscounted_days
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.stored_rows import SqliteRows

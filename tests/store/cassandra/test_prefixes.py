@@ -79,7 +79,7 @@ class Keyspace:
 
 def opened(batches: int, monkeypatch: pytest.MonkeyPatch) -> tuple[CassandraStore, Keyspace]:
     keyspace = Keyspace(batches)
-    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda _: keyspace)
+    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda *_, **__: keyspace)
     return CassandraStore(parse_address("cassandra://node/links")), keyspace
 
 

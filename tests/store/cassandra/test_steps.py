@@ -61,7 +61,7 @@ def test_a_rebuilt_store_is_noticed_although_its_steps_have_the_same_numbers(
 ) -> None:
     rows = Rows((1, b"a", True))
     rows.surts = [0, 1, "com,a)/", "com,b)/"]
-    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda _: rows)
+    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda *_, **__: rows)
     monkeypatch.setattr("arclink.store.cassandra.steps.FRESH", -1)
     store = CassandraStore(parse_address("cassandra://node/links"))
     assert [one.last for one in store.lists.ranges(store.history().view)] == ["com,b)/"]
