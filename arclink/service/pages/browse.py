@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import NamedTuple
 
-from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.answers import first_links
 from arclink.access.chronicles import Chronicle
 from arclink.access.destinations import Destination, Held, destinations_of
 from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
@@ -120,7 +120,7 @@ def show_page_then(
     earlier = [time for time in times if here is not None and time < here]
     later = [time for time in times if here is not None and time > here]
     of_linkers = replace(query, direction=Direction.IN, limit=_MOST_LINKERS)
-    inlinks = answer_link_query(store, of_linkers, settings.budget)
+    inlinks, has_more_linkers = first_links(store, of_linkers, settings.budget)
 
     def address(time: str) -> str:
         return root + browse_address(time, query.uri)
@@ -144,7 +144,7 @@ def show_page_then(
         "number": len(earlier) + 1,
         "captures": len(times),
         **_linkers(query, inlinks, at, root),
-        "has_more_linkers": inlinks.next is not None,
+        "has_more_linkers": has_more_linkers,
         **_own_links(store, query, here, settings, root),
         **_changes(store, query, earlier[-1] if earlier else None, here, settings, root),
     }
@@ -204,12 +204,14 @@ def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     return f"{years:g} year{'' if years == 1 else 's'} {way}"
 
 
-def _linkers(query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str) -> dict[str, object]:
+def _linkers(
+    query: LinkQuery, inlinks: Iterable[Member], at: Timestamp, root: str
+) -> dict[str, object]:
     """Return the links from other hosts, which say most, and those from the page's own host."""
     host = query.surt.partition(")")[0]
     from_here: list[Member] = []
     from_others: list[Member] = []
-    for member in answer.inlinks:
+    for member in inlinks:
         (from_here if member.surt.partition(")")[0] == host else from_others).append(member)
     return {
         "linkers": _by_words(from_others, at, root),
@@ -252,8 +254,8 @@ def _own_links(
     if here is None:
         return {"targets": {}, "parts_of": {}, "has_more_targets": False}
     of_targets = replace(query, direction=Direction.OUT, at=here, limit=_MOST_TARGETS)
-    answer = answer_link_query(store, of_targets, settings.budget)
-    destinations = destinations_of(store, answer.outlinks, at)
+    outlinks, has_more_targets = first_links(store, of_targets, settings.budget)
+    destinations = destinations_of(store, outlinks, at)
     pages = [destination for destination in destinations if not destination.is_resource]
     parts = [destination for destination in destinations if destination.is_resource]
     return {
@@ -269,7 +271,7 @@ def _own_links(
             ]
             for held in Held
         },
-        "has_more_targets": answer.next is not None,
+        "has_more_targets": has_more_targets,
     }
 
 
