@@ -56,8 +56,8 @@ def calls(client: FlaskClient, path: str) -> int:
     ("path", "most"),
     [
         pytest.param("/linkQuery?uri={linked}&direction=out&limit=50", 0.5, id="a page of links"),
-        pytest.param("/?uri={linked}&view=links&at=2010", 0.5, id="links, as a page"),
-        pytest.param("/?uri={linked}&view=captures", 0.5, id="captures of a page with many links"),
+        pytest.param("/?uri={linked}&view=links&at=2010", 2.5, id="links, as a page"),
+        pytest.param("/?uri={linked}&view=captures", 2.5, id="captures of a page with many links"),
         pytest.param("/browse/20110101000000/{LINKED}", 26, id="a page in the past"),
         pytest.param("/?uri={linked}&view=changes", 26, id="changes"),
         pytest.param("/web/2005id_/{CAPTURED}", 1, id="a capture"),
