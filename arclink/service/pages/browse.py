@@ -25,6 +25,7 @@ from arclink.charts.time_axis import Axis
 from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.service.pages.requests import linked
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path
@@ -80,14 +81,16 @@ class ShownTarget:
     note: str
 
 
-def browse_address(time: str, uri: str) -> str:
-    """Return the address of a page at a time, relative to the service or collection.
+def browse_address(time: str, uri: str, root: str = "") -> str:
+    """Return the address of a page at a time; empty if it is too long for a link.
+
+    Without ``root``, it is relative to the service or collection.
 
     >>> browse_address("20100212060005", "http://example.org/a?b#c")
     'browse/20100212060005/http://example.org/a?b'
     """
     page = printable_uri(uri.partition("#")[0])  # a fragment is no part of the page
-    return f"browse/{time}/{format_in_path(page)}"
+    return linked(f"{root}browse/{time}/{format_in_path(page)}")
 
 
 def show_page_then(
@@ -123,7 +126,7 @@ def show_page_then(
     inlinks, has_more_linkers = first_links(store, of_linkers, settings.budget)
 
     def address(time: str) -> str:
-        return root + browse_address(time, query.uri)
+        return browse_address(time, query.uri, root)
 
     stops = _stops_of(times)
     return {
@@ -243,7 +246,7 @@ def _by_words(members: Iterable[Member], at: Timestamp, root: str) -> list[Said]
 
 def _linker(uri: UriR, at: Timestamp, root: str) -> Linker:
     can_be_browsed = uri.startswith(("http:", "https:"))
-    return Linker(printable_uri(uri), root + browse_address(at, uri) if can_be_browsed else None)
+    return Linker(printable_uri(uri), browse_address(at, uri, root) if can_be_browsed else None)
 
 
 def _own_links(
@@ -286,7 +289,7 @@ def _target(destination: Destination, at: Timestamp, root: str) -> ShownTarget:
     return ShownTarget(
         printable_uri(destination.uri),
         [printable(text) for text in destination.texts],
-        root + browse_address(at, destination.uri),
+        browse_address(at, destination.uri, root),
         printable(note),
     )
 
@@ -324,7 +327,7 @@ def _changed(link: ChangedLink, at: Timestamp, root: str) -> ShownTarget:
     texts = [printable(text)] if text else []
     can_be_browsed = uri.startswith(("http:", "https:"))
     return ShownTarget(
-        printable_uri(uri), texts, root + browse_address(at, uri) if can_be_browsed else "", ""
+        printable_uri(uri), texts, browse_address(at, uri, root) if can_be_browsed else "", ""
     )
 
 
@@ -359,7 +362,7 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
 
     def run(one: TextRun) -> Run:
         is_link = one.target is not None and one.target.startswith(("http:", "https:"))
-        href = root + browse_address(at, one.target) if is_link and one.target else None
+        href = browse_address(at, one.target, root) if is_link and one.target else None
         return Run("\n".join(map(printable, one.text.split("\n"))), href)
 
     blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
