@@ -73,8 +73,8 @@ def test_pages_and_headers_are_bounded(client: FlaskClient, path: str, name: str
 @pytest.mark.parametrize("path", ["/timegate/{}", "/web/{}", "/web/2010id_/{}", "/web/*/{}"])
 def test_a_redirect_that_clients_refuse_says_what_to_do(client: FlaskClient, path: str) -> None:
     short, long = client.get(path.format(ALMOST)), client.get(path.format(LONG[1]))
-    assert (short.status_code, bool(short.location)) == (302, True)
-    assert (long.status_code, long.location) == (414, None)
+    assert (short.status_code, "Location" in short.headers) == (302, True)
+    assert (long.status_code, "Location" in long.headers) == (414, False)
     assert "/timemap/json/URI" in long.get_json()["detail"]
     listed = client.get(f"/timemap/json/{LONG[1]}").get_json()
     assert [one["uri"].endswith(LONG[1]) for one in listed["mementos"]["list"]] == [True, True]
