@@ -8,7 +8,7 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -161,6 +161,19 @@ def answer_link_query(
         replay=replay,
         known_inlinks=reading.known_inlinks,
     )
+
+
+@of_one_state
+def first_links(store: Answers, query: LinkQuery, budget: Budget) -> tuple[Sequence[Member], bool]:
+    """Return the links of the first page of an answer, and whether there are more.
+
+    Captures of the page are not counted, which takes long for one with many.
+
+    Raises:
+        StoreError: The store cannot be reached.
+    """
+    outlinks, inlinks, following = _pages(Reading(store, query), store.state(), budget)
+    return [*outlinks.members, *inlinks.members], following is not None
 
 
 def _in_force(reading: Reading) -> tuple[InForce, ...]:

@@ -22,6 +22,8 @@ ArcLink looks it up in the content of the linking page.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cache
+from heapq import nsmallest
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -31,7 +33,7 @@ from arclink.access.declarations import AnyParameter, Given, Parameter
 from arclink.access.groups import Budget
 from arclink.access.link_states import State
 from arclink.access.members import MemberKey
-from arclink.access.parameters import ROW_LIMIT, RowQuery
+from arclink.access.parameters import ROW_LIMIT, RowPage, RowQuery
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -182,9 +184,9 @@ class DiffAnswer:
     next: str | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """The pages that show a link at one time.
+    """The pages that show a link at one time; links that the same pages show may share it.
 
     ``pages`` maps each page to the timestamp of its newest memento that shows the link;
     ``variants`` are the URIs on this end of the link.
@@ -192,6 +194,19 @@ class _Shown:
 
     pages: dict[UriR, Timestamp] = field(default_factory=dict)
     variants: set[UriR] = field(default_factory=set)
+
+
+class _Fate(NamedTuple):
+    """What became of a link, as in `ChangedLink`: the same for all that the same pages show."""
+
+    change: Change
+    variants: tuple[UriR, ...]
+    before: tuple[UriR, Timestamp] | None
+    after: tuple[UriR, Timestamp] | None
+    elsewhere: State | None
+
+
+_Compared = tuple[Direction, MemberKey, _Fate]
 
 
 @of_one_state
@@ -207,36 +222,45 @@ def answer_diff(store: Answers, query: DiffQuery, budget: Budget | None = None) 
         _Side(Reading(store, query.before), budget),
         _Side(Reading(store, query.after), budget),
     )
-    links: list[ChangedLink] = []
+    links: dict[Change, list[_Compared]] = {change: [] for change in Change}
     extents: dict[Direction, Extent] = {}
     for direction in (Direction.OUT, Direction.IN):
         if direction is Direction.OUT and query.links.direction.is_out:
-            links += _compared(direction, sides, (sides[0].outlinks(), sides[1].outlinks()))
+            shown = sides[0].outlinks(), sides[1].outlinks()
         elif direction is Direction.IN and query.links.direction.is_in:
-            links += _compared(direction, sides, (sides[0].inlinks(), sides[1].inlinks()))
+            shown = sides[0].inlinks(), sides[1].inlinks()
         else:
             continue
+        for key, fate in _compared(direction, sides, shown):
+            links[fate.change].append((direction, key, fate))
         extents[direction] = Extent(
             sides[1].extents[direction].links,
             all(side.extents[direction].is_complete for side in sides),
         )
-    links.sort(key=_order)
-    by_change = {change: [link for link in links if link.change is change] for change in Change}
     return DiffAnswer(
         query=query,
         before=sides[0].in_force(),
         after=sides[1].in_force(),
-        links={change: page.of(found) for change, found in by_change.items()},
+        links={change: _on_page(page, found) for change, found in links.items()},
         start=page.first,
         totals={
             direction: {
-                change: sum(link.direction is direction for link in found)
-                for change, found in by_change.items()
+                change: sum(link[0] is direction for link in found)
+                for change, found in links.items()
             }
             for direction in extents
         },
         extents=extents,
-        next=page.next(max(map(len, by_change.values()))),
+        next=page.next(max(map(len, links.values()))),
+    )
+
+
+def _on_page(page: RowPage, found: list[_Compared]) -> tuple[ChangedLink, ...]:
+    """Return the links of a page; of the others, only the number is needed."""
+    end = page.first + page.query.limit if page.query.limit else len(found)
+    return tuple(
+        ChangedLink(fate.change, direction, key, *fate[1:])
+        for direction, key, fate in page.of(nsmallest(end, found, key=_order))
     )
 
 
@@ -261,10 +285,15 @@ class _Side:
         for (_, original), timestamps, links in sighted_outlinks(
             self.reading, self._budget, self.extents[Direction.OUT]
         ):
+            alone = _Shown({original: timestamps[-1]}, {original})
+            with_others: dict[_Shown, _Shown] = {alone: alone}
             for link in links:
-                shown = found.setdefault(link, _Shown())
-                shown.pages[original] = timestamps[-1]
-                shown.variants.add(original)
+                others = found.setdefault(link, alone)
+                if others not in with_others:
+                    pages = others.pages | alone.pages
+                    together = _Shown(pages, others.variants | alone.variants)
+                    with_others[others] = with_others[together] = together
+                found[link] = with_others[others]
         return found
 
     def inlinks(self) -> dict[MemberKey, _Shown]:
@@ -333,35 +362,39 @@ def _compared(
     direction: Direction,
     sides: tuple[_Side, _Side],
     shown: tuple[Mapping[MemberKey, _Shown], Mapping[MemberKey, _Shown]],
-) -> Iterator[ChangedLink]:
+) -> Iterator[tuple[MemberKey, _Fate]]:
     """Yield each link that one of the sides shows, if its pages could be looked up."""
     before, after = shown
     is_whole = all(side.extents[direction].is_complete for side in sides)
-    for key in {**before, **after}:
-        here, there = before.get(key), after.get(key)
-        variants = tuple(
-            sorted((here.variants if here else set()) | (there.variants if there else set()))
-        )
+
+    @cache
+    def fate(here: _Shown | None, there: _Shown | None) -> _Fate | None:
+        variants = {uri for one in (here, there) if one is not None for uri in one.variants}
+        ends = tuple(sorted(variants)), _newest_page(here), _newest_page(there)
         if here is not None and there is not None:
-            yield ChangedLink(
-                Change.KEPT, direction, key, variants, _newest_page(here), _newest_page(there), None
-            )
-            continue
+            return _Fate(Change.KEPT, *ends, None)
         other = sides[0] if here is None else sides[1]
         pages = (here or there or _Shown()).pages
         states = [state for original in pages if (state := other.state(original)) is not None]
         if len(states) < len(pages):
             other.extents[direction].is_complete = False
-            continue
-        if not is_whole and any(other.shows(direction, key, original) for original in pages):
-            continue  # kept, but its other end was not counted
+            return None
         state = _together(states)
         change = Change.ADDED if here is None else Change.REMOVED
         if state in (State.NOT_READ, State.NOT_CAPTURED):
             change = Change.UNKNOWN
-        yield ChangedLink(
-            change, direction, key, variants, _newest_page(here), _newest_page(there), state
-        )
+        return _Fate(change, *ends, state)
+
+    for key in {**before, **after}:
+        here, there = before.get(key), after.get(key)
+        found = fate(here, there)
+        if found is None:
+            continue
+        if not is_whole and found.elsewhere is not None:
+            other = sides[0] if here is None else sides[1]
+            if any(other.shows(direction, key, uri) for uri in (here or there or _Shown()).pages):
+                continue  # kept, but its other end was not counted
+        yield key, found
 
 
 def _together(states: list[State]) -> State:
@@ -384,6 +417,6 @@ def _newest_page(shown: _Shown | None) -> tuple[UriR, Timestamp] | None:
     return original, timestamp
 
 
-def _order(link: ChangedLink) -> tuple[bool, UriR, str, str, str]:
-    uri, kind, text, rel = link.key
-    return link.direction is Direction.IN, uri, kind, text, rel or ""
+def _order(link: _Compared) -> tuple[bool, UriR, str, str, str]:
+    direction, (uri, kind, text, rel), _ = link
+    return direction is Direction.IN, uri, kind, text, rel or ""

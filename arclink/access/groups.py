@@ -9,12 +9,16 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 
 from arclink.access.members import Member, MemberKey, member_of, ordered_member
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.access.reader import Reading, Vertex
 from arclink.model import ContentId, Outlink, Sighting, Timestamp, UriR
+from arclink.portions import portions
+
+_AT_ONCE = 1_000
+"""Number of links of a content that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +82,28 @@ def group_outlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
         if rows > budget.rows:
             return None
     members: dict[MemberKey, list[Vertex]] = {}
-    links_of: dict[ContentId, list[Outlink]] = {}
+    links_of: dict[ContentId, dict[Outlink, None]] = {}
     characters = 0
     for vertex in seen:
         content = vertex[0]
         if content not in links_of:
-            links = list(islice(reading.store.outlinks(content), budget.rows - rows + 1))
-            rows += len(links)
-            characters += sum([len(link.target) + len(link.text) for link in links])
-            if rows > budget.rows or characters > budget.characters:
-                return None
-            links_of[content] = (
-                links
-                if reading.query.wants_all
-                else [link for link in links if wants_outlink(reading.query, link)]
-            )
+            distinct: dict[Outlink, None] = {}  # a page may have a link twice
+            for links in portions(reading.store.outlinks(content), _AT_ONCE):
+                rows += len(links)
+                characters += sum([len(link.target) + len(link.text) for link in links])
+                if not reading.query.wants_all:
+                    links = [link for link in links if wants_outlink(reading.query, link)]
+                distinct.update(dict.fromkeys(links))
+                if (
+                    rows > budget.rows
+                    or characters > budget.characters
+                    or len(distinct) > budget.members
+                ):
+                    return None
+            links_of[content] = distinct
         rows += len(links_of[content])
         for link in links_of[content]:
-            vertices = members.setdefault(link, [])
-            if not vertices or vertices[-1] is not vertex:  # a page may have a link twice
-                vertices.append(vertex)
+            members.setdefault(link, []).append(vertex)
         if len(members) > budget.members or rows > budget.rows:
             return None
 

@@ -9,10 +9,17 @@ Source: PEP 3333, *environ Variables*.
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from typing import Final
+from urllib.parse import quote, urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from arclink.errors import UsageError
+
+LONGEST: Final = 8_000
+"""Characters of the longest address in a page or header: many clients refuse longer ones.
+
+Data have addresses of any length.
+"""
 
 _PLAIN = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 _DOTS = re.compile(r"/\.{1,2}(/|$)")
@@ -34,6 +41,15 @@ def public_path(public: str) -> str:
             "'.' and '~', such as https://links.example.org/arc/"
         )
     return path
+
+
+def in_ascii(address: str) -> str:
+    """Return an address of the service as headers have it.
+
+    >>> in_ascii("/browse/2010/http://example.org/é?a=%20")
+    '/browse/2010/http://example.org/%C3%A9?a=%20'
+    """
+    return quote(address, safe="%!#$&'()*+,/:;=?@[]", errors="replace")
 
 
 class BelowPath:

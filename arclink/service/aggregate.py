@@ -2,7 +2,6 @@
 
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, Response, current_app, request
 
@@ -17,11 +16,12 @@ from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, an
 from arclink.federation.requests import Asked, Asking, ask_store
 from arclink.service.negotiation import FORMAT, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
+from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
 from arclink.service.query_resources import HOW
 from arclink.service.responses import asked as asked_parameters
-from arclink.service.responses import content_type, next_page
+from arclink.service.responses import content_type, link_to_next
 from arclink.service.stores import current_store, stores_of_app
 
 aggregating = Blueprint("aggregate", __name__)
@@ -66,7 +66,7 @@ def aggregate() -> Response:
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
         response.headers["Cache-Control"] = "no-store"
     if answer.next is not None:
-        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+        link_to_next(response, answer.next)
     return response
 
 
@@ -78,8 +78,8 @@ def _page(answer: LinkAnswer) -> Response:
         "aggregate.html",
         answer=answer,
         uri=printable_uri(answer.query.uri),
-        next_address=f"?{urlencode({**shown, 'cursor': answer.next})}" if answer.next else "",
-        downloads=[*table_formats("", shown.items()), ("turtle", f"?{urlencode(turtle)}")],
+        next_address=download("", {**shown, "cursor": answer.next}.items()) if answer.next else "",
+        downloads=[*table_formats("", shown.items()), ("turtle", download("", turtle.items()))],
     )
 
 

@@ -39,9 +39,9 @@ from arclink.captures.locate import Neighbours, capture_at, capture_near, neighb
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
+from arclink.service.addresses import LONGEST
 from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.memento import (
-    LONGEST_URI_IN_LINKS,
     path_of_capture,
     repaired_uri,
     rest_in_path,
@@ -50,7 +50,7 @@ from arclink.service.memento import (
 )
 from arclink.service.pages.requests import View
 from arclink.service.questions import LEFT_OUT
-from arclink.service.responses import asked, next_page
+from arclink.service.responses import add_links, asked, lead_to, link_to_next
 from arclink.service.stores import current_store, requested_store, stores_of_app
 from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
@@ -180,7 +180,8 @@ def web(rest: str) -> Response:
         page = reader_of(store).read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
-    response.headers["Content-Location"] = path_of_capture(memento)
+    if len(path := path_of_capture(memento)) <= LONGEST:
+        response.headers["Content-Location"] = path
     _add_links(response, memento, around)
     return response
 
@@ -188,14 +189,7 @@ def web(rest: str) -> Response:
 def _lead_to_captures(uri: str) -> Response:
     """Return a redirect to the page for people with the captures of a URI."""
     query = urlencode({"uri": uri, "view": View.CAPTURES.value})
-    return _redirect(f"{request.script_root}/?{query}")
-
-
-def _redirect(address: str) -> Response:
-    response = Response(status=HTTPStatus.FOUND)
-    response.headers["Location"] = address
-    response.autocorrect_location_header = False
-    return response
+    return lead_to(f"{request.script_root}/?{query}")
 
 
 def _lead_to_newest(store: Scans, uri: str) -> Response:
@@ -253,7 +247,7 @@ def _nearest(store: Scans, uri: str, requested: Timestamp) -> Memento:
 
 def _lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
     """Return a redirect to an address of a capture."""
-    response = _redirect(address)
+    response = lead_to(address)
     response.headers["Cache-Control"] = "no-cache"
     _add_links(response, memento, around)
     return response
@@ -262,8 +256,6 @@ def _lead_to(address: str, memento: Memento, around: Neighbours) -> Response:
 def _add_links(response: Response, memento: Memento, around: Neighbours) -> None:
     """Add Memento's ``Link`` header for a capture (RFC 7089, 2.2)."""
     original = ascii_uri(memento.original)
-    if len(original) > LONGEST_URI_IN_LINKS:
-        return
     root, in_path = request.script_root, ascii_in_path(memento.original)
     links = [
         f'<{original}>; rel="original"',
@@ -280,7 +272,7 @@ def _add_links(response: Response, memento: Memento, around: Neighbours) -> None
         links.append(
             f'<{uri_m_of(neighbour)}>; rel="{words}"; datetime="{http_date(neighbour.timestamp)}"'
         )
-    response.headers["Link"] = ", ".join(links)
+    add_links(response, links)
 
 
 def _respond(page: CapturedPage) -> Response:
@@ -365,7 +357,9 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
         headers["Content-Range"] = content_range  # the crawler asked for a part
     location = page.headers.first("location")
     if location and page.status.startswith("3"):
-        headers["Location"] = _location(page.shown, location)
+        address = _location(page.shown, location)
+        if len(address) <= LONGEST:  # else, the record has it
+            headers["Location"] = address
 
 
 def _location(memento: Memento, location: str) -> str:
@@ -455,7 +449,5 @@ def cdx() -> Response:
     answer = answer_captures(requested_store(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
-        response.headers["Link"] = (
-            f'<{next_page(answer.resume_key, cursor=RESUME_KEY.name)}>; rel="next"'
-        )
+        link_to_next(response, answer.resume_key, cursor=RESUME_KEY.name)
     return response

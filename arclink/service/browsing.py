@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from http import HTTPStatus
 
-from flask import Blueprint, Response, redirect, request
+from flask import Blueprint, Response, request
 
 from arclink.access.captures import LAST_MOMENT
 from arclink.access.chronicles import answer_chronicle
@@ -26,12 +25,10 @@ from arclink.service.pages.browse import (
     why_no_text,
 )
 from arclink.service.pages.html_output import framing, rendered
+from arclink.service.responses import lead_to
 from arclink.service.stores import current_store, stores_of_app
 
 browsing = Blueprint("browsing", __name__)
-
-_LONGEST_LOCATION = 8_000
-"""Maximum characters of an address that a redirect leads to: many clients refuse longer headers."""
 
 
 @browsing.get("/browse/")
@@ -39,7 +36,7 @@ def find() -> Response:
     """Lead from the form to the page that it asks for; without a time, to the newest capture."""
     uri = request.args.get("uri", "").strip()
     if not uri:
-        return _moved("")
+        return lead_to(f"{request.script_root}/")
     at = request.args.get("at", "").strip()
     if at:
         query = _query(at, uri)
@@ -112,10 +109,8 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
 def _lead_to(time: str, uri: str) -> Response:
     """Return a redirect to a page at a time; if clients would refuse its address, the page."""
     address = browse_address(time, uri)
-    return _moved(address) if len(address) <= _LONGEST_LOCATION else _shown(_query(time, uri))
+    return _moved(address) if address else _shown(_query(time, uri))
 
 
 def _moved(address: str) -> Response:
-    response = redirect(f"{request.script_root}/{address}", HTTPStatus.FOUND)
-    assert isinstance(response, Response)
-    return response
+    return lead_to(f"{request.script_root}/{address}")

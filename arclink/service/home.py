@@ -6,7 +6,7 @@ from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 
-from flask import Blueprint, Response, redirect, request
+from flask import Blueprint, Response, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
@@ -41,6 +41,7 @@ from arclink.service.pages.sites import (
 from arclink.service.pages.texts import show_texts
 from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
+from arclink.service.responses import lead_to
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
@@ -78,9 +79,7 @@ def page() -> Response:
     parameters = given()
     try:
         if words := several_typed(parameters) or words_typed(parameters):
-            found = redirect(f"{request.script_root}/{words}", HTTPStatus.FOUND)
-            assert isinstance(found, Response)
-            return found
+            return lead_to(f"{request.script_root}/{words}")
         if is_about_site(parameters):
             return _site(parameters)
         asked = Asked.from_parameters(parameters) if parameters else asked
@@ -171,7 +170,7 @@ def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
     return f"{asked.view.value}.html" if is_known else _UNKNOWN, {
         "uri": printable_uri(query.uri),
         "tabs": [
-            (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
+            (view, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
             if view is not View.TEXT or settings.has_pages
         ],

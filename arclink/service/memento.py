@@ -26,6 +26,7 @@ from arclink.access.texts import printable_uri
 from arclink.access.timemaps import read_timemap
 from arclink.access.times import timestamp_first
 from arclink.model import ALL_TIME, Memento
+from arclink.service.responses import add_links
 from arclink.service.stores import current_store, stores_of_app
 from arclink.uris.in_paths import parse_in_path
 
@@ -33,9 +34,6 @@ memento = Blueprint("memento", __name__)
 
 MOST_LINKS = 20
 """Maximum number of mementos in a header: the variants of one URI may have many in force."""
-
-LONGEST_URI_IN_LINKS = 4_000
-"""Maximum characters of a URI repeated in a header: servers and clients refuse long headers."""
 
 _PART = re.compile(r"([0-9]{14})/(.+)", re.DOTALL)
 _ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
@@ -84,12 +82,10 @@ def timemap(form: str, rest: str) -> Response:
         answer, lambda one: uri_m_of(one, base_url), base_url, has_timegate=settings.has_pages
     )
     response = Response(b"".join(pieces), content_type=media_type)
-    original = ascii_uri(answer.uri)
-    if settings.has_pages and len(original) <= LONGEST_URI_IN_LINKS:
-        response.headers["Link"] = (
-            f'<{original}>; rel="original", '
-            f'<{request.script_root}/timegate/{ascii_in_path(answer.uri)}>; rel="timegate"'
-        )
+    if settings.has_pages:
+        timegate = f"{request.script_root}/timegate/{ascii_in_path(answer.uri)}"
+        original = ascii_uri(answer.uri)
+        add_links(response, [f'<{original}>; rel="original"', f'<{timegate}>; rel="timegate"'])
     return response
 
 
@@ -172,14 +168,9 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
     in_force = [capture.memento for capture in answer.in_force]
     if in_force:
         response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
-    original = ascii_uri(answer.query.uri)
-    if (
-        not has_addresses()
-        or answer.archives
-        or answer.query.is_range
-        or len(original) > LONGEST_URI_IN_LINKS
-    ):
+    if not has_addresses() or answer.archives or answer.query.is_range:
         return
+    original = ascii_uri(answer.query.uri)
     timemap = f"{request.script_root}/timemap/link/{ascii_in_path(answer.query.uri)}"
     links = [
         f'<{original}>; rel="original"',
@@ -189,4 +180,4 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
         links.append(
             f'<{uri_m_of(memento)}>; rel="memento"; datetime="{http_date(memento.timestamp)}"'
         )
-    response.headers.add("Link", ", ".join(links))
+    add_links(response, links)

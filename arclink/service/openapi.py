@@ -51,7 +51,7 @@ _STATUSES: Mapping[int, str] = {
     "payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to continue.",
-    414: "The query part of the request is too long.",
+    414: "The query part of the request, or an address that the answer needs, is too long.",
     422: (
         "The answer needs more time or memory than the service allows a question. The same request "
         "would need it again: narrow it to a host, a page or fewer years."

@@ -34,7 +34,7 @@ from arclink.service.negotiation import (
 from arclink.service.responses import (
     asked,
     content_type,
-    next_page,
+    link_to_next,
     respond,
     started,
 )
@@ -68,9 +68,7 @@ def link_query() -> Response:
     )
     response.vary.add("Accept")
     if answer.next is not None:
-        response.headers["Link"] = (
-            f'<{next_page(answer.next, answer.query.uri if answer.followed else "")}>; rel="next"'
-        )
+        link_to_next(response, answer.next, answer.query.uri if answer.followed else "")
     add_memento_headers(response, answer)
     return response
 

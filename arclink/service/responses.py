@@ -1,18 +1,20 @@
 """Parameters of requests, and parts of responses, that several resources share."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from http import HTTPStatus
 from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Request, Response, request
-from werkzeug.exceptions import ClientDisconnected
+from werkzeug.exceptions import ClientDisconnected, RequestURITooLarge
 
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.queries import CURSOR, FOLLOW, URI
 from arclink.access.texts import printable_uri
+from arclink.service.addresses import LONGEST, in_ascii
 
 MOST_LINKS = 1_000_000
 """Largest number of links of a store that a request may read as a whole (seconds)."""
@@ -65,29 +67,76 @@ def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
     response = Response(b"".join(form[0].write(answer)), content_type=content_type(form[1]))
     response.vary.add("Accept")
     if answer.next is not None:
-        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+        link_to_next(response, answer.next)
     return response
 
 
-def next_page(place: str, followed: str = "", cursor: str = CURSOR.name) -> str:
-    """Return this request with another cursor, as a relative reference (resolved by RFC 8288).
+def lead_to(address: str) -> Response:
+    """Return a redirect to an address of this service.
+
+    Raises:
+        RequestURITooLarge: It is longer than clients take.
+    """
+    address = in_ascii(address)
+    if len(address) > LONGEST:
+        raise RequestURITooLarge(
+            f"The address that this one leads to has {len(address):,} characters, and a redirect "
+            f"has at most {LONGEST:,}. /timemap/json/URI lists the captures of a URI of any "
+            "length, and /web/TIMEid_/URI answers without a redirect."
+        )
+    response = Response(status=HTTPStatus.FOUND)
+    response.headers["Location"] = address
+    response.autocorrect_location_header = False
+    return response
+
+
+def add_links(response: Response, links: Iterable[str]) -> None:
+    """Add links to the header ``Link``, as many of the first ones as it has room for."""
+    present = response.headers.get("Link", "")
+    for link in links:
+        longer = f"{present}, {link}" if present else link
+        if len(longer) > LONGEST:
+            break
+        present = longer
+    if present:
+        response.headers["Link"] = present
+
+
+def link_to_next(
+    response: Response, place: str, followed: str = "", cursor: str = CURSOR.name
+) -> None:
+    """Add the link to the next part of an answer: this request with another cursor.
+
+    It is a relative reference (resolved by RFC 8288).
 
     Args:
+        response: The answer.
         place: The value of the cursor.
         followed: The URI that redirects led to, for which the next page is requested.
         cursor: The parameter.
+
+    Raises:
+        RequestURITooLarge: It is too long, and the answer would not say that there is more.
     """
     changed = (cursor, *((*URI.names, FOLLOW.name) if followed else ()))
     parameters = [
         (name, value) for name, value in request.args.items(multi=True) if name not in changed
     ]
-    return "?" + urlencode(
+    address = "?" + urlencode(
         [
             *parameters,
             *([(URI.name, printable_uri(followed))] if followed else []),
             (cursor, place),
         ]
     )
+    if len(address) < LONGEST - len('<>; rel="next"'):
+        add_links(response, [f'<{address}>; rel="next"'])
+    elif response.mimetype != "application/json":
+        raise RequestURITooLarge(
+            f"There is more than this answer has, and the address of the next part would have "
+            f"{len(address):,} characters, more than a header takes. Give a larger limit, or "
+            "format=json, which has the cursor as 'next'."
+        )
 
 
 def started(pieces: Iterator[bytes]) -> Iterator[bytes]:

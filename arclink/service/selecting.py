@@ -2,10 +2,9 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from http import HTTPStatus
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, redirect, request
+from flask import Blueprint, Response, request
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError
@@ -17,6 +16,7 @@ from arclink.model import Memento
 from arclink.service.pages.html_output import rendered
 from arclink.service.pages.saving import given, table_formats
 from arclink.service.pages.selection_form import NAMES, PLACES, Mistake, SelectionForm
+from arclink.service.responses import lead_to
 from arclink.service.stores import Stores, current_store, stores_of_app
 from arclink.subsets.capture_counts import CaptureCounts, count_captures
 from arclink.subsets.evaluation import ReadLimit
@@ -45,9 +45,7 @@ def select() -> Response:
         return _shown(form, mistakes=mistakes)
     if form.is_text:
         return _counted(SelectionForm.of(selection), selection, form)
-    response = redirect(f"{request.script_root}/select{_address(selection)}", HTTPStatus.FOUND)
-    assert isinstance(response, Response)
-    return response
+    return lead_to(f"{request.script_root}/select{_address(selection)}")
 
 
 def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) -> Response:

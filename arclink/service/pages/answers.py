@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import Given
@@ -19,7 +18,7 @@ from arclink.model import Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QuestionScope
 from arclink.service.pages.drawn import LINKS
-from arclink.service.pages.requests import View, about, part_of
+from arclink.service.pages.requests import View, about, download, part_of
 from arclink.uris.hosts import host_of, is_ip_address
 
 if TYPE_CHECKING:
@@ -141,8 +140,8 @@ def captures_over(
 
 
 def address_with(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the address of the page with these parameters."""
-    return f"?{urlencode(list(pairs))}"
+    """Return the address of the page with these parameters; empty if it is too long for a link."""
+    return download("", pairs)
 
 
 def pairs_of(given: Given, *but: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import NamedTuple
 
-from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.answers import first_links
 from arclink.access.chronicles import Chronicle
 from arclink.access.destinations import Destination, Held, destinations_of
 from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
@@ -25,6 +25,7 @@ from arclink.charts.time_axis import Axis
 from arclink.errors import CaptureError
 from arclink.model import Memento, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.service.pages.requests import linked
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
 from arclink.uris.in_paths import format_in_path
@@ -80,14 +81,16 @@ class ShownTarget:
     note: str
 
 
-def browse_address(time: str, uri: str) -> str:
-    """Return the address of a page at a time, relative to the service or collection.
+def browse_address(time: str, uri: str, root: str = "") -> str:
+    """Return the address of a page at a time; empty if it is too long for a link.
+
+    Without ``root``, it is relative to the service or collection.
 
     >>> browse_address("20100212060005", "http://example.org/a?b#c")
     'browse/20100212060005/http://example.org/a?b'
     """
     page = printable_uri(uri.partition("#")[0])  # a fragment is no part of the page
-    return f"browse/{time}/{format_in_path(page)}"
+    return linked(f"{root}browse/{time}/{format_in_path(page)}")
 
 
 def show_page_then(
@@ -120,10 +123,10 @@ def show_page_then(
     earlier = [time for time in times if here is not None and time < here]
     later = [time for time in times if here is not None and time > here]
     of_linkers = replace(query, direction=Direction.IN, limit=_MOST_LINKERS)
-    inlinks = answer_link_query(store, of_linkers, settings.budget)
+    inlinks, has_more_linkers = first_links(store, of_linkers, settings.budget)
 
     def address(time: str) -> str:
-        return root + browse_address(time, query.uri)
+        return browse_address(time, query.uri, root)
 
     stops = _stops_of(times)
     return {
@@ -144,7 +147,7 @@ def show_page_then(
         "number": len(earlier) + 1,
         "captures": len(times),
         **_linkers(query, inlinks, at, root),
-        "has_more_linkers": inlinks.next is not None,
+        "has_more_linkers": has_more_linkers,
         **_own_links(store, query, here, settings, root),
         **_changes(store, query, earlier[-1] if earlier else None, here, settings, root),
     }
@@ -204,12 +207,14 @@ def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     return f"{years:g} year{'' if years == 1 else 's'} {way}"
 
 
-def _linkers(query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str) -> dict[str, object]:
+def _linkers(
+    query: LinkQuery, inlinks: Iterable[Member], at: Timestamp, root: str
+) -> dict[str, object]:
     """Return the links from other hosts, which say most, and those from the page's own host."""
     host = query.surt.partition(")")[0]
     from_here: list[Member] = []
     from_others: list[Member] = []
-    for member in answer.inlinks:
+    for member in inlinks:
         (from_here if member.surt.partition(")")[0] == host else from_others).append(member)
     return {
         "linkers": _by_words(from_others, at, root),
@@ -241,7 +246,7 @@ def _by_words(members: Iterable[Member], at: Timestamp, root: str) -> list[Said]
 
 def _linker(uri: UriR, at: Timestamp, root: str) -> Linker:
     can_be_browsed = uri.startswith(("http:", "https:"))
-    return Linker(printable_uri(uri), root + browse_address(at, uri) if can_be_browsed else None)
+    return Linker(printable_uri(uri), browse_address(at, uri, root) if can_be_browsed else None)
 
 
 def _own_links(
@@ -252,8 +257,8 @@ def _own_links(
     if here is None:
         return {"targets": {}, "parts_of": {}, "has_more_targets": False}
     of_targets = replace(query, direction=Direction.OUT, at=here, limit=_MOST_TARGETS)
-    answer = answer_link_query(store, of_targets, settings.budget)
-    destinations = destinations_of(store, answer.outlinks, at)
+    outlinks, has_more_targets = first_links(store, of_targets, settings.budget)
+    destinations = destinations_of(store, outlinks, at)
     pages = [destination for destination in destinations if not destination.is_resource]
     parts = [destination for destination in destinations if destination.is_resource]
     return {
@@ -269,7 +274,7 @@ def _own_links(
             ]
             for held in Held
         },
-        "has_more_targets": answer.next is not None,
+        "has_more_targets": has_more_targets,
     }
 
 
@@ -284,7 +289,7 @@ def _target(destination: Destination, at: Timestamp, root: str) -> ShownTarget:
     return ShownTarget(
         printable_uri(destination.uri),
         [printable(text) for text in destination.texts],
-        root + browse_address(at, destination.uri),
+        browse_address(at, destination.uri, root),
         printable(note),
     )
 
@@ -322,7 +327,7 @@ def _changed(link: ChangedLink, at: Timestamp, root: str) -> ShownTarget:
     texts = [printable(text)] if text else []
     can_be_browsed = uri.startswith(("http:", "https:"))
     return ShownTarget(
-        printable_uri(uri), texts, root + browse_address(at, uri) if can_be_browsed else "", ""
+        printable_uri(uri), texts, browse_address(at, uri, root) if can_be_browsed else "", ""
     )
 
 
@@ -357,7 +362,7 @@ def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
 
     def run(one: TextRun) -> Run:
         is_link = one.target is not None and one.target.startswith(("http:", "https:"))
-        href = root + browse_address(at, one.target) if is_link and one.target else None
+        href = browse_address(at, one.target, root) if is_link and one.target else None
         return Run("\n".join(map(printable, one.text.split("\n"))), href)
 
     blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]

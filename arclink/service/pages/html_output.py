@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, current_app, render_template, requ
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
-from arclink.access.formats.table import date_and_time
+from arclink.access.formats.table import cut_in_the_middle, date_and_time
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
 from arclink.service.hosts import source_of
@@ -24,6 +24,11 @@ site = Blueprint("site", __name__)
 _PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
 _COUNTED = re.compile(r"^(capture|change|comparison|day|domain|host|link|memento|page)s\b")
 """What columns of numbers count."""
+_SHOWN = 400
+"""Characters of an address that pages show."""
+_LONG = re.compile(' href="[^"]{500,}"')
+_MOST_LONG = 100_000
+"""Characters of all long addresses of links on one page."""
 _LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)")
 """A link to another document, in brackets."""
 _POLICY = (
@@ -89,7 +94,13 @@ def pieces(uri: str) -> list[str]:
     >>> pieces("http://a.example/b-c")
     ['http:/', '/', 'a.', 'example/', 'b-', 'c']
     """
-    return [piece for piece in _PIECES.findall(uri) if piece]
+    return [piece for piece in _PIECES.findall(shown(uri)) if piece]
+
+
+@site.app_template_filter("shown")
+def shown(uri: str) -> str:
+    """Return an address as pages show it: a long one without its middle."""
+    return cut_in_the_middle(uri, _SHOWN)
 
 
 @site.app_template_filter("without_marks")
@@ -163,9 +174,25 @@ def rendered(template: str, code: HTTPStatus = HTTPStatus.OK, /, **words: object
     archive = getattr(words.get("archive"), "title", "")
     if code is HTTPStatus.OK and (response := picture_file(pictures, archive)):
         return response
-    response = current_app.make_response(render_template(template, **words))
+    response = current_app.make_response(_bounded(render_template(template, **words)))
     response.status_code = code.value
     return protected(response, _FETCHED.get(template))
+
+
+def _bounded(page: str) -> str:
+    """Return a page without links of too long addresses, and without more long ones than few.
+
+    Addresses that are too long for a link are empty (`arclink.service.pages.requests.linked`). They
+    are no links then, rather than ones to this page.
+    """
+    room = _MOST_LONG
+
+    def fitting(link: re.Match[str]) -> str:
+        nonlocal room
+        room -= len(link[0])
+        return link[0] if room >= 0 else ""
+
+    return _LONG.sub(fitting, page).replace(' href=""', "")
 
 
 def protected(response: Response, fetched: str | None = None) -> Response:

@@ -10,6 +10,7 @@ from arclink.access.queries import KINDS, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.questions.table import QuestionScope
+from arclink.service.addresses import LONGEST, in_ascii
 from arclink.uris.hosts import is_ip_address, root_of
 
 
@@ -117,11 +118,11 @@ class Asked:
 
 
 def address(view: View, parameters: Iterable[tuple[str, str]]) -> str:
-    """Return the address of a view, relative to the page."""
+    """Return the address of a view, relative to the page; empty if it is too long for a link."""
     named = [("view", view.value)] if view is not View.GLANCE else []
     pairs = list(parameters)
     first = [pair for pair in pairs if pair[0] in ("uri", "url")]
-    return "?" + urlencode([*first, *named, *(pair for pair in pairs if pair not in first)])
+    return download("", [*first, *named, *(pair for pair in pairs if pair not in first)])
 
 
 def about(uri: str, view: View = View.GLANCE, **parameters: str | None) -> str:
@@ -144,8 +145,18 @@ def part_of(name: str, level: Level) -> list[tuple[str, str]]:
 
 
 def download(path: str, parameters: Iterable[tuple[str, str]]) -> str:
-    """Return the address of an answer for programs."""
-    return f"{path}?{urlencode(list(parameters))}"
+    """Return the address of an answer for programs; empty if it is too long for a link."""
+    pairs = list(parameters)
+    if sum(len(value) for _, value in pairs) > LONGEST:
+        return ""
+    return linked(f"{path}?{urlencode(pairs)}")
+
+
+def linked(address: str) -> str:
+    """Return an address in a page; empty if it is too long: an ``a`` without one is no link."""
+    # A character may become 12: four bytes, each as %XX.
+    is_short = 12 * len(address) <= LONGEST or len(in_ascii(address)) <= LONGEST
+    return address if is_short else ""
 
 
 def refuse_others(asked: Asked, *names: str) -> None:

@@ -20,6 +20,7 @@ from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
 from arclink.access.tallies import Extent
 from arclink.access.texts import printable, printable_uri
+from arclink.service.pages.requests import download
 from arclink.service.responses import content_type
 
 _PICTURE: Final = "picture"
@@ -76,9 +77,7 @@ def table_formats(
     """
     pairs = list(parameters)
     formats = {**_TABLES, **(_OF_PAGES if has_uris else {})}
-    return [
-        (name, f"{path}?{urlencode([*pairs, ('format', form)])}") for form, name in formats.items()
-    ]
+    return [(name, download(path, [*pairs, ("format", form)])) for form, name in formats.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +157,8 @@ def given() -> list[tuple[str, str]]:
 
 
 def address_of(name: str) -> str:
-    """Return the address of a picture of this page."""
-    return f"?{urlencode([*given(), (_PICTURE, name)])}"
+    """Return the address of a picture of this page; empty if it is too long for a link."""
+    return download("", [*given(), (_PICTURE, name)])
 
 
 def picture_file(pictures: Pictures, archive: str) -> Response | None:

@@ -341,7 +341,7 @@ class BlockAnswers(WholeStore):
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with self._reading():
             found = self._block_with(content)
-            links = found[0].links(found[1]) if found is not None else []
+            links = found[0].links(found[1]) if found is not None else iter(())
         yield from links
 
     def scan_contents(self) -> Iterator[ContentBlock]:

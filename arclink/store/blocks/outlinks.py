@@ -18,7 +18,7 @@ are nearly equal, so zstd compresses them to almost nothing.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress, count
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +27,7 @@ import zstandard
 
 from arclink.errors import StoreError
 from arclink.model import Kind, Outlink
+from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import (
     Strings,
     decompressed,
@@ -51,6 +52,9 @@ LEVEL = 3
 """Compression level of zstd; measured in docs/decisions/20261121-sorted-runs.md."""
 
 _SECTIONS = 7
+
+_AT_ONCE = 1_000
+"""Number of links that are decoded together: a page may have many more than its reader wants."""
 
 _outlink = maker(Outlink)
 
@@ -98,13 +102,13 @@ class OutlinkBlock:
         index = content - self.first
         return unpack_steps(self._lists[self._ends[index] : self._ends[index + 1]])
 
-    def links(self, content: int) -> list[Outlink]:
-        """Return the links of a content, in page order."""
-        return self._links(self.numbers(content))
+    def links(self, content: int) -> Iterator[Outlink]:
+        """Return the links of a content, in page order; they are decoded as they are read."""
+        return chain.from_iterable(map(self._links, portions(self.numbers(content), _AT_ONCE)))
 
     def kinds(self, content: int) -> list[tuple[Kind, int]]:
         """Return the number of distinct links of a content by kind; a kind may occur again."""
-        labels = Counter(self._label_of[number] for number in set(self.numbers(content)))
+        labels = Counter([self._label_of[number] for number in set(self.numbers(content))])
         return [(self._kinds[label], times) for label, times in sorted(labels.items())]
 
     def _links(self, numbers: list[int]) -> list[Outlink]:

@@ -60,7 +60,7 @@ def written(
     finally:
         connection.close()
     read = [
-        block.links(content)
+        [*block.links(content)]
         for block in stored
         for content in range(block.first, block.first + len(block))
     ]

@@ -74,7 +74,7 @@ def rewrite_outlinks(
     with opened(path) as connection:
         ((first, data),) = connection.execute("SELECT first, data FROM outlinks").fetchall()
         block = opened_block(connection, first, data)
-        pages = change([block.links(content) for content in range(first, first + len(block))])
+        pages = change([[*block.links(content)] for content in range(first, first + len(block))])
         links = [link for page in pages for link in page]
         columns = tuple(
             [getattr(link, name) for link in links] for name in ("target", "kind", "text", "rel")
