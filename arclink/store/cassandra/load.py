@@ -25,7 +25,7 @@ from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.removal import forget_in, records, takedown_of
+from arclink.store.cassandra.removal import divide_homes, forget_in, records, takedowns_of
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
@@ -85,6 +85,7 @@ def load_batch(
         check_present(store, store.address.name, reads_pages=False)
         check_not_overtaken(records(history), removed)
         all_settings = united_settings(store.settings(), settings, store.address.name)
+        divide_homes(store)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
@@ -199,19 +200,12 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
     # Each attempt gets its own number, so readers ignore the rows of an earlier attempt.
     version = store.steps.begin(b"")
     loads = {**history.loads, step: facts}
-    takedowns = dict(history.takedowns)
-    removed: dict[int, Sequence[int]] = {}
-    spans: dict[int, tuple[str, str]] = {}
-    for number, takedown in sorted(history.takedowns.items()):
-        now = History(loads, takedowns, history.view.having(step, version))
-        done = forget_in(store, now, takedown_of(takedown).what, version)
-        removed[number] = astuple(done.removed)
-        spans.update(done.times)
-        if facts.months is not None:
-            left = Counter(facts.months) - Counter(done.months)
-            facts = replace(facts, months=dict(left))
-        loads = {**loads, step: replace(facts, spans=spans)}
-    return replace(facts, version=version, removed=removed, spans=spans)
+    now = History(loads, history.takedowns, history.view.having(step, version))
+    done = forget_in(store, now, takedowns_of(history), version)
+    if facts.months is not None:
+        facts = replace(facts, months=dict(Counter(facts.months) - Counter(done.months)))
+    removed = {number: astuple(counts) for number, counts in done.removed.items()}
+    return replace(facts, version=version, removed=removed, spans=done.times)
 
 
 @contextmanager
