@@ -130,7 +130,6 @@ def test_a_list_of_takedowns_is_few_steps_and_goes_on_after_it_was_killed(
     cassandra: Cassandra, graphs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(removal, "IN_STEP", 3)
-    monkeypatch.setattr("arclink.store.cassandra.store.IN_STEP", 3)
     listed = [takedown(site) for site in (1, 2, 99, 3, 2, 98, 4, 97)]
     with both(cassandra.keyspace(), tmp_path) as (store, expected):
         for number in range(2):

@@ -46,7 +46,10 @@ from arclink.store.layouts import IN_CASSANDRA, STORE, OldStoreWarning, keys_of
 from arclink.store.protocols import Removed, Takedown, sum_of
 
 IN_STEP = 1000
-"""Number of takedowns, about, that are one step: readers read the facts of all steps again."""
+"""Greatest number of takedowns that are one step."""
+
+STEP_CHARACTERS = 1 << 20
+"""Number of characters, about, of the prefixes and reasons of a step: its facts are one cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,21 @@ def records(history: History) -> Iterator[tuple[Takedown, Removed]]:
             counts[what] = sum_of([counts.get(what, Removed()), Removed(*removed)])
     for what, takedown in takedowns.items():
         yield takedown, counts.get(what, Removed())
+
+
+def in_steps(takedowns: Iterable[Takedown]) -> Iterator[list[Takedown]]:
+    """Yield takedowns in lists that are one step each, none of them empty."""
+    portion: list[Takedown] = []
+    size = 0
+    for takedown in takedowns:
+        more = len(takedown.what.prefix) + len(takedown.reason)
+        if portion and (len(portion) >= IN_STEP or size + more > STEP_CHARACTERS):
+            yield portion
+            portion, size = [], 0
+        portion.append(takedown)
+        size += more
+    if portion:
+        yield portion
 
 
 def forget(

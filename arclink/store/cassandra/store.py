@@ -9,12 +9,11 @@ import orjson
 
 from arclink.errors import StoreError
 from arclink.model import Batch
-from arclink.portions import portions
 from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import OF_STORE, CassandraReader
-from arclink.store.cassandra.removal import IN_STEP, clean, forget, records
+from arclink.store.cassandra.removal import clean, forget, in_steps, records
 from arclink.store.cassandra.schema import set_layout
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
@@ -120,7 +119,7 @@ class CassandraStore(CassandraReader):
         ]
         counts = (
             removed
-            for portion in portions(chain.from_iterable(of_each), IN_STEP)
+            for portion in in_steps(chain.from_iterable(of_each))
             for removed in forget(self, portion, is_trial=is_trial)
         )
         return [sum_of(islice(counts, len(group))) for group in of_each]

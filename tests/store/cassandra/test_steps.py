@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.model import Forgotten, Surt
+from arclink.store.cassandra import removal
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.removal import records
 from arclink.store.cassandra.steps import (
@@ -25,7 +27,7 @@ from arclink.store.cassandra.steps import (
 )
 from arclink.store.cassandra.store import CassandraStore
 from arclink.store.cassandra.tables import StoreView
-from arclink.store.protocols import Removed
+from arclink.store.protocols import Removed, Takedown
 
 
 class Rows:
@@ -82,6 +84,21 @@ def test_takedowns_of_a_list_are_records_in_order(
         for one, _ in found
     ] == whats
     assert [removed_here.mementos for _, removed_here in found] == [counts[what] for what in whats]
+
+
+@given(st.lists(st.integers(0, 120), max_size=60))
+def test_the_text_of_a_step_is_bounded(sizes: list[int]) -> None:
+    """By the number of takedowns and by their reasons; one of any size is a step."""
+    takedowns = [Takedown(Forgotten(Surt("org,a")), "x" * size, "") for size in sizes]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(removal, "IN_STEP", 9)
+        patch.setattr(removal, "STEP_CHARACTERS", 100)
+        lists = list(removal.in_steps(takedowns))
+    assert [one for of_step in lists for one in of_step] == takedowns
+    for of_step in lists:
+        assert 1 <= len(of_step) <= 9
+        assert len(of_step) == 1 or sum(5 + len(one.reason) for one in of_step) <= 100
+    assert len(lists) <= 1 + len(sizes) // 9 + 2 * sum(5 + size for size in sizes) // 100
 
 
 def test_facts_of_earlier_versions_are_read() -> None:
