@@ -3,8 +3,8 @@
 ======================= ===================== ====================================================
 what is kept            where it says so      layouts
 ======================= ===================== ====================================================
-store                   SQLite: the header;   3: titles of pages are not kept; 4: the present one
-                        Cassandra: ``steps``
+store                   SQLite: the header;   3: titles of pages are not kept; 4: the present one;
+                        Cassandra: ``steps``  5: only in Cassandra, 4 with divided home buckets
 keys of a store         setting ``keys``      1: those of the package surt, and no setting;
                                               2: the present ones (`arclink.uris.surts`)
 links of a store        setting ``extractor`` the number of the extractor that read them
@@ -44,6 +44,12 @@ if TYPE_CHECKING:  # `arclink --version` imports this module
 
 STORE = 4
 """The present layout of a store, in SQLite as in Cassandra; a newer ArcLink has a greater one."""
+
+IN_CASSANDRA = 5
+"""The layout of a store in Cassandra after its first load or takedown by this version.
+
+It is `STORE` with home buckets of loads, and lists of takedowns as steps; nothing in it is old.
+"""
 
 _WITH_TITLES = 4
 """The first layout that keeps the titles of pages."""
@@ -222,21 +228,26 @@ def _dumped(values: Mapping[str, object]) -> str:
     return json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def check_layout(where: str, layout: int) -> None:
+def check_layout(where: str, layout: int, newest: int = STORE) -> None:
     """Check that a store can be read.
+
+    Args:
+        where: Its path or URL.
+        layout: Its layout.
+        newest: The newest layout of its kind.
 
     Raises:
         StoreError: Its layout is newer than this version, or older than any that was released.
     """
-    if layout > STORE:
+    if layout > newest:
         raise StoreError(
             f"{where} was written by a newer ArcLink (store layout {layout}, this one reads "
-            f"{OLDEST_STORE} to {STORE}). Use that version."
+            f"{OLDEST_STORE} to {newest}). Use that version."
         )
     if layout < OLDEST_STORE:
         raise StoreError(
             f"{where} has the store layout {layout}, which no released ArcLink wrote; this one "
-            f"reads {OLDEST_STORE} to {STORE}. Build it again from its archive files: arclink "
+            f"reads {OLDEST_STORE} to {newest}. Build it again from its archive files: arclink "
             "build INPUT... --store NEW"
         )
 

@@ -586,7 +586,7 @@ class Takedowns(OpenStore, Protocol):
     ) -> list[Removed]:
         """Remove captures and all that only they show, and record the takedowns.
 
-        A store in one file applies all of them as one step, a store in Cassandra each as one.
+        A store in one file applies all of them as one step, a store in Cassandra a thousand as one.
 
         Afterwards the store answers as if it had been built without these captures, and it forgets
         them in later batches too. Applying the same takedown twice changes nothing.

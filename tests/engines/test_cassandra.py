@@ -52,6 +52,7 @@ def tiny_rows() -> Iterator[None]:
         patch.setattr(relations, "CHUNK", 2)
         patch.setattr(relations, "POSTINGS_BYTES", 100)
         patch.setattr(tables, "HOME", 2)
+        patch.setattr(tables, "LOADS_TOGETHER", 2)
         patch.setattr(tables, "BUCKET_ROWS", 3)
         patch.setattr(tables, "PIECE_BYTES", 100)
         patch.setattr(tables, "PAGE", 3)

@@ -17,7 +17,7 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.store import CassandraStore
-from arclink.store.layouts import STORE
+from arclink.store.layouts import IN_CASSANDRA, STORE
 from arclink.store.location import open_store
 from arclink.store.protocols import Cluster, GraphStore, Takedown
 from tests.engines.builds import cluster_of
@@ -207,6 +207,6 @@ def test_an_older_keyspace_is_answered_and_loaded_after_its_upgrade(
         ]
         add(store, graphs[1], 1)
         assert lists_of(store) == {3}
-        assert schema.layout_of(database) == STORE
+        assert schema.layout_of(database) == IN_CASSANDRA
         assert list(store.surts(Surt(""))) == surts
         assert list(store.verify()) == []

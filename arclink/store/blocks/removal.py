@@ -26,6 +26,7 @@ import numpy as np
 
 from arclink.checksums import names_payload, parse_name, timestamp_of_reference, uri_of_reference
 from arclink.files.spill import Sorted
+from arclink.forgotten import ForgottenParts
 from arclink.model import Checksum, ContentId, Forgotten, Payload, Scope, Source, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store.blocks.answers import BlockAnswers
@@ -45,12 +46,36 @@ from arclink.store.blocks.rows import Content, Relation, Row, shows_payload
 from arclink.store.layouts import Keys, keys_of
 from arclink.store.protocols import Removed
 from arclink.uris.resolution import content_id
+from arclink.uris.surts import surt_of
 
 Times = tuple[str, str]
 """The earliest and the latest timestamp of some mementos."""
 
 _RemovedCopy = tuple[bytes, Checksum, str, int, UriR]
 """Key and checksum of a payload that a removed capture shows; the capture's file, offset, URI."""
+
+
+def may_have(answers: BlockAnswers, parts: Sequence[Forgotten]) -> Callable[[Forgotten], bool]:
+    """Return a function that returns whether a store may have something of one of some parts.
+
+    A takedown of which the store has nothing then costs a look-up: a national archive has a list of
+    20,000, and each load of a batch applies it again.
+
+    Args:
+        answers: The store.
+        parts: What takedowns name.
+    """
+    # A revisit may name a capture that the store does not have.
+    names = (parse_name(name)[1] for name, _ in answers.named() if names_payload(name))
+    by_surt = ForgottenParts(parts)
+    named = {what for name in names for what in by_surt.of(surt_of(UriR(uri_of_reference(name))))}
+    are_present = keys_of(answers).are_present  # else a key does not say whether it is meant
+
+    def has_some(what: Forgotten) -> bool:
+        surts = answers.surts if what.has_targets else answers.captured_surts
+        return not are_present or what in named or any(map(what.has, surts(what.prefix)))
+
+    return has_some
 
 
 def is_changed(relation: Relation, keys: Keys, what: Forgotten, row: Row) -> bool:

@@ -23,12 +23,12 @@ from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.removal import forget_in, records, takedown_of
+from arclink.store.cassandra.removal import divide_homes, forget_in, records, takedowns_of
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
-from arclink.store.cassandra.times import StepTimes, WrittenChanges
+from arclink.store.cassandra.times import StepTimes
 from arclink.store.graph_files import GraphPart, GraphParts
 from arclink.store.layouts import check_present, united_settings
 from arclink.store.protocols import KnownFile, Removed, check_not_overtaken
@@ -85,6 +85,7 @@ def load_batch(
         all_settings = united_settings(store.settings(), settings, store.address.name)
         is_counted = history.counted is not None
         phases = tasks_of(parts, counts_times=is_counted)
+        divide_homes(store)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as run_tasks:
@@ -195,16 +196,11 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
     # Each attempt gets its own number, so readers ignore the rows of an earlier attempt.
     version = store.steps.begin(b"")
     loads = {**history.loads, step: facts}
-    removed: dict[int, Sequence[int]] = {}
-    spans: dict[int, tuple[str, str]] = {}
-    for number, takedown in sorted(history.takedowns.items()):
-        now = replace(history, loads=loads, view=history.view.having(step, version))
-        changes = WrittenChanges(store.tables, version, number, step) if facts.is_counted else None
-        done = forget_in(store, now, takedown_of(takedown).what, version, changes)
-        removed[number] = astuple(done.removed)
-        spans.update(done.times)
-        loads = {**loads, step: replace(facts, spans=spans)}
-    return replace(facts, version=version, removed=removed, spans=spans)
+    now = replace(history, loads=loads, view=history.view.having(step, version))
+    owner = step if facts.is_counted else None
+    done = forget_in(store, now, takedowns_of(history), version, owner)
+    removed = {number: astuple(counts) for number, counts in done.removed.items()}
+    return replace(facts, version=version, removed=removed, spans=done.times)
 
 
 @contextmanager

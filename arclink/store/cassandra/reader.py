@@ -63,6 +63,7 @@ from arclink.store.cassandra.tables import (
     Tables,
 )
 from arclink.store.cassandra.times import StepTimes
+from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     WHOLE,
     KnownFile,
@@ -112,7 +113,7 @@ class CassandraReader(BlockAnswers):
         self._block_names: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
         self._ahead = LookUps(self.outcomes, self.numbers)
-        self._last_target: tuple[StoreView, bytes, HomeRows] | None = None
+        self._last_target: tuple[StoreView, bytes, list[tuple[int, HomeRows]]] | None = None
         self._times: StepTimes | None = None
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
@@ -188,7 +189,7 @@ class CassandraReader(BlockAnswers):
         if relation is not Relation.INLINKS:
             return table.streams(key, self.view)
         if self._last_target is None or self._last_target[:2] != (self.view, key):
-            self._last_target = self.view, key, table.home_of(key)
+            self._last_target = self.view, key, table.home_rows(key, self.view)
         return table.streams_in(key, self._last_target[2], self.view)
 
     def rows_by_surt(self, prefix: Surt) -> Iterator[tuple[Surt, Iterator[Row]]]:
@@ -234,14 +235,14 @@ class CassandraReader(BlockAnswers):
 
     def outcomes(self, checksums: Sequence[Checksum]) -> list[bytes | None]:
         keys = list(map(pack_checksum, checksums))
-        return list(map(_outcome_in, self.tables.payloads.streams_of_each(keys, self.view)))
+        return list(map(outcome_in, self.tables.payloads.streams_of_each(keys, self.view)))
 
     def named(self) -> Iterator[tuple[Checksum, bytes | None]]:
         if self._history.refers:
             for key, streams in self.tables.payloads.scan(self.view):
                 name = unpack_checksum(key)
                 if is_reference(parse_name(name)[1]):
-                    yield name, _outcome_in(streams)
+                    yield name, outcome_in(streams)
 
     def numbers(self, contents: Sequence[ContentId]) -> list[Content | None]:
         keys = [content.encode() for content in contents]
@@ -427,6 +428,11 @@ class CassandraReader(BlockAnswers):
 
     @property
     def layout(self) -> int:
+        return min(self.layout_in_cassandra, STORE)
+
+    @property
+    def layout_in_cassandra(self) -> int:
+        """The number of its layout, which `IN_CASSANDRA` may be instead of `STORE`."""
         return layout_of(self.database)
 
     def setting(self, name: str) -> str | None:
@@ -445,7 +451,7 @@ class CassandraReader(BlockAnswers):
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""
 
 
-def _outcome_in(streams: Sequence[Stream]) -> bytes | None:
+def outcome_in(streams: Sequence[Stream]) -> bytes | None:
     """Return the packed outcome of a payload.
 
     It is that of the first batch that read the payload, else that of the first batch.

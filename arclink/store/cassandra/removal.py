@@ -1,14 +1,15 @@
-"""Removes captures from a Cassandra store, as one step, and deletes what removals replaced.
+"""Removes captures from a Cassandra store, by steps, and deletes what removals replaced.
 
 `arclink.store.blocks.removal` has the steps. Nothing is changed in place: new versions of the rows
 are written, with the number of the step, and rows without remaining data become empty. When the
 step is finished, readers use the new versions; `clean` deletes the old ones.
 """
 
+import warnings
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 from typing import cast
 
@@ -27,7 +28,7 @@ from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.counted_times import forgetting, recount
 from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import pack_outcome
-from arclink.store.blocks.removal import Change, Removal, is_changed
+from arclink.store.blocks.removal import Change, Removal, Times, is_changed, may_have
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.reader import CassandraReader
@@ -37,98 +38,181 @@ from arclink.store.cassandra.rows import (
     unpack_mementos,
     unpack_row,
 )
-from arclink.store.cassandra.steps import Facts, History
+from arclink.store.cassandra.schema import set_layout
+from arclink.store.cassandra.steps import Facts, History, TakedownValues, takedown_number
 from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
-from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
+from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks, home_of
 from arclink.store.cassandra.times import StepTimes, WrittenChanges
-from arclink.store.layouts import keys_of
-from arclink.store.protocols import Removed, Takedown
+from arclink.store.layouts import IN_CASSANDRA, STORE, OldStoreWarning, keys_of
+from arclink.store.protocols import Removed, Takedown, sum_of
+
+IN_STEP = 1000
+"""Greatest number of takedowns that are one step."""
+
+STEP_CHARACTERS = 1 << 20
+"""Number of characters, about, of the prefixes and reasons of a step: its facts are one cell."""
 
 
-def takedown_of(facts: Facts) -> Takedown:
-    """Return the takedown of a step."""
-    prefix, first, last, has_targets, reason, time = facts.takedown
-    return Takedown(
-        Forgotten(Surt(prefix), Span(Timestamp(first), Timestamp(last)), has_targets), reason, time
-    )
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """The changes that takedowns made.
+
+    Attributes:
+        removed: The numbers of removed items, by number of the takedown; without those that removed
+            nothing.
+        times: New times of batches.
+    """
+
+    removed: Mapping[int, Removed]
+    times: Mapping[int, Times]
+
+
+def takedowns_of(history: History) -> dict[int, Takedown]:
+    """Return the takedowns of a store by number, in the order recorded."""
+    takedowns = {}
+    for step, facts in sorted(history.takedowns.items()):
+        for index, (prefix, first, last, has_targets, *why) in enumerate(facts.takedowns):
+            span = Span(Timestamp(first), Timestamp(last))
+            what = Forgotten(Surt(prefix), span, has_targets)
+            takedowns[takedown_number(step, index)] = Takedown(what, *why)
+    return takedowns
 
 
 def records(history: History) -> Iterator[tuple[Takedown, Removed]]:
     """Yield the takedowns of a store and the numbers each removed, in the order recorded."""
-    steps = [*history.takedowns.values(), *history.loads.values()]
+    by_number = takedowns_of(history)
     takedowns: dict[Forgotten, Takedown] = {}
-    counts: defaultdict[Forgotten, list[int]] = defaultdict(lambda: [0] * 5)
-    for step, facts in sorted(history.takedowns.items()):
-        takedown = takedown_of(facts)
+    counts: dict[Forgotten, Removed] = {}
+    for takedown in by_number.values():
         takedowns.setdefault(takedown.what, takedown)
-        for later in steps:
-            counts[takedown.what] = [
-                count + more
-                for count, more in zip(
-                    counts[takedown.what], later.removed.get(step, [0] * 5), strict=True
-                )
-            ]
+    for facts in (*history.takedowns.values(), *history.loads.values()):
+        for number, removed in facts.removed.items():
+            what = by_number[number].what
+            counts[what] = sum_of([counts.get(what, Removed()), Removed(*removed)])
     for what, takedown in takedowns.items():
-        yield takedown, Removed(*counts[what])
+        yield takedown, counts.get(what, Removed())
 
 
-def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Removed:
-    """Apply a takedown as one step; arguments and errors are those of `GraphStore.forget`."""
+def in_steps(takedowns: Iterable[Takedown]) -> Iterator[list[Takedown]]:
+    """Yield takedowns in lists that are one step each, none of them empty."""
+    portion: list[Takedown] = []
+    size = 0
+    for takedown in takedowns:
+        more = len(takedown.what.prefix) + len(takedown.reason)
+        if portion and (len(portion) >= IN_STEP or size + more > STEP_CHARACTERS):
+            yield portion
+            portion, size = [], 0
+        portion.append(takedown)
+        size += more
+    if portion:
+        yield portion
+
+
+def forget(
+    store: CassandraReader, takedowns: Sequence[Takedown], *, is_trial: bool
+) -> list[Removed]:
+    """Apply takedowns as one step; arguments and errors are those of `GraphStore.forget_each`.
+
+    Those that are recorded and remove nothing are not recorded again.
+    """
     with store.steps.held(is_takedown=True) as holder:
         history = store.steps.history(fresh=True)
         if is_trial:
-            return forget_in(store, history, takedown.what, None).removed
+            trials = [forget_in(store, history, {0: takedown}, None) for takedown in takedowns]
+            return [trial.removed.get(0, Removed()) for trial in trials]
+        divide_homes(store)
         step = store.steps.begin(b"")
         now = replace(history, view=replace(history.view, versions=history.view.versions | {step}))
-        is_counted = history.counted is not None
-        changes = WrittenChanges(store.tables, step, 0, step) if is_counted else None
-        done = forget_in(store, now, takedown.what, step, changes)
-        if is_counted:
-            StepTimes(store.tables, now).write_sums(step)
-        what = takedown.what
-        facts = Facts(
-            "takedown",
-            removed={step: astuple(done.removed)},
-            spans=done.times,
-            is_counted=is_counted,
-            takedown=(
-                what.prefix,
-                what.span.first,
-                what.span.last,
-                what.has_targets,
-                takedown.reason,
-                takedown.time,
-            ),
-        )
-        store.steps.finish(step, facts, holder)
-    return done.removed
+        owner = None if history.counted is None else step
+        done = forget_in(store, now, dict(enumerate(takedowns)), step, owner)
+        known = {takedown.what for takedown in takedowns_of(history).values()}
+        recorded = [
+            index
+            for index, takedown in enumerate(takedowns)
+            if index in done.removed or takedown.what not in known
+        ]
+        if recorded:
+            if owner is not None:
+                StepTimes(store.tables, now).write_sums(step)
+            first, *further = (_values_of(takedowns[index]) for index in recorded)
+            facts = Facts(
+                "takedown",
+                removed={
+                    takedown_number(step, number): astuple(done.removed[index])
+                    for number, index in enumerate(recorded)
+                    if index in done.removed
+                },
+                spans=done.times,
+                is_counted=owner is not None,
+                takedown=first,
+                further=further,
+            )
+            store.steps.finish(step, facts, holder)
+    return [done.removed.get(index, Removed()) for index in range(len(takedowns))]
+
+
+def _values_of(takedown: Takedown) -> TakedownValues:
+    what = takedown.what
+    span = what.span
+    return what.prefix, span.first, span.last, what.has_targets, takedown.reason, takedown.time
 
 
 def forget_in(
     store: CassandraReader,
     history: History,
-    what: Forgotten,
+    takedowns: Mapping[int, Takedown],
     version: int | None,
-    changes: WrittenChanges | None = None,
-) -> Removal:
-    """Write new versions of the rows that hold forgotten data; return the removal.
+    owner: int | None = None,
+) -> Forgetting:
+    """Write new versions of the rows that hold forgotten data, one takedown after the other.
 
     Args:
         store: Held by this process.
         history: History whose view includes the version.
-        what: The captures to forget.
+        takedowns: The captures to forget, by number.
         version: Step that the written rows belong to; None to write nothing.
-        changes: Of the times of captures; None if nothing is written, or they are not known.
+        owner: See `WrittenChanges`; None if nothing is written, or the times are not known.
     """
-    rows = _CassandraRows(CassandraReader(store.address, history=history), version)
-    removal = Removal(rows, what, history.spans)
-    if changes is None:
-        removal.run()
-    else:
-        forgetting(rows.answers, changes, what, removal.run)
-        changes.close()
+    answers = CassandraReader(store.address, history=history)
+    has_some = may_have(answers, [takedown.what for takedown in takedowns.values()])
+    spans, times = history.spans, dict[int, Times]()
+    removed: dict[int, Removed] = {}
+    for part, (number, takedown) in enumerate(takedowns.items()):
+        if has_some(takedown.what):
+            removal = Removal(_CassandraRows(answers, version), takedown.what, spans | times)
+            if version is None or owner is None:
+                removal.run()
+            else:
+                changes = WrittenChanges(store.tables, version, part, owner)
+                forgetting(answers, changes, takedown.what, removal.run)
+                changes.close()
+            answers.drop_caches()
+            times.update(removal.times)
+            if removal.removed != Removed():
+                removed[number] = removal.removed
     store.drop_caches()
-    return removal
+    return Forgetting(removed, times)
+
+
+def divide_homes(store: CassandraReader) -> None:
+    """Make the layout of a store that of this version; this process holds the store.
+
+    Rows stay where they are. An unfinished load of an earlier version is given up if its rows would
+    be elsewhere now: it would have some of them twice.
+    """
+    if store.layout_in_cassandra != STORE:
+        return
+    for step in store.steps.all():
+        if step.facts is None and step.identity and home_of(step.number):
+            store.steps.give_up(step.number)
+            warnings.warn(
+                f"{store.address.name}: the load that an earlier ArcLink began as step "
+                f"{step.number} and did not finish is given up. Load its batch again; its rows are "
+                f"deleted by: arclink forget --store {store.address.name} --clean",
+                OldStoreWarning,
+                stacklevel=2,
+            )
+    set_layout(store.database, STORE, IN_CASSANDRA)
 
 
 class _CassandraRows:
@@ -150,7 +234,8 @@ class _CassandraRows:
 
     def _put(self, table: KeyedTable, key: bytes, chunk: Chunk, data: bytes) -> None:
         if self._version is not None:
-            table.put(self._writer, key, chunk.load, chunk.part, chunk.chunk, data, self._version)
+            where = chunk.load, chunk.part, chunk.chunk
+            table.put(self._writer, key, *where, data, self._version, chunk.bucket)
 
     def rewrite(
         self, relation: Relation, keys: Callable[[], Iterable[bytes]], change: Change

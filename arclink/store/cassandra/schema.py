@@ -8,7 +8,7 @@ from arclink.errors import StoreError
 from arclink.store.cassandra.addresses import Address, replication_map
 from arclink.store.cassandra.database import Database, database_of, forget_database
 from arclink.store.cassandra.steps import Steps
-from arclink.store.layouts import STORE, check_layout
+from arclink.store.layouts import IN_CASSANDRA, STORE, check_layout
 
 _PARTITION = 0
 """The partition of `steps` that holds all steps."""
@@ -121,7 +121,7 @@ def _check(address: Address, layout: int | None, *, is_new: bool = False) -> Non
         if not is_new:
             raise StoreError(_missing(address))
     else:
-        check_layout(address.name, layout)
+        check_layout(address.name, layout, IN_CASSANDRA)
 
 
 def is_there(address: Address) -> bool:

@@ -32,6 +32,10 @@ _OF_TAKEDOWN = ":takedown"
 """End of the name of a holder that makes the store forget."""
 
 
+TakedownValues = tuple[str, str, str, bool, str, str]
+"""A takedown: prefix, first, last, has_targets, reason, time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The facts of a step (``docs/reference/cassandra-schema.md``).
@@ -47,9 +51,11 @@ class Facts:
         refers: Whether some of its revisits name a capture instead of a checksum.
         version: Step with the versions of rows that earlier takedowns changed while the batch was
             loaded; 0 if none did.
-        removed: By step of a takedown, the numbers it removed here: the counts of `Removed`.
+        removed: By number of a takedown (`takedown_number`), what it removed here: the counts of
+            `Removed`. A takedown that removed nothing may be missing.
         spans: By step of a batch, its first and last timestamp after this step.
         takedown: prefix, first, last, has_targets, reason, time.
+        further: The other takedowns of the step, each as ``takedown``.
         replaces: Steps whose lists of SURTs this merge replaced.
         level: Level of the merged lists; those of a batch have 0.
         is_counted: Whether the table ``times`` has what a batch or a takedown changed; false if an
@@ -67,10 +73,16 @@ class Facts:
     version: int = 0
     removed: Mapping[int, Sequence[int]] = field(default_factory=dict)
     spans: Mapping[int, tuple[str, str]] = field(default_factory=dict)
-    takedown: tuple[str, str, str, bool, str, str] = ("", "", "", False, "", "")
+    takedown: TakedownValues = ("", "", "", False, "", "")
     replaces: Sequence[int] = ()
     level: int = 0
     is_counted: bool = False
+    further: Sequence[TakedownValues] = field(default=(), repr=False)  # `state` has the other text
+
+    @property
+    def takedowns(self) -> list[TakedownValues]:
+        """The takedowns of a step that is one."""
+        return [self.takedown, *self.further]
 
     def as_json(self) -> str:
         """Return the facts as text that `facts_of` reads."""
@@ -84,8 +96,14 @@ def facts_of(text: str) -> Facts:
     values["spans"] = {int(step): tuple(span) for step, span in values["spans"].items()}
     values["takedown"] = tuple(values["takedown"])
     values["replaces"] = tuple(values.get("replaces", ()))
+    values["further"] = tuple(map(tuple, values.get("further", ())))
     values.pop("months", None)  # an earlier version counted captures by month
     return Facts(**values)
+
+
+def takedown_number(step: int, index: int) -> int:
+    """Return the number of a takedown: that of its step, if it is the first of the step."""
+    return index << 32 | step
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +169,7 @@ class History:
         loads = sorted(self.loads.items())
         first, last = (str(loads[index]) if loads else "" for index in (0, -1))
         # A repeated takedown does not change the state.
-        forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}
+        forgotten = {what[:4] for facts in self.takedowns.values() for what in facts.takedowns}
         removed = self.removed
         _, _, contents, links, _ = removed
         # A count changes answers if times were not known before.
@@ -225,6 +243,13 @@ class Steps:
             )
             if is_mine:
                 return number
+
+    def give_up(self, number: int) -> None:
+        """Make an unfinished step one that no process takes up again."""
+        self._database.agree(
+            "UPDATE steps SET identity = 0x WHERE store = 0 AND step = ? IF is_finished = false",
+            (number,),
+        )
 
     def finish(self, number: int, facts: Facts, holder: str) -> None:
         """Make a step visible.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import OF_STORE, CassandraReader
-from arclink.store.cassandra.removal import clean, count_times, forget, records
+from arclink.store.cassandra.removal import clean, count_times, forget, in_steps, records
 from arclink.store.cassandra.schema import set_layout
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
@@ -114,13 +115,16 @@ class CassandraStore(CassandraReader):
         self, takedowns: Sequence[Takedown], *, is_trial: bool = False
     ) -> list[Removed]:
         self._needs_loader("make it forget")
+        is_one = is_trial or keys_of(self).are_present
         of_each = [
-            [takedown] if is_trial else present_takedowns(self, [takedown])
-            for takedown in takedowns
+            [takedown] if is_one else present_takedowns(self, [takedown]) for takedown in takedowns
         ]
-        return [
-            sum_of([forget(self, one, is_trial=is_trial) for one in group]) for group in of_each
-        ]
+        counts = (
+            removed
+            for portion in in_steps(chain.from_iterable(of_each))
+            for removed in forget(self, portion, is_trial=is_trial)
+        )
+        return [sum_of(islice(counts, len(group))) for group in of_each]
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from records(self.history())

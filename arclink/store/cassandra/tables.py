@@ -10,21 +10,24 @@ There are two kinds of tables, each with the same columns (``cql/003_mementos.cq
     numbered  (load, part, chunk) │ version, piece │ data
 
 The chunks of one key from one part of a load are a *stream*, in order. Its first `HOME` chunks are
-in bucket 0, the others in buckets of `BUCKET_ROWS`. After a full bucket, a reader continues with
-the next one, so no table has to list which keys are hubs.
+in a *home bucket*, which `LOADS_TOGETHER` loads share, the others in buckets of `BUCKET_ROWS`.
+After a full bucket, a reader continues with the next one, so no table has to list which keys are
+hubs. A reader asks for the home buckets of all visible loads. Earlier versions had all in bucket 0,
+so a row is rewritten or deleted where it was read, never where a new row would be.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from arclink.errors import StoreError
+from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import unpack_checksum
 from arclink.store.blocks.rows import Relation
-from arclink.store.cassandra.database import Database, Found, Values, Writer
+from arclink.store.cassandra.database import TOGETHER, Database, Found, Values, Writer
 from arclink.store.protocols import WHOLE, Share
 from arclink.store.seals import damaged, seal, unsealed
 
@@ -38,10 +41,20 @@ KEYED = {
 }
 """Keyed tables, each with the name of its key."""
 
+WRITTEN_ONCE = ("payloads", "contents")
+"""Keyed tables with rows of the first load of a key only: they stay in bucket 0."""
+
 NUMBERED = ("outlinks", "blocks", "surts")
 
 HOME = 16
-"""Number of chunks of a stream in bucket 0."""
+"""Number of chunks of a stream in its home bucket."""
+
+LOADS_TOGETHER = 1024
+"""Number of successive steps whose loads have their first chunks in one home bucket.
+
+A look-up asks for one partition per so many steps, whatever the key; a partition of the greatest
+hub has `HOME` rows from each of them (docs/decisions/20261128-home-buckets.md).
+"""
 
 BUCKET_ROWS = 4096
 """Number of chunks in each of the other buckets."""
@@ -64,11 +77,18 @@ class StoreView:
         loads: Steps of the visible batches.
         versions: Steps of the visible takedowns.
         lists: Steps whose lists of SURTs are read: batches, and merges of their lists.
+        homes: Home buckets that may have rows of these batches, in the order of the batches.
     """
 
     loads: frozenset[int] = frozenset()
     versions: frozenset[int] = frozenset()
     lists: frozenset[int] = frozenset()
+    homes: Sequence[int] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Bucket 0 may have rows of all loads that an earlier version made.
+        homes = {0, *map(home_of, self.loads)}
+        object.__setattr__(self, "homes", sorted(homes, reverse=True))
 
     def having(self, load: int, version: int) -> "StoreView":
         """Return this state with one more batch and the version of its rows after takedowns."""
@@ -86,6 +106,8 @@ class Chunk(NamedTuple):
     part: int
     chunk: int
     data: bytes
+    bucket: int = 0
+    """Of a keyed table: where the row is."""
 
 
 Opened = Callable[[bytes, tuple[int, int, int, int]], bytes]
@@ -96,7 +118,10 @@ It raises a `StoreError` if the row is damaged.
 
 
 def believed(
-    rows: Iterable[Sequence[Any]], view: StoreView, opened: Opened = lambda data, _: data
+    rows: Iterable[Sequence[Any]],
+    view: StoreView,
+    opened: Opened = lambda data, _: data,
+    bucket: int = 0,
 ) -> Iterator[Chunk]:
     """Yield the newest visible version of each row (load, part, chunk), except emptied rows.
 
@@ -104,6 +129,7 @@ def believed(
         rows: load, part, chunk, version, piece and data of each, in the order of the table.
         view: The visible steps.
         opened: Checks and removes the seal of a row.
+        bucket: Of the rows.
 
     Raises:
         StoreError: A visible row is damaged.
@@ -123,12 +149,19 @@ def believed(
         if data:
             data = opened(data, (load, part, chunk, newest))
         if data:
-            yield Chunk(load, part, chunk, data)
+            yield Chunk(load, part, chunk, data, bucket)
+
+
+def home_of(load: int) -> int:
+    """Return the home bucket of a load: 0 or a negative number."""
+    return -(load // LOADS_TOGETHER)
 
 
 def bucket_of(load: int, part: int, chunk: int) -> int:
-    """Return the bucket of a chunk: 0, or a number that no other stream uses."""
-    return 0 if chunk < HOME else (load << 40) | (part << 20) | (chunk // BUCKET_ROWS + 1)
+    """Return the bucket of a new chunk: that of its load, or a number that no other stream uses."""
+    if chunk < HOME:
+        return home_of(load)
+    return (load << 40) | (part << 20) | (chunk // BUCKET_ROWS + 1)
 
 
 def _seal_address(table: str, numbers: tuple[int, int, int, int], key: bytes = b"") -> bytes:
@@ -182,10 +215,11 @@ class Stream:
             yield from self._chunks_from(HOME)
 
     def _chunks_from(self, first: int) -> Iterator[Chunk]:
-        """Yield the chunks from ``first`` on; ``first`` must not be in bucket 0."""
+        """Yield the chunks from ``first`` on; ``first`` must not be in the home bucket."""
         while True:
             border = (first // BUCKET_ROWS + 1) * BUCKET_ROWS
-            rows = self._table.raw_bucket(self._key, self.load, self.part, first)
+            bucket = bucket_of(self.load, self.part, first)
+            rows = self._table.raw_bucket(self._key, bucket, self.load, self.part, first)
             seen = 0
 
             def counted(rows: Iterator[Sequence[Any]] = rows) -> Iterator[Sequence[Any]]:
@@ -194,7 +228,7 @@ class Stream:
                     seen = max(seen, row[2] + 1)
                     yield row
 
-            yield from believed(counted(), self._view, self._table.opener(self._key))
+            yield from believed(counted(), self._view, self._table.opener(self._key), bucket)
             if seen < border:
                 return
             first = border
@@ -236,7 +270,7 @@ class Stream:
 
 
 class HomeRows:
-    """All rows of a key in bucket 0, read on demand, any number of times.
+    """All rows of a key in a home bucket, read on demand, any number of times.
 
     The first page is kept: it has one full stream. Most keys have no further page.
     """
@@ -269,6 +303,7 @@ class KeyedTable:
     def __init__(self, database: Database, name: str) -> None:
         self.database = database
         self.name = name
+        self._counts: dict[bytes, int] = {}
         key = KEYED[name]
         columns = "load, part, chunk, version, piece, data"
         self._home = f"SELECT {columns} FROM {name} WHERE bucket = ? AND {key} = ?"
@@ -284,10 +319,9 @@ class KeyedTable:
             f"DELETE FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND "
             "chunk = ? AND version = ?"
         )
-        self._scan = (
-            f"SELECT {key}, bucket, {columns} FROM {name} WHERE token({key}, bucket) > ? AND "
-            f"token({key}, bucket) <= ?"
-        )
+        in_range = f"FROM {name} WHERE token({key}, bucket) > ? AND token({key}, bucket) <= ?"
+        self._scan = f"SELECT {key}, bucket, {columns} {in_range}"
+        self._partitions = f"SELECT DISTINCT {key}, bucket {in_range}"
 
     def put(
         self,
@@ -298,11 +332,13 @@ class KeyedTable:
         chunk: int,
         data: bytes,
         version: int = 0,
+        bucket: int | None = None,
     ) -> None:
-        """Write a row."""
-        bucket = bucket_of(load, part, chunk)
+        """Write a row: a new one, or one that was read from a bucket."""
+        if bucket is None:
+            bucket = 0 if self.name in WRITTEN_ONCE else bucket_of(load, part, chunk)
         address = _seal_address(self.name, (load, part, chunk, version), key)
-        for piece, content in _pieces(_sealed(data, address)):
+        for piece, content in _pieces(_sealed(data, address), version, address, self._counts):
             writer.put(
                 self._insert,
                 (key, bucket, load, part, chunk, version, piece, content),
@@ -320,55 +356,69 @@ class KeyedTable:
 
     def delete(self, writer: Writer, key: bytes, chunk: Chunk, version: int) -> None:
         """Delete a version of a row permanently."""
-        bucket = bucket_of(chunk.load, chunk.part, chunk.chunk)
         writer.put(
-            self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key)
+            self._delete,
+            (key, chunk.bucket, chunk.load, chunk.part, chunk.chunk, version),
+            len(key),
         )
+
+    def homes_in(self, view: StoreView) -> Sequence[int]:
+        """Return the home buckets of the table, in the order of their loads."""
+        return (0,) if self.name in WRITTEN_ONCE else view.homes
 
     def streams(self, key: bytes, view: StoreView) -> Iterator[Stream]:
         """Yield the streams of a key, by load and part; each one is read on demand."""
-        return self.streams_in(key, self.database.pages(self._home, (0, key), PAGE), view)
+        pages = self.database.pages
+        homes = ((home, pages(self._home, (home, key), PAGE)) for home in self.homes_in(view))
+        return self.streams_in(key, homes, view)
 
-    def home_of(self, key: bytes) -> "HomeRows":
-        """Return the rows of a key in bucket 0, for `streams_in`."""
-        return HomeRows(self.database, self._home, (0, key))
+    def home_rows(self, key: bytes, view: StoreView) -> list[tuple[int, HomeRows]]:
+        """Return the home buckets of a key, each with its rows, for `streams_in`."""
+        homes = self.homes_in(view)
+        return [(home, HomeRows(self.database, self._home, (home, key))) for home in homes]
 
     def streams_of_each(
         self, keys: Sequence[bytes], view: StoreView, load: int | None = None
     ) -> list[list[Stream]]:
         """Return the streams of each key, in the order given; with ``load``, only those of it."""
-        homes, home = self._homes, self._home
-        values: tuple[int, ...] = (0,)
+        homes: Sequence[int] = self.homes_in(view)
+        several, one = self._homes, self._home
+        first: tuple[int, ...] = ()
         if load is not None:
-            homes = homes.replace("SELECT", "SELECT load,").replace("WHERE", "WHERE load = ? AND")
-            home, values = home.replace("WHERE", "WHERE load = ? AND"), (load, 0)
-        answers = self.database.ask_partitions(homes, home, [(*values, key) for key in keys])
+            homes, first = (home_of(load),), (load,)
+            several = several.replace("SELECT", "SELECT load,")
+            several, one = (text.replace("WHERE", "WHERE load = ? AND") for text in (several, one))
+        partitions = [(*first, home, key) for key in keys for home in homes]
+        answers = iter(self.database.ask_partitions(several, one, partitions))
+        begin = len(first) + 2
         return [
-            list(self.streams_in(key, (row[len(values) + 1 :] for row in rows), view))
-            for key, rows in zip(keys, answers, strict=True)
+            list(self.streams_in(key, of_key, view))
+            for key in keys
+            for of_key in [[(home, [row[begin:] for row in next(answers)]) for home in homes]]
         ]
 
     def streams_in(
-        self, key: bytes, rows: Iterable[Sequence[Any]], view: StoreView
+        self, key: bytes, homes: Iterable[tuple[int, Iterable[Sequence[Any]]]], view: StoreView
     ) -> Iterator[Stream]:
-        """Yield the streams of a key from all its rows in bucket 0."""
+        """Yield the streams of a key from its home buckets, each with all its rows."""
         opened = self.opener(key)
-        for _, of_stream in groupby(rows, itemgetter(0, 1)):
-            raw = list(of_stream)
-            home = list(believed(raw, view, opened))
-            is_full = raw[-1][2] == HOME - 1
-            if home:
-                yield Stream(self, key, home, view, is_full=is_full)
-            elif is_full and raw[0][0] in view.loads:
-                # Its first chunks were forgotten, but later ones may remain.
-                load, part = raw[0][0], raw[0][1]
-                yield Stream(self, key, [Chunk(load, part, -1, b"")], view, is_full=True)
+        for bucket, rows in homes:
+            for (load, part), of_stream in groupby(rows, itemgetter(0, 1)):
+                raw = list(of_stream)
+                home = list(believed(raw, view, opened, bucket))
+                is_full = raw[-1][2] == HOME - 1
+                if home:
+                    yield Stream(self, key, home, view, is_full=is_full)
+                elif is_full and load in view.loads:
+                    # Its first chunks were forgotten, but later ones may remain.
+                    gone = Chunk(load, part, -1, b"", bucket)
+                    yield Stream(self, key, [gone], view, is_full=True)
 
-    def raw_bucket(self, key: bytes, load: int, part: int, chunk: int) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a chunk's bucket from that chunk on, fetching a few rows at a time."""
-        return self.database.pages(
-            self._bucket, (key, bucket_of(load, part, chunk), load, part, chunk), 8
-        )
+    def raw_bucket(
+        self, key: bytes, bucket: int, load: int, part: int, chunk: int
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a stream in a bucket from a chunk on, fetching a few rows at a time."""
+        return self.database.pages(self._bucket, (key, bucket, load, part, chunk), 8)
 
     def chunks(self, key: bytes, view: StoreView) -> Iterator[Chunk]:
         """Yield all chunks of a key."""
@@ -380,20 +430,39 @@ class KeyedTable:
 
         Read the streams of each key before you take the next key.
         """
-        rows = self.database.all_pages(self._scan, 500, share)
-        for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
-            if bucket == 0:
-                streams = list(self.streams_in(bytes(key), (row[2:] for row in of_partition), view))
-                if any(chunk.data for stream in streams for chunk in stream):
-                    yield bytes(key), streams
+        for home, key, streams in self._scan_homes(view, share):
+            has_data = (stream for stream in streams if any(chunk.data for chunk in stream))
+            # The home buckets of a key are anywhere in the table: it comes with that of its first
+            # stream with data, which no later load and no cleaning changes.
+            first = next(has_data, None)
+            if first is not None and first.home[0].bucket == home:
+                yield key, streams
+
+    def _scan_homes(
+        self, view: StoreView, share: Share
+    ) -> Iterator[tuple[int, bytes, list[Stream]]]:
+        """Yield the home buckets in a share of the table, each with all streams of its key."""
+        if len(self.homes_in(view)) == 1:
+            rows = self.database.all_pages(self._scan, 500, share)
+            for (key, bucket), of_home in groupby(rows, itemgetter(0, 1)):
+                if bucket == 0:
+                    homes = [(bucket, (row[2:] for row in of_home))]
+                    yield bucket, bytes(key), list(self.streams_in(bytes(key), homes, view))
+            return
+        found = self.database.all_pages(self._partitions, 500, share)
+        for portion in portions(((bytes(key), home) for key, home in found if home <= 0), TOGETHER):
+            of_each = self.streams_of_each([key for key, _ in portion], view)
+            for (key, home), streams in zip(portion, of_each, strict=True):
+                yield home, key, streams
 
     def raw(self) -> Iterator[tuple[bytes, Chunk, int]]:
         """Yield every version of every row: key, row, version.
 
         The pieces of a version follow each other.
         """
-        for key, _, load, part, chunk, version, _, data in self.database.all_pages(self._scan, 500):
-            yield bytes(key), Chunk(load, part, chunk, data), version
+        rows = self.database.all_pages(self._scan, 500)
+        for key, bucket, load, part, chunk, version, _, data in rows:
+            yield bytes(key), Chunk(load, part, chunk, data, bucket), version
 
 
 class NumberedTable:
@@ -408,6 +477,7 @@ class NumberedTable:
     def __init__(self, database: Database, name: str) -> None:
         self.database = database
         self.name = name
+        self._counts: dict[bytes, int] = {}
         columns = "load, part, chunk, version, piece, data"
         self._one = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
         self._several = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk IN ?"
@@ -426,7 +496,7 @@ class NumberedTable:
     ) -> None:
         """Write a row."""
         address = _seal_address(self.name, (load, part, chunk, version))
-        for piece, content in _pieces(_sealed(data, address)):
+        for piece, content in _pieces(_sealed(data, address), version, address, self._counts):
             writer.put(self._insert, (load, part, chunk, version, piece, content), len(content))
 
     def _opened(self, data: bytes, numbers: tuple[int, int, int, int]) -> bytes:
@@ -485,12 +555,25 @@ class NumberedTable:
             yield Chunk(load, part, chunk, data), version
 
 
-def _pieces(data: bytes) -> list[tuple[int, bytes]]:
-    if len(data) <= PIECE_BYTES:
-        return [(0, data)]
+def _pieces(
+    data: bytes, version: int, address: bytes, counts: dict[bytes, int]
+) -> list[tuple[int, bytes]]:
+    """Return the pieces of a row, with their numbers.
+
+    Takedowns of one step may write the same version of a row several times, each time with less:
+    surplus pieces of the last time are emptied.
+
+    Args:
+        data: Of the row.
+        version: Of the row.
+        address: Of the row.
+        counts: By address, the numbers of pieces of versions that this process wrote, if not 1.
+    """
+    count = max(1, -(-len(data) // PIECE_BYTES), counts.get(address, 1))
+    if version and count > 1:
+        counts[address] = count
     return [
-        (begin // PIECE_BYTES, data[begin : begin + PIECE_BYTES])
-        for begin in range(0, len(data), PIECE_BYTES)
+        (number, data[number * PIECE_BYTES : (number + 1) * PIECE_BYTES]) for number in range(count)
     ]
 
 

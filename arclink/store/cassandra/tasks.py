@@ -50,6 +50,7 @@ from arclink.store.blocks.rows import shows_payload
 from arclink.store.cassandra.counted_times import LoadTimes
 from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.merging import write_merged
+from arclink.store.cassandra.reader import outcome_in
 from arclink.store.cassandra.rows import (
     BLOCK_BITS,
     PART_BITS,
@@ -157,6 +158,7 @@ class TaskRunner:
 
     def __init__(self, tables: Tables, view: StoreView, load: int) -> None:
         self._tables = tables
+        self._earlier = view
         self._view = view.having(load, 0)
         self._load = load
         self._names = NamesByHash(tables.database)
@@ -262,17 +264,17 @@ class TaskRunner:
         return outcomes
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
+        """Store the outcomes that say more than those of earlier batches."""
         refers = False
-        for checksum, payload in self._outcomes(path).items():
-            self._tables.payloads.put(
-                writer,
-                pack_checksum(checksum),
-                self._load,
-                part,
-                0,
-                pack_outcome(payload, self._names),
-            )
-            refers = refers or is_reference(parse_name(Checksum(checksum))[1])
+        payloads = self._tables.payloads
+        for portion in portions(self._outcomes(path).items(), AT_ONCE):
+            keys = [pack_checksum(checksum) for checksum, _ in portion]
+            known = map(outcome_in, payloads.streams_of_each(keys, self._earlier))
+            for key, (checksum, payload), outcome in zip(keys, portion, known, strict=True):
+                if outcome is None or (payload.scope is not None and not outcome[0]):
+                    new = pack_outcome(payload, self._names)
+                    payloads.put(writer, key, self._load, part, 0, new)
+                refers = refers or is_reference(parse_name(Checksum(checksum))[1])
         return {"refers": refers}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
@@ -303,6 +305,9 @@ class TaskRunner:
             data, _ = packed_block(links, lists, [True] * len(ids), compressed)
             tables.outlinks.put(writer, self._load, part, block, data)
             tables.blocks.put(writer, self._load, part, block, "\n".join(ids).encode() or b"\n")
+            new = list(dict.fromkeys(content.encode() for content in ids))
+            of_each = tables.contents.streams_of_each(new, self._earlier)
+            seen.update(key.decode() for key, streams in zip(new, of_each, strict=True) if streams)
             for position, content in enumerate(ids):
                 if content not in seen:
                     seen.add(content)

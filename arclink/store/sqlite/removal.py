@@ -8,9 +8,7 @@ keeps the greatest numbers.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
-from arclink.checksums import names_payload, parse_name, uri_of_reference
-from arclink.forgotten import ForgottenParts
-from arclink.model import Checksum, ContentId, Forgotten, Payload, UriR
+from arclink.model import Checksum, ContentId, Forgotten, Payload
 from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.counted_times import forgetting
@@ -21,7 +19,7 @@ from arclink.store.blocks.relations import (
     pack_outcome,
     rows_of,
 )
-from arclink.store.blocks.removal import Change, Removal, is_changed
+from arclink.store.blocks.removal import Change, Removal, is_changed, may_have
 from arclink.store.blocks.rows import Content, Relation, Row
 from arclink.store.layouts import keys_of
 from arclink.store.protocols import Removed, Takedown
@@ -30,7 +28,6 @@ from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.times import CaptureTimes
-from arclink.uris.surts import surt_of
 
 
 def forget_each(
@@ -42,9 +39,6 @@ def forget_each(
 ) -> list[Removed]:
     """Remove the captures of takedowns, record them, and return the numbers of items of each.
 
-    A takedown of which the store has nothing costs a look-up: a national archive has a list of
-    20,000, and each load of a batch applies it again.
-
     Args:
         connection: In a transaction, with ``secure_delete`` on, which overwrites deleted bytes.
         runs: Of the store.
@@ -52,29 +46,15 @@ def forget_each(
         takedowns: The captures to remove; each is recorded if it is new.
         times: Of the captures.
     """
-    named = _named(answers, takedowns)
-    are_present = keys_of(answers).are_present  # else a key does not say whether it is meant
+    has_some = may_have(answers, [takedown.what for takedown in takedowns])
     removed = []
     for takedown in takedowns:
         what = takedown.what
         _record(connection, takedown)
-        surts = answers.surts if what.has_targets else answers.captured_surts
-        if not are_present or what in named or any(map(what.has, surts(what.prefix))):
-            removed.append(_forget(connection, runs, answers, what, times))
-        else:
-            removed.append(Removed())
+        removed.append(
+            _forget(connection, runs, answers, what, times) if has_some(what) else Removed()
+        )
     return removed
-
-
-def _named(answers: BlockAnswers, takedowns: Sequence[Takedown]) -> set[Forgotten]:
-    """Return the parts of which a revisit names a capture, which the store need not have."""
-    parts = ForgottenParts(takedown.what for takedown in takedowns)
-    names = (parse_name(name) for name, _ in answers.named() if names_payload(name))
-    return {
-        what
-        for _, reference in names
-        for what in parts.of(surt_of(UriR(uri_of_reference(reference))))
-    }
 
 
 def _record(connection: Connection, takedown: Takedown) -> None:

@@ -30,6 +30,7 @@ from arclink.store.cassandra.surt_lists import pack_surts, unpack_surts
 from arclink.store.cassandra.tables import (
     HOME,
     KEYED,
+    LOADS_TOGETHER,
     NUMBERED,
     Chunk,
     StoreView,
@@ -109,9 +110,18 @@ def test_two_streams_share_no_bucket_except_the_first(
     one: tuple[int, int, int], other: tuple[int, int, int]
 ) -> None:
     for row_key in (one, other):
-        assert (bucket_of(*row_key) == 0) == (row_key[2] < HOME)
+        assert (bucket_of(*row_key) <= 0) == (row_key[2] < HOME)
     if one[:2] != other[:2] and min(one[2], other[2]) >= HOME:
         assert bucket_of(*one) != bucket_of(*other)
+
+
+@given(st.frozensets(st.integers(1, 2**22)))
+def test_the_home_buckets_of_a_view_are_those_of_its_loads(loads: frozenset[int]) -> None:
+    """In the order of the loads, with bucket 0, where earlier versions had all rows."""
+    homes = StoreView(loads).homes
+    assert homes == list(dict.fromkeys([0, *(bucket_of(load, 0, 0) for load in sorted(loads))]))
+    assert all(bucket_of(load, 7, HOME - 1) in homes for load in loads)
+    assert len(homes) <= 1 + max(loads, default=0) // LOADS_TOGETHER
 
 
 rows = st.lists(
