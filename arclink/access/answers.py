@@ -9,7 +9,7 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -30,10 +30,10 @@ from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
-from arclink.access.snapshots import of_one_state
 from arclink.errors import UsageError
+from arclink.first_use import dataclass
 from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState

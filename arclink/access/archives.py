@@ -1,9 +1,10 @@
 """The archives that contributed to a merged answer (`arclink.federation`)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from arclink.first_use import dataclass
 from arclink.model import Timestamp, UriR
 
 
@@ -77,6 +78,11 @@ class ArchiveReport:
     seconds: float = 0.0
     is_cached: bool = False
     refused: Mapping[Refused, int] = field(default_factory=dict)
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether its answer counts."""
+        return self.outcome is not Outcome.FAILED
 
     @property
     def passed_over(self) -> int:

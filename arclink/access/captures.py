@@ -11,7 +11,7 @@ Source: pywb, *CDXJ Server API*; OutbackCDX, *Querying*; the Internet Archive's 
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Self
@@ -31,7 +31,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.filters import LONGEST, Filter, parse_filter
+from arclink.access.kinds import LONGEST, Filter, parse_filter
 from arclink.access.nearby import by_distance
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -42,10 +42,11 @@ from arclink.access.queries import (
     few_filters,
     without_asterisk,
 )
+from arclink.access.reader import of_one_state
 from arclink.access.replay import moment_of
-from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
+from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN

@@ -6,17 +6,16 @@ not captured in a unit, `Chronicle.outlinks` has no entry for it. This means "no
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 
 from arclink.access.groups import Budget
 from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks
-from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, Period
+from arclink.first_use import dataclass
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store.protocols import Answers
 

@@ -5,7 +5,6 @@ links to.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -15,11 +14,11 @@ from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
 from arclink.access.queries import DIRECTION, FILTER, MATCH_TYPE, URI, Direction
-from arclink.access.reader import Reading
+from arclink.access.reader import Reading, of_one_state
 from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides
-from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
+from arclink.first_use import dataclass
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import domain_of
 

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Self
 
@@ -32,10 +32,19 @@ from arclink.access.declarations import (
 )
 from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
-from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
-from arclink.access.kinds import ALL_KINDS, Kinds, union_of
+from arclink.access.kinds import (
+    ALL_KINDS,
+    ALLOWED,
+    MOST,
+    PATTERN,
+    Filter,
+    Kinds,
+    parse_filter,
+    union_of,
+)
 from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError
+from arclink.first_use import dataclass, pattern
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.methods import key_of_answer, method_asked
@@ -53,11 +62,11 @@ LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
 
 _OF_URI = Surt("")
-_WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
+_WRITTEN_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
-_BELOW_HOST = re.compile(r"(?:https?://)?\*\.", re.IGNORECASE)
+_BELOW_HOST = pattern(r"(?:https?://)?\*\.", re.IGNORECASE)
 """The beginning of an address that means all hosts below one: no host has an asterisk."""
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Direction(Enum):

@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from lzma import LZMAError
 from typing import BinaryIO, cast
 
@@ -29,6 +28,7 @@ from arclink.archives.locations import (
 )
 from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
 from arclink.errors import InputError, MissingFileError, unreadable
+from arclink.first_use import dataclass
 
 ARCHIVE_FOLDER = "archive/"
 INDEX_FOLDER = "indexes/"

@@ -19,7 +19,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from itertools import groupby
 from operator import attrgetter
@@ -41,9 +41,10 @@ from arclink.captures.read import is_meant, state_of
 from arclink.checksums import digest_in, normal_checksum
 from arclink.errors import DataError, InputError, MissingFileError, RecordError, SealError
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import NO_CHECKSUM, Memento
+from arclink.first_use import dataclass
+from arclink.model import NO_CHECKSUM, REVISIT, Memento
 from arclink.progress import watched
-from arclink.rows.cdx import CAPTURES, REVISIT
+from arclink.rows.cdx import CAPTURES
 from arclink.store.protocols import KnownFile, Scans
 
 _Row = dict[str, str]

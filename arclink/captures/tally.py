@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from arclink.first_use import dataclass
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 

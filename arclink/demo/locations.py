@@ -6,8 +6,9 @@ its page's location. Its target is composed of these parts; the text written in 
 parsed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from arclink.first_use import dataclass
 from arclink.model import Scope
 
 

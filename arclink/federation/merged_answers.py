@@ -9,7 +9,7 @@ answers only later, some of its links may be before the cursor.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Self
 
@@ -43,6 +43,7 @@ from arclink.access.queries import (
 from arclink.access.reader import MementoSummary
 from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
+from arclink.first_use import dataclass
 from arclink.known import KnownLinks
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
@@ -198,13 +199,12 @@ def _position_of(key: LinkKey, link: SeenLink, is_out: bool) -> CursorPosition:
 
 
 def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
-    source, target, kind, text = key
+    _, _, kind, text = key
     here, there = (link.sources, link.targets) if is_out else (link.targets, link.sources)
     uris = tuple(sorted(there))
     rel = sorted(word for word in link.rel if word is not None)
     return Member(
         uri=uris[0],
-        surt=target if is_out else source,
         kind=kind,
         text=text,
         rel=" ".join(rel) or None,

@@ -21,16 +21,17 @@ list switches its rule off.
 """
 
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from fnmatch import translate
 from functools import lru_cache
 
 import orjson
 
 from arclink.errors import UsageError
-from arclink.model import Span, Timestamp
+from arclink.first_use import dataclass, pattern
+from arclink.model import REVISIT, Span, Timestamp
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT, Capture
+from arclink.rows.cdx import Capture
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.methods import normal_method
 
@@ -103,8 +104,8 @@ They do not include ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI p
 HTML), ``xml``, ``txt`` and ``json``.
 """
 
-_NAME = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
-_STATUS = re.compile("[0-9]{3}|-")
+_NAME = pattern("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
+_STATUS = pattern("[0-9]{3}|-")
 
 
 @dataclass(frozen=True, slots=True)

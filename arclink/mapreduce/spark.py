@@ -7,12 +7,13 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import ArclinkError, PipelineError
+from arclink.first_use import dataclass
 from arclink.mapreduce.engine import (
     EngineRunner,
     JobCall,

@@ -4,16 +4,17 @@ import re
 from collections.abc import Sequence
 
 from arclink.access.texts import printable_uri
+from arclink.first_use import pattern
 from arclink.model import UriR
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase
 from arclink.relations.parts import LAST
 from arclink.uris.surts import surt_of
 
-_TYPED = re.compile(
+_TYPED = pattern(
     r"(?P<before>(?:https?://|\*\.)?(?:www\.)?)(?P<host>[^/?#\s]+)(?P<path>/\S*)?", re.I
 )
-_AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")
+_AUTHORITY = pattern(r"[^/?#]*//[^/?#]*")
 
 
 def addresses_like(database: RelationsDatabase, typed: str) -> Sequence[str]:

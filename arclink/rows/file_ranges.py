@@ -7,11 +7,12 @@ this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import NamedTuple
 
 import orjson
 
+from arclink.first_use import dataclass
 from arclink.rows.findings import Finding
 
 REPORTS = b"reports"

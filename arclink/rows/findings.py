@@ -5,9 +5,11 @@ writes one row per file, to the relation ``findings``; the build merges the rows
 (`arclink.pipeline.damage`).
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import orjson
+
+from arclink.first_use import dataclass
 
 FINDINGS = b"findings"
 """The relation that holds rows of findings."""

@@ -11,10 +11,11 @@ know of the embargo. The checks make answers slower, most of all for pages with 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
+from arclink.first_use import dataclass
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -31,7 +32,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.rows import checksum_shown
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.uris.resolution import checksum_of

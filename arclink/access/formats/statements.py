@@ -39,7 +39,6 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -51,6 +50,7 @@ from arclink.access.members import by_page, sightings_of
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
+from arclink.first_use import dataclass
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.uris.resolution import serialised
 
@@ -125,7 +125,7 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     for hop in answer.followed:
         yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:
-        if archive.outcome is not Outcome.FAILED:
+        if archive.has_answered:
             yield "askedArchive", printable(archive.name)
         if archive.outcome is not Outcome.ANSWERED:
             yield "missing", printable(f"{archive.name}: {archive.detail}")
@@ -150,7 +150,7 @@ def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
         )
         one = other or member
         merged[key] = Member(
-            one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives
+            one.uri, one.kind, one.text, one.rel, times, one.variants, one.archives
         )
     return merged.values()
 

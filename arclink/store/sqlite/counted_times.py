@@ -15,7 +15,17 @@ import orjson
 from arclink.checksums import is_reference
 from arclink.files.spill import Sorted
 from arclink.known import within
-from arclink.model import ALL_TIME, Checksum, Forgotten, Memento, Scope, Span, Surt, Timestamp
+from arclink.model import (
+    ALL_TIME,
+    Checksum,
+    Forgotten,
+    Memento,
+    Scope,
+    Span,
+    Surt,
+    Timestamp,
+    maker,
+)
 from arclink.portions import portions
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
@@ -35,7 +45,6 @@ from arclink.store.graph_files import read_sorted
 from arclink.store.known_captures import is_read
 from arclink.store.sqlite.times import CaptureTimes
 from arclink.timestamps import day_of
-from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 

@@ -7,7 +7,7 @@ that never had them, does not know its times until they are counted again.
 `arclink.store.sqlite.counted_times` keeps them up to date.
 """
 
-import secrets
+import os
 import zlib
 from collections.abc import Mapping
 from itertools import pairwise
@@ -129,7 +129,7 @@ def renew_state(connection: Connection) -> None:
     """
     times = CaptureTimes(connection)
     connection.execute(
-        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RENEWED, secrets.token_hex(8))
+        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RENEWED, os.urandom(8).hex())
     )
     if times.are_kept:
         times.finish()
