@@ -15,11 +15,11 @@ If the graph does not have the named capture, ArcLink does not guess.
 """
 
 import base64
+import re
 
-from arclink.first_use import pattern
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Timestamp, UriR
 
-CONTROL = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """C0 and C1 controls, and the two line separators of Unicode."""
 
 
@@ -43,9 +43,9 @@ EMPTY_CHECKSUMS = frozenset(
 )
 """Checksums of the empty payload. ArcLink never joins on them."""
 
-_BASE32_SHA1 = pattern("[A-Z2-7]{32}|[a-z2-7]{32}")
-_HEX = pattern("[0-9a-fA-F]+")
-_END_OF_CONTENT = pattern(r"-(?=[0-9a-f]{16}\Z)")
+_BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
+_HEX = re.compile("[0-9a-fA-F]+")
+_END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 
 START_OF_REFERENCE = "not-modified:"
@@ -131,7 +131,7 @@ def uri_of_reference(checksum: Checksum) -> UriR:
 THE_URI, ITS_PORT, VARIANT = range(3)
 """How far a captured URI is from one that a revisit names; see `distance_of`."""
 
-_AUTHORITY = pattern(r"(?i)(http(s?)://[^/?#]*?)(:\d+)?(?=[/?#]|\Z)")
+_AUTHORITY = re.compile(r"(?i)(http(s?)://[^/?#]*?)(:\d+)?(?=[/?#]|\Z)")
 
 
 def distance_of(named: str, original: str) -> int:

@@ -32,13 +32,13 @@ The text of an operator's error says what is wrong, where, and what to do. A dat
 """
 
 import errno
+import re
 from enum import Enum
 from pathlib import Path
 
-from arclink.first_use import pattern
 from arclink.reasons import Reason
 
-_USER = pattern(
+_USER = re.compile(
     r"://(?:[^/?#\s'\"]*@"
     # A password may have characters that must be encoded; a port is no password.
     r"|[^/?#@:\s'\"]*:(?![0-9]{1,5}(?:[/?#,\s'\"]|$))\S*@)"

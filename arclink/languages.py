@@ -13,9 +13,9 @@ Source: RFC 9110, 8.5 (``Content-Language``); RFC 5646, 2.2.1 (language subtags)
 (``Preferred-Value``) for withdrawn codes.
 """
 
+import re
 from functools import lru_cache
 
-from arclink.first_use import pattern
 from arclink.model import NO_LANGUAGE
 
 MOST_LANGUAGES = 20
@@ -49,8 +49,8 @@ _CODES = _WITHDRAWN | {
     for word in _TWO_LETTERS.split()
     for index in range(2, len(word), 3)
 }
-_TAG = pattern("([a-z]{2,3})(?:[-_][a-z0-9_-]*)?")
-_BETWEEN = pattern(r"[\s,;]+")
+_TAG = re.compile("([a-z]{2,3})(?:[-_][a-z0-9_-]*)?")
+_BETWEEN = re.compile(r"[\s,;]+")
 
 
 @lru_cache(maxsize=10_000)

@@ -5,12 +5,12 @@ This module holds values only: no I/O, no parsing. Each idea has one word; the t
 sightings) are named tuples, because creating a named tuple takes 20 % of the time of a dataclass.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from typing import NamedTuple, NewType, TypeVar, cast
-
-from arclink.first_use import dataclass, pattern
 
 NO_LANGUAGE = "-"
 """The languages of a capture without a known one."""
@@ -86,7 +86,7 @@ class Span:
 ALL_TIME = Span()
 
 
-_LABELS = pattern("[^):/]*[^):/,]")
+_LABELS = re.compile("[^):/]*[^):/,]")
 _ENDS_OF_LABEL = frozenset({")", ",", ":"})
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from arclink.first_use import pattern
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 
@@ -22,9 +21,9 @@ _LEAST = (1, 1, 1, 0, 0, 0)
 _GREATEST = (9999, 12, 31, 23, 59, 59)
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
-_DIGITS = pattern(r"[0-9]{1,14}")
-_DIGITS_ALONE = pattern(r"[0-9]{1,18}")
-_ISO = pattern(
+_DIGITS = re.compile(r"[0-9]{1,14}")
+_DIGITS_ALONE = re.compile(r"[0-9]{1,18}")
+_ISO = re.compile(
     r"(?P<date>[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?)"
     r"(?:(?<=-[0-9]{2}-[0-9]{2})[Tt "
     r"](?P<time>[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?)"
@@ -32,7 +31,7 @@ _ISO = pattern(
 )
 
 
-_WRITTEN = pattern(
+_WRITTEN = re.compile(
     r"(?P<year>[0-9]{4})(?:"
     r"-(?P<ordinal>[0-9]{3})|(?P<basic_ordinal>[0-9]{3})(?=[Tt])"
     r"|-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,3}))?"
@@ -45,7 +44,7 @@ _WRITTEN = pattern(
 )
 """A date with separators, or with a time and a zone: ISO 8601 and its common variants."""
 
-_YEAR_PAST_9999 = pattern(r"[0-9]{5,}-[0-9]{1,2}-[0-9]{1,2}")
+_YEAR_PAST_9999 = re.compile(r"[0-9]{5,}-[0-9]{1,2}-[0-9]{1,2}")
 
 
 def _patterns() -> tuple[str, str]:

@@ -12,7 +12,7 @@ What is counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from arclink.access.common import COMMON
@@ -25,7 +25,6 @@ from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
-from arclink.first_use import dataclass
 from arclink.known import KnownLinks
 from arclink.model import Kind
 from arclink.store.protocols import Answers

@@ -9,7 +9,7 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,6 @@ from arclink.access.queries import BadParameterError, ConflictError, Direction, 
 from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, UriId
 from arclink.store.protocols import Answers, StoreState

@@ -1,10 +1,9 @@
 """The archives that contributed to a merged answer (`arclink.federation`)."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
-from arclink.first_use import dataclass
 from arclink.model import Timestamp, UriR
 
 

@@ -11,7 +11,7 @@ Source: pywb, *CDXJ Server API*; OutbackCDX, *Querying*; the Internet Archive's 
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Self
@@ -46,7 +46,6 @@ from arclink.access.reader import of_one_state
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN

@@ -6,6 +6,7 @@ not captured in a unit, `Chronicle.outlinks` has no entry for it. This means "no
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 
@@ -15,7 +16,6 @@ from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks
 from arclink.access.tallies import Extent, Period
-from arclink.first_use import dataclass
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store.protocols import Answers
 

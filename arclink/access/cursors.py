@@ -22,10 +22,10 @@ import base64
 import binascii
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import orjson
 
-from arclink.first_use import dataclass
 from arclink.model import ContentId, Inlink, Kind, Surt, UriR
 from arclink.store.protocols import StoreState
 

@@ -12,14 +12,13 @@ that are a field of a dataclass are declared there: `field_parameter` makes the 
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from functools import cache
 from inspect import getdoc
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 
 Value = TypeVar("Value")
 Read = TypeVar("Read", covariant=True)

@@ -20,7 +20,7 @@ ArcLink looks it up in the content of the linking page.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby, islice
 from operator import attrgetter
@@ -45,7 +45,6 @@ from arclink.access.queries import (
 from arclink.access.reader import Reading, of_one_state
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
 from arclink.access.times import UNTIL
-from arclink.first_use import dataclass
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
@@ -90,7 +89,7 @@ class DiffQuery(RowQuery):
 
     @classmethod
     def values(cls, given: Given, otherwise: Mapping[str, object]) -> dict[str, Any]:
-        values = super(DiffQuery, cls).values(given, otherwise)  # noqa: UP008  # slots: there is no super()
+        values = super(DiffQuery, cls).values(given, otherwise)  # slots: there is no super()
         if values["first"] > values["last"]:
             raise BadParameterError(
                 BEFORE.name,

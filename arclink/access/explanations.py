@@ -1,7 +1,7 @@
 """The outcome of each capture, with the reason: the data of ``arclink explain URI``."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import islice
 from operator import attrgetter
@@ -10,7 +10,6 @@ from arclink.access.queries import URI, surt_asked
 from arclink.access.texts import printable
 from arclink.access.times import FROM, TO
 from arclink.errors import StoreError
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span, Surt
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_of

@@ -26,12 +26,11 @@ Source: pywb, *CDXJ Server API* (``filter``); RE2, *Syntax*.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Self
 
 from arclink.access.texts import printable
-from arclink.first_use import dataclass, pattern
 from arclink.model import Kind, UriR
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
@@ -298,7 +297,7 @@ ALLOWED: Final = (
     f"most {LONGEST:,} characters"
 )
 
-_WRITTEN = pattern(r"(!?)([=~]?)([a-z]+):(.*)", re.DOTALL)
+_WRITTEN = re.compile(r"(!?)([=~]?)([a-z]+):(.*)", re.DOTALL)
 _MEMORY: Final = 1 << 20
 """Memory limit for one expression and its compiled form, in bytes."""
 

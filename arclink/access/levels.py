@@ -5,6 +5,7 @@ links to.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from arclink.access.reader import Reading, of_one_state
 from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
-from arclink.first_use import dataclass
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import domain_of
 

@@ -1,12 +1,12 @@
 """One link of an answer, and the key by which links are grouped."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from arclink.access.queries import Direction
-from arclink.first_use import dataclass
 from arclink.model import Kind, Memento, Sighting, Surt, Timestamp, UriR, maker
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of

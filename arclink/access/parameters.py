@@ -1,7 +1,7 @@
 """What queries for rows that are counted over links share: parameters, and pages of rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
@@ -22,7 +22,6 @@ from arclink.access.queries import (
     reading_cursor,
 )
 from arclink.access.tallies import Period
-from arclink.first_use import dataclass
 from arclink.store.protocols import OpenStore
 
 Row = TypeVar("Row")

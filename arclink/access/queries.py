@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
@@ -44,7 +44,6 @@ from arclink.access.kinds import (
 )
 from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError
-from arclink.first_use import dataclass, pattern
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.methods import key_of_answer, method_asked
@@ -62,11 +61,11 @@ LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
 
 _OF_URI = Surt("")
-_WRITTEN_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
+_WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _OF_HOSTS = frozenset({"ftp", "http", "https"})
-_BELOW_HOST = pattern(r"(?:https?://)?\*\.", re.IGNORECASE)
+_BELOW_HOST = re.compile(r"(?:https?://)?\*\.", re.IGNORECASE)
 """The beginning of an address that means all hosts below one: no host has an asterisk."""
-_CONTROL = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Direction(Enum):

@@ -18,7 +18,7 @@ Results that one answer needs twice are kept in caches of fixed size.
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from itertools import islice
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -26,7 +26,6 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from arclink.access.link_states import State, state_of
 from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
-from arclink.first_use import dataclass
 from arclink.known import KnownLinks
 from arclink.model import (
     ALL_TIME,

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import NewType
 
 from arclink.errors import UsageError
-from arclink.first_use import pattern
 from arclink.model import Memento, Timestamp, UriM, UriR
 
 ReplayPrefix = NewType("ReplayPrefix", str)
@@ -17,7 +16,7 @@ ReplayPrefix = NewType("ReplayPrefix", str)
 
 NO_REPLAY = ReplayPrefix("")
 
-_PREFIX = pattern(r"https?://[^\s\"'<>\x00-\x20\x7f?#]+", re.ASCII)
+_PREFIX = re.compile(r"https?://[^\s\"'<>\x00-\x20\x7f?#]+", re.ASCII)
 
 
 def parse_replay(name: str, text: str) -> ReplayPrefix:

@@ -6,7 +6,7 @@ page with several of them reads its links once.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain, groupby, repeat
 from typing import Generic, Self, TypeVar
@@ -16,7 +16,6 @@ from arclink.access.members import MemberKey
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Counts, Extent, Period, sighted_inlinks, sighted_outlinks
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Sighting, Span, Timestamp, UriR
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of

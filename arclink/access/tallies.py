@@ -9,13 +9,13 @@ Anchor texts and levels count the same four things in the same way:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
 from arclink.access.groups import Budget, wants_outlink
 from arclink.access.reader import Reading, Vertex
-from arclink.first_use import dataclass
 from arclink.known import KnownLinks, known_by
 from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
 

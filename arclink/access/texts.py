@@ -4,11 +4,12 @@ Page texts and captured URIs come from unknown authors. Stores hold them unchang
 cleans the text that it writes.
 """
 
-from arclink.first_use import pattern
+import re
+
 from arclink.model import UriR
 
 _WHITE_SPACE = str.maketrans("\t\n\r", "   ")
-_NOT_PRINTABLE = pattern("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_NOT_PRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
 
 

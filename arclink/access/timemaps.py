@@ -3,12 +3,12 @@
 Source: RFC 7089, section 5 (TimeMaps) and 5.1 (paging them).
 """
 
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
 from arclink.access.queries import absolute_uri, surt_asked
 from arclink.access.reader import of_one_state
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 

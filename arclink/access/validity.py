@@ -11,11 +11,12 @@ All mementos count, whatever range was queried. The number of rows that one requ
 limited; members after that limit have no validity.
 """
 
+from dataclasses import dataclass
+
 from arclink.access.link_states import State
 from arclink.access.members import Member, Validity
 from arclink.access.queries import Direction
 from arclink.access.reader import Reading
-from arclink.first_use import dataclass
 from arclink.model import ContentId, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
 

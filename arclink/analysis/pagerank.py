@@ -13,6 +13,7 @@ inside PageRank, 2004, section 3 (dangling nodes).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from arclink.analysis.edges import row_blocks
 from arclink.analysis.slices import Slice
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
-from arclink.first_use import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

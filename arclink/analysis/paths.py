@@ -19,6 +19,7 @@ it knew the result.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from heapq import heappop, heappush
 from itertools import groupby
@@ -26,7 +27,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from arclink.access.queries import LinkQuery
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of

@@ -5,11 +5,12 @@ is the maximum-likelihood estimate for discrete values (3.1); the least value th
 is the one with the smallest Kolmogorov-Smirnov distance (3.3).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from arclink.extras import analysis_extra
-from arclink.first_use import dataclass
 
 _LEAST_TAIL = 50
 """Smallest number of values for a fit; fewer have no significance (Clauset et al., 3.2)."""

@@ -7,6 +7,7 @@ Source: the paper, section 5.1; Broder et al., Graph structure in the web, 2000 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from arclink.analysis.edges import Nodes, edge_blocks, has_edges, rows_of
 from arclink.analysis.power_law import Counts, PowerLaw, fit_power_law
 from arclink.analysis.slices import Slices
 from arclink.extras import analysis_extra
-from arclink.first_use import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

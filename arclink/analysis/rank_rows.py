@@ -1,7 +1,7 @@
 """Ranks as rows: the highest of each window, their agreement, and one node's rank through time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +21,6 @@ from arclink.analysis.pagerank import (
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 from arclink.uris.surts import surt_of_query
 
 

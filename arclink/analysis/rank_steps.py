@@ -18,6 +18,7 @@ sorted; their first characters determine the order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
 
@@ -26,7 +27,6 @@ import orjson
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.windows import WHOLE
 from arclink.checksums import is_own_reference, timestamp_of_reference
-from arclink.first_use import dataclass
 from arclink.model import (
     EMPTY_PAYLOAD,
     NO_CHECKSUM,

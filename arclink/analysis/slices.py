@@ -21,7 +21,7 @@ of:
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,6 @@ from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
-from arclink.first_use import dataclass
 from arclink.model import Kind, Span, Surt, Timestamp
 from arclink.store.layouts import SLICES
 from arclink.uris.hosts import domain_of, host_of

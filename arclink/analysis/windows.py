@@ -1,6 +1,7 @@
 """Windows: the spans of time that a graph is divided into."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple, Self
 
@@ -8,7 +9,6 @@ from arclink.access.declarations import Form
 from arclink.access.parameters import PERIODS
 from arclink.access.tallies import Period
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Span, Timestamp
 from arclink.timestamps import PATTERN as TIME
 from arclink.timestamps import NotATimeError, TimestampError, first_of, last_of, pad_high, pad_low

@@ -6,9 +6,8 @@ be in a WACZ in a WACZ: ``collection.wacz!/crawl.wacz!/archive/data.warc.gz``.
 """
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-
-from arclink.first_use import dataclass, pattern
 
 WACZ_SUFFIX = ".wacz"
 
@@ -21,8 +20,8 @@ In such an address an asterisk is a plain character, and a question mark begins 
 INSIDE_WACZ = ".wacz!/"
 """In the name of every entry of a WACZ, in lower case."""
 
-_SCHEME = pattern("([A-Za-z][A-Za-z0-9+.-]+)://")
-_QUERY = pattern(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
+_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+)://")
+_QUERY = re.compile(r"(?<=://)([^?#]*)[?#].*", re.DOTALL)
 
 
 def split_entry(location: str) -> tuple[str, str] | None:

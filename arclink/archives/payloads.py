@@ -13,8 +13,10 @@ So `payload_checksum` digests the body as recorded.
 
 import base64
 import hashlib
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import brotli  # type: ignore[import-untyped]  # it has no types
@@ -23,7 +25,6 @@ from isal import isal_zlib
 
 from arclink.archives.records import ArchiveRecord
 from arclink.errors import PayloadError, RecordError
-from arclink.first_use import dataclass, pattern
 from arclink.model import Checksum
 from arclink.reasons import Reason
 
@@ -49,13 +50,13 @@ _InflateError = cast(type[Exception], isal_zlib.error)
 """The error of isal_zlib; its stub declares it as an exception, not as a class of exceptions."""
 
 _LONGEST_CHUNK_LINE = 4096
-_CHUNK_LINE = pattern(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _IDENTITIES = frozenset(
     {"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "unicode"}
 )
 """Names that mean no coding, and values of servers that are not codings."""
 
-_BINARY = pattern(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LOOK = 512
 _STEP = 64 << 10
 _PROBE = 64 << 10

@@ -18,6 +18,7 @@ compare it with both.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from arclink.archives.continuations import (
@@ -61,7 +62,6 @@ from arclink.archives.segments import (
 from arclink.archives.zstd_segments import zstd_compression
 from arclink.closing import Closing
 from arclink.errors import InputError, RecordError, unreadable
-from arclink.first_use import dataclass
 from arclink.reasons import Reason
 
 __all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders", "RecordParts"]

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from arclink.checksums import normal_checksum
-from arclink.first_use import pattern
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR, maker
 from arclink.native import native
 from arclink.reasons import Reason
@@ -47,35 +46,35 @@ _BLANKS = " \t\r\n"
 _WARC_LINE = rb"WARC/\d{1,4}\.\d{1,4}[ \t\r]*\n"
 """The first line of a record, of any version: jwarc and warcio read what later ones will write."""
 
-_WARC_HEAD = pattern(_WARC_LINE, re.IGNORECASE)
+_WARC_HEAD = re.compile(_WARC_LINE, re.IGNORECASE)
 # An ARC line takes linear time, because no character is tried as part of two columns. The line must
 # end with a digit, which is tested first: every date in it would otherwise be tried up to the end.
-_ARC_HEAD = pattern(
+_ARC_HEAD = re.compile(
     rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*+:(?=[^\n]*+\n(?:(?<=\d\n)|(?<=\d\r\n)))[^\n]{0,65536})"
     rb" (?P<ip>[^ \n]++) (?P<date>\d{8,18}+[a-zA-Z]{0,8}+)"
     rb" (?P<rest>[^\n]*?) ?(?P<length>-?(?<!\d)\d++)\r?\n"
 )
-_ARC_ODD_HEAD = pattern(
+_ARC_ODD_HEAD = re.compile(
     rb"(?P<uri>(?:https?|ftp|dns|filedesc|metadata):[^\n]{1,65536}?) (?P<ip>[^ \n]++) "
     rb"(?P<date>[^ \n]++)"
     rb" (?P<rest>[^ \n]*+) (?P<length>[^ \n]++)\r?\n"
 )
 """An ARC line with a bad date or length; accepted where a record must begin, never searched."""
 
-_NEXT_WARC = pattern(rb"\n(?=%b)" % _WARC_LINE, re.IGNORECASE)
-_NEXT_ARC = pattern(
+_NEXT_WARC = re.compile(rb"\n(?=%b)" % _WARC_LINE, re.IGNORECASE)
+_NEXT_ARC = re.compile(
     rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}+:[^ \n]"
     rb"(?=[^\n]{0,5300}+\n(?:(?<=\d\n)|(?<=\d\r\n)))"
     rb"[^\n]{0,4096} [^ \n]{1,64}+ \d{8,18}+[a-zA-Z]{0,8}+ "
     rb"(?:[^\n]{0,1025}+(?<=\d)\n|[^\n]{0,1026}+(?<=\d\r)\n))"
 )
-_GLUED_WARC = pattern(rb"%b(?=(?:WARC-|Content-)[A-Za-z-]+:)" % _WARC_LINE, re.IGNORECASE)
+_GLUED_WARC = re.compile(rb"%b(?=(?:WARC-|Content-)[A-Za-z-]+:)" % _WARC_LINE, re.IGNORECASE)
 
-_HEAD_END = pattern(rb"\n\r*\n")
-_NOT_PLAIN = pattern(rb"[^\t\r\n -~]|\n[ \t]")
-_CONTROL = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_NOT_UTF8 = pattern("[\udc80-\udcff]")
-_STATUS_LINE = pattern(
+_HEAD_END = re.compile(rb"\n\r*\n")
+_NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_STATUS_LINE = re.compile(
     rb"[ \t\r\n]{0,64}+(?P<line>(?P<name>(?:HTTP(?P<version>/[^ \t\r\n]*+)?+[ \t]*+)++|ICY[ \t]++)"
     rb"(?:(?<=[ \t])(?P<status>\d{3})(?!\d))?+)",
     re.IGNORECASE,
@@ -85,10 +84,10 @@ _STATUS_LINE = pattern(
 Before it there may be line ends (a browser skips them). The version may be missing (servers of CERN
 and NCSA: ``HTTP 404 Not found``), or be there twice; ICY is the name that streaming servers use.
 """
-_PLAIN_STATUS_LINE = pattern(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
-_MIME = pattern(r"[^\s;,]+")
-_CHARSET = pattern(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
-_USUAL_DATE = pattern(
+_PLAIN_STATUS_LINE = re.compile(rb"HTTP/[^ \t\n]* +([02-9]\d\d)(?!\d)", re.IGNORECASE)
+_MIME = re.compile(r"[^\s;,]+")
+_CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([^"'\s;,]+)""", re.IGNORECASE)
+_USUAL_DATE = re.compile(
     r"([12][0-9]{3})-?([01][0-9])-?([0-3][0-9])T?([01][0-9]|2[0-3]):?([0-5][0-9]):?([0-5][0-9])Z?"
 )
 

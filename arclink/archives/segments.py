@@ -12,13 +12,13 @@ declares: the first input is longer than any header that archive writers make.
 
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from isal import igzip_lib
 
 from arclink.archives.byte_sources import ByteSource
 from arclink.errors import InputError
-from arclink.first_use import dataclass
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 

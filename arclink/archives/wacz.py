@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from lzma import LZMAError
 from typing import BinaryIO, cast
 
@@ -28,7 +29,6 @@ from arclink.archives.locations import (
 )
 from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
 from arclink.errors import InputError, MissingFileError, unreadable
-from arclink.first_use import dataclass
 
 ARCHIVE_FOLDER = "archive/"
 INDEX_FOLDER = "indexes/"

@@ -16,6 +16,7 @@ Source: the code of the writers, ``ResourceConstants`` (names) and ``ExtractingP
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import orjson
@@ -28,7 +29,6 @@ from arclink.archives.records import (
     clean_uri,
 )
 from arclink.errors import RecordError
-from arclink.first_use import dataclass
 from arclink.reasons import Reason
 
 Json = Mapping[str, object]

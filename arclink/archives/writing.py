@@ -9,6 +9,7 @@ Source: ISO 28500:2017 (WARC 1.1), 4 to 6.
 """
 
 import ipaddress
+import re
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +20,6 @@ from arclink.archives.reader import RecordParts
 from arclink.archives.records import ArchiveRecord, warc_fields
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.checksums import digest_in
-from arclink.first_use import pattern
 from arclink.model import NO_CHECKSUM, Memento
 from arclink.uris.methods import method_of_key
 
@@ -36,8 +36,8 @@ which of them is the answer.
 NEXT_RECORD = "next record"
 
 _LENGTH, _DATE = "Content-Length", "WARC-Date"
-_LINE_ENDS = pattern("[\r\n]+")
-_URI = pattern(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
+_LINE_ENDS = re.compile("[\r\n]+")
+_URI = re.compile(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
 
 
 def warc_record(fields: Mapping[str, str], block: bytes) -> bytes:

@@ -5,13 +5,13 @@ length, and in the steps of `difflib`: these grow with the third power of the le
 repeats itself. The result says when it is of the first parts of the texts only, or not exact.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from enum import Enum
 from itertools import accumulate, zip_longest
 from typing import Final, NamedTuple
-
-from arclink.first_use import dataclass, pattern
 
 MOST_LINES: Final = 2_000
 """Largest number of lines of each text that are compared, after those that are equal at the start.
@@ -27,7 +27,7 @@ _MOST_STEPS: Final = 1_500_000
 _ALIKE: Final = 0.3
 """Smallest share of equal words of two lines that are shown as versions of one line."""
 
-_WORDS = pattern(r"\s+|\w+|[^\w\s]")
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class LineChange(Enum):

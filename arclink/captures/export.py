@@ -7,7 +7,7 @@ selection. Memory is limited: captures are sorted on disk.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +19,6 @@ from arclink.captures.records import ChosenRecord, ChosenRecords, TakenRecord, t
 from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError
 from arclink.export.data_package import Facts, origin_of
-from arclink.first_use import dataclass
 from arclink.model import Memento
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest

@@ -19,7 +19,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
 from operator import attrgetter
@@ -41,7 +41,6 @@ from arclink.captures.read import is_meant, state_of
 from arclink.checksums import digest_in, normal_checksum
 from arclink.errors import DataError, InputError, MissingFileError, RecordError, SealError
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.first_use import dataclass
 from arclink.model import NO_CHECKSUM, REVISIT, Memento
 from arclink.progress import watched
 from arclink.rows.cdx import CAPTURES

@@ -5,6 +5,7 @@ belong to, so the parts ``1/n`` to ``n/n`` are disjoint and together have every 
 several machines share a stream by this number alone.
 """
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Self
 from zlib import crc32
@@ -22,7 +23,6 @@ from arclink.access.declarations import (
 )
 from arclink.access.queries import ConflictError
 from arclink.access.times import FROM, TO, span_of
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Span, Surt
 from arclink.uris.hosts import host_of
 

@@ -18,6 +18,7 @@ removes it together with the slices.
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,7 +34,6 @@ from arclink.analysis.slices import SliceOptions
 from arclink.captures.queries import ORDER, Order
 from arclink.errors import GoneError
 from arclink.files.sealed import is_whole, make_sealed
-from arclink.first_use import pattern
 from arclink.model import Surt
 from arclink.store.layouts import SLICES
 from arclink.store.protocols import Scans
@@ -41,7 +41,7 @@ from arclink.store.protocols import Scans
 KEPT_TABLES = 3
 """Number of rank tables that are kept for one store."""
 
-_NAME = pattern("[0-9a-f]{20}")
+_NAME = re.compile("[0-9a-f]{20}")
 _ABOUT = "about.json"
 
 

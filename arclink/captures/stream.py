@@ -27,7 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import BadParameterError
@@ -35,7 +35,6 @@ from arclink.captures.order import Captures, captures_in_order, timestamp_in
 from arclink.captures.queries import AFTER, Order, StreamPart, StreamQuery
 from arclink.captures.ranks import RankTable, RankTables
 from arclink.captures.read import CapturedPage, OpenRecord, PageReader
-from arclink.first_use import dataclass
 from arclink.model import Memento, Timestamp
 from arclink.reasons import Reason
 from arclink.store.protocols import Scans

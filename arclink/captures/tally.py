@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
-from arclink.first_use import dataclass
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 

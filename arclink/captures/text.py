@@ -4,8 +4,9 @@ The page is parsed like pages in extraction: same charset, same bounds. Text is 
 folds it, and divided where an element begins a new line.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -17,7 +18,6 @@ from arclink.errors import CaptureError, UriError
 from arclink.extract.bounds import bounded
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import BREAKS, NOT_SHOWN
-from arclink.first_use import dataclass, pattern
 from arclink.model import UriR
 from arclink.reasons import Reason
 from arclink.uris.resolution import Base
@@ -26,10 +26,10 @@ _MOST_CHARACTERS = 4_000_000
 """Maximum length of the text of a page."""
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_TEXT: Final = pattern(
+_TEXT: Final = re.compile(
     r"text/.*|application/(?:json|javascript|x-javascript|ecmascript|xml|.*\+xml|.*\+json)"
 )
-_BLANKS: Final = pattern(r"[ \t\n\f\r]+")
+_BLANKS: Final = re.compile(r"[ \t\n\f\r]+")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _KINDS: Final = {**{name: name for name in _HEADINGS}, "li": "item", "pre": "pre"}
 _LEFT_OUT: Final = frozenset({"template", "select", "title", "textarea", "object", "svg", "math"})

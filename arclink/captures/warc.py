@@ -8,6 +8,7 @@ Source: ISO 28500 (WARC 1.1); the WET files of Common Crawl (``conversion`` reco
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import orjson
@@ -21,7 +22,6 @@ from arclink.captures.read import most_bytes, too_long
 from arclink.captures.records import TakenRecord, packed
 from arclink.captures.stream import StreamedCapture, StreamEnd
 from arclink.captures.text import read_text
-from arclink.first_use import dataclass
 from arclink.model import Timestamp
 from arclink.progress import watched
 from arclink.reasons import Reason

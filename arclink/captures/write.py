@@ -4,6 +4,7 @@ import io
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -17,7 +18,6 @@ from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError, UsageError
 from arclink.export.data_package import write_package
 from arclink.files.atomic import written_together
-from arclink.first_use import dataclass
 from arclink.store.protocols import Scans
 
 _BUFFER = 1 << 20

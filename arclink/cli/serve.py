@@ -26,7 +26,6 @@ from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
 from arclink.federation.instances import parse_instances, parse_name
-from arclink.first_use import pattern
 from arclink.service.clients import Connections, parse_network
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
@@ -34,8 +33,8 @@ from arclink.store.embargo import Embargo
 if TYPE_CHECKING:
     from arclink.service.replay.origin import ReplayOrigin
 
-_NAMED = pattern(r"([^/=:]*)=(.*)", re.DOTALL)
-_COLLECTION = pattern(r"[a-z0-9][a-z0-9_-]{0,50}")
+_NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
+_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _OURS = frozenset(
     {
         "ask",

@@ -7,6 +7,7 @@ format of its list of true links.
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from arclink.demo import links_scenes, records_scenes, story
@@ -17,7 +18,6 @@ from arclink.demo.scenes import Scene, SceneStage
 from arclink.demo.warcs import write_warcs
 from arclink.demo.world import sites
 from arclink.errors import OperatorError, UsageError
-from arclink.first_use import dataclass
 
 __all__ = ["DemoSummary", "write_demo_archive"]
 

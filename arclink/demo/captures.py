@@ -8,14 +8,13 @@ import base64
 import hashlib
 import zlib
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from arclink.demo.dice import Dice
 from arclink.demo.locations import Location, Reference
 from arclink.demo.pages import DemoPage, TrueLink
-from arclink.first_use import dataclass
 from arclink.model import Timestamp
 
 CRAWLS = tuple(

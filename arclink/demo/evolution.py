@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain, islice
 
@@ -20,7 +20,6 @@ from arclink.demo.locations import (
 )
 from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
 from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
-from arclink.first_use import dataclass
 
 _HTTPS_FROM = 6
 """The crawl from which on the sites that move to ``https`` have moved."""

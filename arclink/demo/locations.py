@@ -6,9 +6,8 @@ its page's location. Its target is composed of these parts; the text written in 
 parsed.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from arclink.first_use import dataclass
 from arclink.model import Scope
 
 

@@ -5,11 +5,11 @@ of true links (the *truth*). Neither is derived from the other.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
 from arclink.demo.locations import BaseElement, Location, Reference
-from arclink.first_use import dataclass
 from arclink.model import Scope
 
 TrueLink = tuple[str, str, str, str | None]

@@ -5,12 +5,12 @@ pages that no other scene uses. It is included completely or not at all.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from arclink.demo.captures import Crawler, DemoCapture
 from arclink.demo.locations import BaseElement, Location
 from arclink.demo.pages import UTF_8, Charset, DemoPage, Part, heading
 from arclink.demo.world import Site
-from arclink.first_use import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ the others 1.0.
 
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from arclink.archives.warc_fields import warc_date
 from arclink.demo.captures import REASONS, DemoCapture, Headers
-from arclink.first_use import dataclass
 from arclink.model import Timestamp
 
 PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"

@@ -1,11 +1,11 @@
 """The invented world of the demo archive, which ``world.toml`` describes: languages and sites."""
 
 import tomllib
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 from arclink.demo.pages import Charset
-from arclink.first_use import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ number of nodes and links it removed.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,6 @@ from arclink.analysis.edges import rows_of
 from arclink.export.graphs import Flags, Graph, Links, Numbers
 from arclink.export.manifest import Cut
 from arclink.export.queries import ExportQuery
-from arclink.first_use import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,6 @@ from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
 from arclink.extras import analysis_extra
 from arclink.files.atomic import written_whole
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore, Scans
 

@@ -5,6 +5,7 @@ order of names. So the URIs of a site are adjacent, which WebGraph compresses we
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from arclink.analysis.names import SortedNames, write_names
 from arclink.analysis.slices import Level
 from arclink.export.queries import ExportQuery
 from arclink.extras import analysis_extra
-from arclink.first_use import dataclass
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:

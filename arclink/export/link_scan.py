@@ -6,11 +6,11 @@ in force at the queried time.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
-from arclink.first_use import dataclass
 from arclink.model import ContentId, Outlink, Timestamp, UriR
 from arclink.store.protocols import Scans
 

@@ -1,13 +1,12 @@
 """The manifest next to each export: its contents, its source, what was left out, and why."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arclink.access.kinds import kinds_line
 from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
-from arclink.first_use import dataclass
 from arclink.store.protocols import Scans
 
 

@@ -5,7 +5,7 @@ refused, never ignored.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
@@ -23,7 +23,6 @@ from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import ANY_PAGE, ConflictError, LinkQuery
 from arclink.access.times import AT, TIMES
 from arclink.analysis.slices import Level
-from arclink.first_use import dataclass
 
 
 class Spells(Enum):

@@ -32,7 +32,6 @@ from arclink.export.manifest import Cut, ExportTally
 from arclink.export.parquet import write_parquet
 from arclink.export.queries import ExportFormat, ExportQuery, Spells
 from arclink.files.atomic import is_utf8
-from arclink.first_use import pattern
 from arclink.model import ALL_TIME
 from arclink.relations.asking import FOLDER, prepared, statements_of, text_of
 from arclink.relations.database import ShownRelations, SqlLimits
@@ -48,7 +47,7 @@ _LIMITS = SqlLimits(memory=1_000)
 _LIMITS_OF_LINKS = SqlLimits(memory=200)
 """The same for a file of links: they are sorted, which 150 MB are too few for at 10 million."""
 
-_INSERT = pattern(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
+_INSERT = re.compile(r"INSERT INTO\s+(\S+)\s+(.*)", re.DOTALL)
 
 _SUFFIXES = {
     ExportFormat.WEBLAB: "csv",  # PostgreSQL reads no Parquet

@@ -9,7 +9,7 @@ answers only later, some of its links may be before the cursor.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Self
 
@@ -43,7 +43,6 @@ from arclink.access.queries import (
 from arclink.access.reader import MementoSummary
 from arclink.access.times import TIMES
 from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, united_mementos
-from arclink.first_use import dataclass
 from arclink.known import KnownLinks
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of

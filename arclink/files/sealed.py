@@ -20,6 +20,7 @@ The reader does not know files without checksums: a damaged file must never look
 """
 
 import os
+import re
 import shutil
 from array import array
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +32,6 @@ from isal.isal_zlib import crc32
 from arclink.closing import Closing
 from arclink.errors import SealError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
-from arclink.first_use import pattern
 
 SUMS = "checksums.txt"
 """Name of the file with the checksums of a sealed folder."""
@@ -374,8 +374,8 @@ def _parse(path: Path, file: BinaryIO, kind: str | None, *, has_data: bool) -> S
     return Sealed(rows, data)
 
 
-_HEAD = pattern(rb"#arclink ([a-z-]+) ([0-9]+)")
-_TAIL = pattern(rb"(#end ([0-9]+) ([0-9]+) ([0-9a-f]{8}))\t([0-9a-f]{8})\n")
+_HEAD = re.compile(rb"#arclink ([a-z-]+) ([0-9]+)")
+_TAIL = re.compile(rb"(#end ([0-9]+) ([0-9]+) ([0-9a-f]{8}))\t([0-9a-f]{8})\n")
 
 
 def _row_of(path: Path, number: int, line: bytes) -> bytes:

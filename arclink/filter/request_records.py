@@ -14,12 +14,11 @@ Source: ISO 28500:2017, 5.7 (WARC-Concurrent-To) and 6.4 (request).
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.records import parse_date
 from arclink.archives.writing import ANSWER_FIELD, NEXT_RECORD
-from arclink.first_use import dataclass
 from arclink.model import REVISIT
 from arclink.rows.cdx import RESPONSE, Capture
 from arclink.uris.methods import method_in_request

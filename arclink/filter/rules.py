@@ -21,14 +21,13 @@ list switches its rule off.
 """
 
 import re
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from fnmatch import translate
 from functools import lru_cache
 
 import orjson
 
 from arclink.errors import UsageError
-from arclink.first_use import dataclass, pattern
 from arclink.model import REVISIT, Span, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
@@ -104,8 +103,8 @@ They do not include ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI p
 HTML), ``xml``, ``txt`` and ``json``.
 """
 
-_NAME = pattern("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
-_STATUS = pattern("[0-9]{3}|-")
+_NAME = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
+_STATUS = re.compile("[0-9]{3}|-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from arclink.first_use import dataclass
 from arclink.reasons import Reason
 from arclink.rows.cdx import Details, What
 from arclink.rows.pointers import PointerKind

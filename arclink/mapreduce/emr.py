@@ -5,6 +5,7 @@ copies to S3, and waits ten minutes for each. Here, a step of EMR copies what Ha
 its job to S3 before it ends.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from mrjob.emr import EMRJobRunner
@@ -12,7 +13,6 @@ from mrjob.logs.step import _parse_step_syslog
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError
-from arclink.first_use import dataclass
 from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.hadoop import MRJOB, HadoopRunner
 

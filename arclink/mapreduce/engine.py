@@ -9,15 +9,16 @@ cannot load.
 import hashlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
 from arclink.counts import Counts
 from arclink.errors import ArclinkError, PipelineError
-from arclink.first_use import dataclass, pattern
 from arclink.mapreduce import versions
 from arclink.mapreduce.claims import claim_folder
 from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
@@ -65,7 +66,7 @@ def options_for_tasks(settings: str) -> list[str]:
     ]
 
 
-_ERROR = pattern(
+_ERROR = re.compile(
     r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)"
     r"|\[[^]]*\](Container .* is running .* beyond the .* memory limit\..*)"
 )
@@ -76,7 +77,7 @@ _MORE_MEMORY = (
     "settings of the engine (--engine-conf)"
 )
 
-_OUR_ERROR = pattern(r"arclink[.:]")
+_OUR_ERROR = re.compile(r"arclink[.:]")
 
 
 def error_in(text: str) -> str | None:

@@ -22,10 +22,9 @@ import orjson
 
 from arclink.errors import InputError
 from arclink.files.atomic import open_whole
-from arclink.first_use import pattern
 
 _LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
-UNUSED = pattern(
+UNUSED = re.compile(
     r".*\.pyi|numpy/(?:.*/)?tests/.*|numpy/(?:f2py|testing|_core/include|_core/lib)/.*"
     r"|zstandard/_cffi\..*|cassandra/cqlengine/.*|arclink/service/(?:.*/)?static/.*"
     r"|botocore/data/(?!(?:s3|sts|sso|sso-oidc)/)[^/]+/.*|botocore/cacert\.pem"
@@ -46,7 +45,7 @@ FOR_TABLES = ("duckdb", "pyarrow")
 together.
 """
 
-_NAME = pattern(r"[A-Za-z0-9._-]+")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def pack_environment(target: Path, others: Sequence[str] = ()) -> dict[str, str]:

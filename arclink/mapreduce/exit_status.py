@@ -1,11 +1,10 @@
 """Exit statuses of programs in words."""
 
 import os
+import re
 import signal
 
-from arclink.first_use import pattern
-
-_STATUS = pattern(r"(?:exit status|exit code|failed with code) (\d+)")
+_STATUS = re.compile(r"(?:exit status|exit code|failed with code) (\d+)")
 
 _OF_START = (2, 7, 12, 13)
 """Error numbers with which the start of a program fails: no such file, arguments too long, no

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from mrjob.step import StepFailedException
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import InputError, PipelineError, TaskError
-from arclink.first_use import dataclass, pattern
 from arclink.mapreduce.engine import (
     EngineRunner,
     JobCall,
@@ -70,16 +70,16 @@ MRJOB = "mrjob"
 """Folder of a build in an object store for mrjob's scripts and settings."""
 
 
-_OF_CLIENT = pattern(
+_OF_CLIENT = re.compile(
     r"Error [Ll]aunching job ?[:,] .+|Job job_\S+ failed with state .+"
     r"|[\w.]+(?:Error|Exception): .+"
 )
 """What Hadoop's client says about a job that failed without a log of a task."""
 
-_BEGUN = pattern(r"Submitted application application_\d+")
+_BEGUN = re.compile(r"Submitted application application_\d+")
 """What Hadoop's client says when YARN has taken a job; the job has an id before that."""
 
-_NOT_STARTED = pattern(
+_NOT_STARTED = re.compile(
     r"Error Launching job ?: (?!.*(?:already exists|does not exist|[Pp]ermission denied))"
 )
 """What it says about a job that it could not hand over, for reasons that may pass.
@@ -87,7 +87,7 @@ _NOT_STARTED = pattern(
 About paths and properties that are wrong, it says "launching" in lower case.
 """
 
-_COMMAND = pattern(r"Command '.*'", re.DOTALL)
+_COMMAND = re.compile(r"Command '.*'", re.DOTALL)
 
 
 class _HttpFilesystem(HadoopFilesystem):  # type: ignore[misc]  # mrjob has no types

@@ -14,7 +14,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from arclink.errors import InputError, UsageError
-from arclink.first_use import pattern
 from arclink.mapreduce.check_environment import MARK
 from arclink.mapreduce.versions import differences, versions_here
 from arclink.network.engine_files import EngineFiles
@@ -23,7 +22,7 @@ from arclink.network.object_store import is_object_store
 FOLDER = "environment"
 """Folder of the engine for packed environments, by checksum."""
 
-_ARCHIVE = pattern(r"([^\s:;\"'=]+\.(?:tar\.gz|tgz))(?=#/)")
+_ARCHIVE = re.compile(r"([^\s:;\"'=]+\.(?:tar\.gz|tgz))(?=#/)")
 """An archive in a set-up command of mrjob; ``#/`` after it means the folder of its contents."""
 
 

@@ -6,11 +6,12 @@
 import errno
 import json
 import os
+import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -18,7 +19,6 @@ from typing import Any, NamedTuple
 from arclink.counts import Counts
 from arclink.errors import PipelineError, TaskError
 from arclink.files.atomic import OUT_OF_SPACE, folder_next_to
-from arclink.first_use import dataclass, pattern
 from arclink.mapreduce.local import LocalRun, TaskFailedError, too_few_files
 
 
@@ -34,7 +34,7 @@ class Job(NamedTuple):
     load: Callable[[], Any]  # Any: mrjob has no types
 
 
-_REFUSAL = pattern(r"arclink(: |\.errors\.(TaskError|UsageError)\b)")
+_REFUSAL = re.compile(r"arclink(: |\.errors\.(TaskError|UsageError)\b)")
 """An error that a task does not get over by another attempt; others may be those of a network."""
 
 FAILED_TASK = "failed-task.txt"

@@ -7,13 +7,12 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import ArclinkError, PipelineError
-from arclink.first_use import dataclass
 from arclink.mapreduce.engine import (
     EngineRunner,
     JobCall,

@@ -14,13 +14,12 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import finalize
 
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 from arclink.mapreduce.engine import error_in
 from arclink.mapreduce.local import TaskFailedError
 from arclink.mapreduce.properties import OF_HADOOP, REDUCES

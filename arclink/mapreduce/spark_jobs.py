@@ -6,10 +6,10 @@ other. Values of a key always arrive sorted, even if a job does not need it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from arclink.first_use import dataclass
 from arclink.mapreduce.properties import LINES_APART, OF_HADOOP, REDUCES
 from arclink.rows.task_keys import task_of
 

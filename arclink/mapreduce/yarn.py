@@ -4,15 +4,13 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from arclink.first_use import pattern
-
 CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
 """The class that ``yarn application`` runs; the program ``hadoop`` has it on its class path."""
 
 SECONDS = 120.0
 """Seconds after which the client of YARN is given up."""
 
-_ID = pattern(r"^application_\d+_\d+", re.MULTILINE)
+_ID = re.compile(r"^application_\d+_\d+", re.MULTILINE)
 
 
 def end_applications(hadoop: Sequence[str], tag: str) -> list[str]:

@@ -9,19 +9,18 @@ Source: RFC 3986, sections 3.1 and 3.2; RFC 6454, section 6.2 (origins).
 import re
 import socket
 from contextlib import suppress
+from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
-
-from arclink.first_use import dataclass, pattern
 
 WEB_PORTS = {"http": 80, "https": 443}
 """The schemes of web servers, and their ports."""
 
-_SCHEME = pattern("[A-Za-z][A-Za-z0-9+.-]*")
-_CONTROL = pattern(r"[\x00-\x1f\x7f]")
-_ABSOLUTE = pattern("https?://", re.IGNORECASE)
-_REST = pattern("[?#].*", re.DOTALL)
-_NAME = pattern(r"[\w.-]+")
-_IPV6 = pattern("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ABSOLUTE = re.compile("https?://", re.IGNORECASE)
+_REST = re.compile("[?#].*", re.DOTALL)
+_NAME = re.compile(r"[\w.-]+")
+_IPV6 = re.compile("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
 
 @dataclass(frozen=True, slots=True)

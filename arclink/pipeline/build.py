@@ -9,7 +9,7 @@ import gc
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from arclink.counts import Counts
 from arclink.errors import OvertakenError, PipelineError, StoreError
 from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.damage import Damage, damage_in, missing_in

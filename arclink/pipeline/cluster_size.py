@@ -8,8 +8,8 @@ processors, of which a part is lost to skew and waiting.
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from arclink.first_use import dataclass
 from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.rates import ENGINE, Amounts, Rates, measured_rates, starting, working
 from arclink.pipeline.settings import usual_batch_bytes

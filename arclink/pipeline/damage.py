@@ -5,12 +5,11 @@ report a file again that has not changed, and read it again when it has.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arclink.archives.names import known_as
 from arclink.errors import InputError
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import parts_of
 from arclink.reasons import Reason
 from arclink.rows.findings import CUT, Finding, parse_finding

@@ -9,13 +9,12 @@ ranges that were read in vain are left out.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
 from arclink.counts import Counts
 from arclink.filter.index import ROWS
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason

@@ -7,11 +7,11 @@ tasks cannot open its store.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from arclink.first_use import dataclass
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     CHOSEN,

@@ -7,12 +7,12 @@ link.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from arclink.errors import UsageError
-from arclink.first_use import dataclass
 
 ENGINE, TASKS = "engine", "tasks"
 

@@ -13,12 +13,12 @@ import shlex
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from arclink.access.texts import counted
 from arclink.archives.locations import Location, RemotePath, location_of, split_entry
 from arclink.errors import ArclinkError, InputError, StoreError
-from arclink.first_use import dataclass
 from arclink.model import Forgotten
 from arclink.pipeline.build import BuildReport, check_settings
 from arclink.pipeline.records_read import ALL, StoredFile, indexes_of, stored_files

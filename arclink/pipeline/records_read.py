@@ -9,7 +9,7 @@ again. Payloads that the store has are not read then, and the store leaves out r
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from arclink.archives.locations import Location, location_of, split_entry
 from arclink.archives.marks import of_each, read_mark
 from arclink.archives.names import known_as
 from arclink.errors import InputError, unreadable
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import parts_of
 from arclink.model import Batch
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage

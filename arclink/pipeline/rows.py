@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arclink.archives.locations import Location, RemotePath, location_of, split_entry
@@ -20,7 +20,6 @@ from arclink.filter.sharing import (
     parse_findings,
     relation_of,
 )
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason

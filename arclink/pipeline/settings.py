@@ -6,13 +6,12 @@ the same ones.
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import orjson
 
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
-from arclink.first_use import dataclass
 from arclink.model import Forgotten, Surt
 from arclink.store.layouts import (
     EXTRACTOR,

@@ -6,14 +6,13 @@ stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from arclink.counts import Counts
 from arclink.extract.further_captures import RECORDED
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.first_use import dataclass
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing

@@ -6,7 +6,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -20,7 +20,6 @@ from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
-from arclink.first_use import dataclass
 from arclink.known import NOTHING, KnownLinks, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term

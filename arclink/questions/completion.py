@@ -4,17 +4,16 @@ import re
 from collections.abc import Sequence
 
 from arclink.access.texts import printable_uri
-from arclink.first_use import pattern
 from arclink.model import UriR
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase
 from arclink.relations.parts import LAST
 from arclink.uris.surts import surt_of
 
-_TYPED = pattern(
+_TYPED = re.compile(
     r"(?P<before>(?:https?://|\*\.)?(?:www\.)?)(?P<host>[^/?#\s]+)(?P<path>/\S*)?", re.I
 )
-_AUTHORITY = pattern(r"[^/?#]*//[^/?#]*")
+_AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")
 
 
 def addresses_like(database: RelationsDatabase, typed: str) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """A question as a value, and the parameters that it is read from."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
@@ -32,7 +32,6 @@ from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO, UNTIL, span_of
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER, WINDOWS, Windows
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Kind, Span
 from arclink.questions.table import QUESTIONS, Question, QuestionScope
 from arclink.relations.parts import ARCHIVE, LAST, WebPart

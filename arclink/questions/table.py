@@ -6,11 +6,11 @@ its row and its text.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
-from arclink.first_use import dataclass
 
 
 class QuestionScope(Enum):

@@ -11,15 +11,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from arclink.first_use import pattern
 from arclink.relations.database import RelationsDatabase
 
 FOLDER = "arclink.relations.questions"
 """Where the texts of relations and analyses are."""
 
-_COMMENTS = pattern(r"(\s|--[^\n]*\n)*")
-_COMMENT = pattern(r"--[^\n]*")
-_CREATES = pattern(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
+_COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_COMMENT = re.compile(r"--[^\n]*")
+_CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
 
 
 def statements_of(database: RelationsDatabase, text: str) -> list[str]:

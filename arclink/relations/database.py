@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
@@ -25,7 +25,6 @@ from arclink.access.capture_fields import RELATION
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
-from arclink.first_use import dataclass, pattern
 from arclink.model import Kind
 from arclink.relations.errors import SqlError, translated
 from arclink.relations.held import HeldRelations
@@ -42,8 +41,8 @@ _KEY = {
 }
 """What no two captures have in common: fields of captures, and the SQL for them."""
 
-_EXPLAIN = pattern(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
-_END = pattern(r";\s*(--[^\n]*)?\s*$")
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_END = re.compile(r";\s*(--[^\n]*)?\s*$")
 _QUERIES = ([StatementType.SELECT], [StatementType.MULTI])
 _ROWS = 50_000
 """Number of rows of a record batch, about."""

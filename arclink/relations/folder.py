@@ -3,6 +3,7 @@
 It imports neither DuckDB nor Arrow: both are in an extra, and a store without relations needs none.
 """
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,11 +12,10 @@ from pathlib import Path
 
 from arclink.errors import InputError
 from arclink.files.atomic import locked_folder, room_for
-from arclink.first_use import pattern
 from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.store.location import local_path_of, open_store
 
-_VERSION = pattern(r"[0-9a-f]{16}")
+_VERSION = re.compile(r"[0-9a-f]{16}")
 _MARK = "tables-of-a-store"
 """Name of a file at an address: without it, another place is found under the same address."""
 

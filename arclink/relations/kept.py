@@ -8,7 +8,7 @@ next process removes.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from arclink.access.texts import printable_uri
 from arclink.errors import SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.first_use import dataclass
 from arclink.model import Forgotten, Memento
 from arclink.relations.by_tasks import fetch_relations
 from arclink.relations.folder import only_writer, tables_folder

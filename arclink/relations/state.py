@@ -15,13 +15,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
-from arclink.first_use import dataclass
 from arclink.relations.writing import SORTING, PartWriter
 from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions

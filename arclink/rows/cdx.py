@@ -27,6 +27,7 @@ for ``method``, https://specs.webrecorder.net/cdxj/0.1.0/#request-body-canonical
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, NoReturn
@@ -35,7 +36,6 @@ import orjson
 
 from arclink.checksums import CONTROL, EMPTY_CHECKSUMS, encode_controls, normal_checksum
 from arclink.errors import CdxError
-from arclink.first_use import dataclass, pattern
 from arclink.languages import normal_languages
 from arclink.model import NO_CHECKSUM, NO_LANGUAGE, REVISIT, Checksum, Timestamp, UriR
 from arclink.native import native
@@ -93,12 +93,12 @@ _ALIAS = b"@alias "
 _HEADERS = tuple(mark + start for mark in (b"", BOM) for start in (b" CDX ", b"CDX ", b"!", _ALIAS))
 _LETTERS_OF_14 = tuple("NbamskrMSVg---")
 _FILE_COLUMN = {number: layout.index("g") for number, layout in LAYOUTS.items()}
-_COLUMN = pattern(rb"\S+")
-_STATUS = pattern("[0-9]{3}")
+_COLUMN = re.compile(rb"\S+")
+_STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
 """Values that OutbackCDX writes if a row has no status."""
 
-_NUMBER = pattern("[0-9]{1,18}")
+_NUMBER = re.compile("[0-9]{1,18}")
 _FROM_JSON = {
     "key": ("urlkey",),
     "timestamp": ("timestamp",),

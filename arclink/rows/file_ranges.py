@@ -7,12 +7,11 @@ this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 import orjson
 
-from arclink.first_use import dataclass
 from arclink.rows.findings import Finding
 
 REPORTS = b"reports"

@@ -5,11 +5,9 @@ writes one row per file, to the relation ``findings``; the build merges the rows
 (`arclink.pipeline.damage`).
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import orjson
-
-from arclink.first_use import dataclass
 
 FINDINGS = b"findings"
 """The relation that holds rows of findings."""

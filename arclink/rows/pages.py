@@ -8,10 +8,10 @@ as whole strings and never splits them.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import orjson
 
-from arclink.first_use import dataclass
 from arclink.model import Checksum, RawLink, Surt, UriR
 from arclink.uris.resolution import C0_OR_SPACE
 

@@ -4,14 +4,13 @@ A pointer is one line of JSON: a list in the order of the attributes of `Pointer
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from operator import attrgetter
 from zlib import crc32
 
 import orjson
 
-from arclink.first_use import dataclass
 from arclink.model import Checksum, Timestamp, UriR
 
 POINTERS = b"pointers"

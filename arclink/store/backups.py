@@ -16,6 +16,7 @@ nothing. ``docs/how-to/operations.md`` shows the use.
 import os
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -23,7 +24,6 @@ import apsw
 from arclink import progress
 from arclink.errors import StoreError
 from arclink.files.atomic import folder_next_to, sync, unwritable
-from arclink.first_use import dataclass
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
     connect,

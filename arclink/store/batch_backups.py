@@ -13,6 +13,7 @@ applied before the first batch is loaded, so that no reader sees a forgotten cap
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,6 @@ import orjson
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
-from arclink.first_use import dataclass
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.store.graph_files import after_of

@@ -11,11 +11,10 @@ know of the embargo. The checks make answers slower, most of all for pages with 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
-from arclink.first_use import dataclass
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,

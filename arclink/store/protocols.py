@@ -15,14 +15,13 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from arclink.closing import Closing
 from arclink.errors import OvertakenError
-from arclink.first_use import dataclass
 from arclink.known import NOT_COUNTED, KnownLinks, known_in
 from arclink.model import (
     ALL_SURTS,

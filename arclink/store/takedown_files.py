@@ -5,6 +5,7 @@ A row is JSON (`arclink.files.sealed` adds its checksum)::
     {"prefix":"org,example)/","from":"0000…","to":"9999…","targets":false,"reason":"…","time":"…"}
 """
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable
 from hashlib import sha256
@@ -15,7 +16,6 @@ import orjson
 from arclink.errors import SealError, UsageError
 from arclink.files.atomic import write_whole
 from arclink.files.sealed import is_sealed, read_rows, seal_rows
-from arclink.first_use import pattern
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.layouts import present_takedowns
 from arclink.store.protocols import GraphStore, OpenStore, Takedown, Takedowns
@@ -150,7 +150,7 @@ def _span(first: object, last: object) -> Span:
     return span_of(first, last)  # type: ignore[arg-type]  # other types raise TypeError
 
 
-_BOUND = pattern("[0-9]{14}")
+_BOUND = re.compile("[0-9]{14}")
 
 
 def span_of(first: str | None, last: str | None) -> Span:

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.texts import counted, printable
-from arclink.first_use import dataclass
 from arclink.model import NO_LANGUAGE, Memento
 from arclink.subsets.fields import UNKNOWN
 from arclink.timestamps import month_of

@@ -19,14 +19,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.sealed import read_rows, read_sealed, write_sealed
-from arclink.first_use import dataclass
 from arclink.model import Surt
 from arclink.store.layouts import read_old_subset
 from arclink.store.location import local_path_of

@@ -7,11 +7,11 @@ the ranges of SURTs in which selected captures can be are read.
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
 from arclink.access.replay import moment_of
-from arclink.first_use import dataclass
 from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.blocks.rows import checksum_shown
 from arclink.store.protocols import Scans

@@ -6,13 +6,12 @@ To add a field, add it to `FIELDS`, and its meaning to `test_of` if one capture 
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
 from arclink.access.queries import KINDS, URI
 from arclink.errors import DataError
-from arclink.first_use import dataclass
 from arclink.languages import normal_languages
 from arclink.model import NO_LANGUAGE, Forgotten, Memento, Surt, Timestamp
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges

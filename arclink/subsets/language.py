@@ -14,10 +14,10 @@ A selection is made of conditions ``field:value`` (`arclink.subsets.fields`), jo
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from arclink.errors import UsageError
-from arclink.first_use import dataclass, pattern
 from arclink.subsets.fields import FIELDS
 
 LONGEST: Final = 20_000
@@ -211,11 +211,11 @@ def outside(part: Selection) -> Selection:
     return part.part if isinstance(part, Except) else Except(part)
 
 
-_SPACE = pattern(r"\s*")
-_WORD = pattern(r"[^\s()\":]+")
-_BARE = pattern(r"[^\s()\"]+")
-_QUOTED = pattern(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_NEEDS_QUOTES = pattern(r"[\s()\"]|^$")
+_SPACE = re.compile(r"\s*")
+_WORD = re.compile(r"[^\s()\":]+")
+_BARE = re.compile(r"[^\s()\"]+")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
 _FIELD_NAMES = ", ".join(FIELDS)
 _CONDITION = "a condition such as host:example.org, not, or ("
 _NEVER_CAPTURED = (

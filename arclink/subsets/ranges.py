@@ -8,9 +8,9 @@ in one pass.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from heapq import merge
 
-from arclink.first_use import dataclass
 from arclink.model import Surt
 
 END = "\0"

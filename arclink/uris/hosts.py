@@ -8,11 +8,11 @@ of the rules of keys: with the list of a package, each version of it could chang
 store.
 """
 
+import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NewType
 
-from arclink.first_use import pattern
 from arclink.model import Surt
 
 Host = NewType("Host", str)
@@ -21,11 +21,11 @@ Host = NewType("Host", str)
 Domain = NewType("Domain", str)
 """Registered domain; an address or a public suffix is its own domain."""
 
-_HOST = pattern(
+_HOST = re.compile(
     r"(?:(?P<labels>[^:/?#()@\s]+)|(?P<address>[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*))(?::[0-9]{1,5})?\)/"
 )
-_WWW = pattern(r"www[0-9]*\.")
-_NUMBERS = pattern(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+_WWW = re.compile(r"www[0-9]*\.")
+_NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
 def host_of(surt: Surt) -> Host:

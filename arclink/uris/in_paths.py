@@ -11,12 +11,10 @@ Source: URL Standard, *path state*, *shorten a url's path* and *basic URL parser
 import re
 from urllib.parse import quote, unquote
 
-from arclink.first_use import pattern
-
-_CHANGED_IN_PATH = pattern(r"[/\\](?:\.|%2e){1,2}(?:[/\\]|\Z)|\\", re.IGNORECASE)
-_CHANGED_ANYWHERE = pattern(r"[\x00-\x1f#]")
-_ENCODED = pattern(r"(?:[A-Z]+%20)?[a-z][a-z0-9+.-]*%3a", re.IGNORECASE)
-_AFTER_METHOD = pattern(r"\A([A-Z]+)%20(?=[A-Za-z][A-Za-z0-9+.-]*:)")
+_CHANGED_IN_PATH = re.compile(r"[/\\](?:\.|%2e){1,2}(?:[/\\]|\Z)|\\", re.IGNORECASE)
+_CHANGED_ANYWHERE = re.compile(r"[\x00-\x1f#]")
+_ENCODED = re.compile(r"(?:[A-Z]+%20)?[a-z][a-z0-9+.-]*%3a", re.IGNORECASE)
+_AFTER_METHOD = re.compile(r"\A([A-Z]+)%20(?=[A-Za-z][A-Za-z0-9+.-]*:)")
 """A method before a URI (`arclink.uris.methods`), with the blank as clients send it."""
 
 

@@ -15,17 +15,18 @@ CDX files of pywb and cdxj-indexer name the method in the query of the key,
 Source: https://specs.webrecorder.net/cdxj/0.1.0/#request-body-canonicalization.
 """
 
-from arclink.first_use import pattern
+import re
+
 from arclink.model import Surt
 
 GET = ""
 """The method of captures that answer GET, or an unknown method."""
 
-_METHOD = pattern("[A-Z][A-Z-]{0,19}")
-_IN_KEY = pattern(f" ({_METHOD.pattern})$")
-_ASKED = pattern(rf"({_METHOD.pattern}) +(?=[A-Za-z]+://)")
-_IN_QUERY = pattern("[?&]__wb_method=([^&#]*)")
-_REQUEST_LINE = pattern(rb"\s*([A-Za-z][A-Za-z-]{0,19})[ \t]+(?:[/*]|[A-Za-z0-9.+-]+:)")
+_METHOD = re.compile("[A-Z][A-Z-]{0,19}")
+_IN_KEY = re.compile(f" ({_METHOD.pattern})$")
+_ASKED = re.compile(rf"({_METHOD.pattern}) +(?=[A-Za-z]+://)")
+_IN_QUERY = re.compile("[?&]__wb_method=([^&#]*)")
+_REQUEST_LINE = re.compile(rb"\s*([A-Za-z][A-Za-z-]{0,19})[ \t]+(?:[/*]|[A-Za-z0-9.+-]+:)")
 
 
 def normal_method(text: str) -> str:

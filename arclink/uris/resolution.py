@@ -19,7 +19,6 @@ from hashlib import sha1
 from zlib import crc32
 
 from arclink.errors import UriError
-from arclink.first_use import pattern
 from arclink.model import Checksum, ContentId, Scope, UriR
 from arclink.native import native
 from arclink.reasons import Reason
@@ -33,11 +32,11 @@ SPECIAL_SCHEMES = frozenset({"http", "https", "ftp", "file", "ws", "wss"})
 UriFields = tuple[str, str, str, str, str]
 """Scheme, origin, directory, name, query."""
 
-_CLEANED_AWAY = pattern(r"[\t\n\r]")
-_WRITTEN_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_FIELDS = pattern(r"([^:]+):(//[^/?]*|/\.(?=//)|)((?:/[^?]*)?/|)([^/?]*)(\?.*|)", re.DOTALL)
+_CLEANED_AWAY = re.compile(r"[\t\n\r]")
+_WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_FIELDS = re.compile(r"([^:]+):(//[^/?]*|/\.(?=//)|)((?:/[^?]*)?/|)([^/?]*)(\?.*|)", re.DOTALL)
 _NEEDS_CLEANING = "/\\\t\n\r"  # also matches the end: the empty string is in every string
-_SURROGATE = pattern("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 C0_OR_SPACE = "".join(map(chr, range(0x21)))
 """Characters that a URL loses at both ends; it keeps other blanks (URL Standard, section 4.4)."""
@@ -350,7 +349,7 @@ def fields_of(original: UriR) -> UriFields:
 PARTS = 32
 """Number of parts of the origins of a scheme, by a hash."""
 
-_PLAIN_ORIGIN = pattern(r"https?://[a-z0-9.-]+/")
+_PLAIN_ORIGIN = re.compile(r"https?://[a-z0-9.-]+/")
 """The beginning of a URI that shows its origin without parsing the URI."""
 
 
@@ -412,7 +411,7 @@ def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
     return ContentId(f"{checksum}-{_digest_of(cut(original, scope))}")
 
 
-_CUT = pattern("(.*)-[0-9a-f]{16}", re.DOTALL)
+_CUT = re.compile("(.*)-[0-9a-f]{16}", re.DOTALL)
 
 
 def checksum_of(content: ContentId) -> Checksum:

@@ -10,7 +10,7 @@ from functools import partial
 
 import ada_url
 
-from arclink.first_use import imported_lazily, pattern
+from arclink.lazy_imports import imported_lazily
 from arclink.uris.hosts import Host, without_www
 
 # The package needs it for registered domains only, which are not used here.
@@ -19,11 +19,11 @@ with imported_lazily("tldextract"):
     from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
     from surt.handyurl import handyurl  # type: ignore[import-untyped]
 
-_NESTED_ESCAPE = pattern(rb"%(?:25)+")
-_ESCAPE_OR_UNSAFE = pattern(rb"%([0-9A-Fa-f]{2})|[^!-~]|[#%]")
+_NESTED_ESCAPE = re.compile(rb"%(?:25)+")
+_ESCAPE_OR_UNSAFE = re.compile(rb"%([0-9A-Fa-f]{2})|[^!-~]|[#%]")
 _DELIMITERS_IN_QUERY = frozenset(b"#%&+;=")
 _DELIMITERS_IN_PATH = _DELIMITERS_IN_QUERY | frozenset(b"/?")
-_NAME = pattern(rb"[a-z0-9._-]+")
+_NAME = re.compile(rb"[a-z0-9._-]+")
 
 
 def canonical_surt(uri: str, *, as_package: bool) -> str | None:

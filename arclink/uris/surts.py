@@ -33,7 +33,6 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from arclink.errors import UriError
-from arclink.first_use import pattern
 from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason
@@ -72,23 +71,23 @@ _RECORDS_OF_PAGES = ("metadata:", "screenshot:", "thumbnail:", "urn:", "youtube-
 """The usual beginnings of the URIs of records about a page, in keys of the ``surt`` package."""
 
 # The package accepts no longer labels.
-_PLAIN_SITE = pattern(r"https?://((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,63})")
-_RECORD_OF_PAGE = pattern(
+_PLAIN_SITE = re.compile(r"https?://((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,63})")
+_RECORD_OF_PAGE = re.compile(
     r"([a-z][a-z0-9+.-]*:(?:[^/?#:]*:)*)((?:https?|ftp)://.*)"
     r"|(urn:[^/?#]+)\?url=((?:https?|ftp)(?::|%3a)(?:/|%2f){2}.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_OTHER_IN_CDX = pattern(",www[0-9]*[):]|%(?:2[56bf]|3[bdf])")
+_OTHER_IN_CDX = re.compile(",www[0-9]*[):]|%(?:2[56bf]|3[bdf])")
 """In every SURT of a plain URI that has another key in CDX files."""
 
-_REPEATED_SCHEME = pattern("https?://https?:")
-_WRITTEN_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
+_REPEATED_SCHEME = re.compile("https?://https?:")
+_WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _BLANK = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 # A name before a colon, in a query: a host, if a port or a password and a user's host may follow.
 _OTHER_SCHEME = rf"[A-Za-z][A-Za-z0-9+-]*:(?!//)(?![0-9]*(?:[?#{_BLANK}]|$))(?![0-9]+/)(?![^/?#]*@)"
-_HOST = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
-_UNFIT = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_UNFIT_OR_BLANK = pattern("[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
+_HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNFIT_OR_BLANK = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 
 def _query_pattern() -> str:

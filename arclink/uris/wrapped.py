@@ -14,7 +14,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arclink.first_use import pattern
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
@@ -28,18 +27,18 @@ _TIME = r"(?P<time>(?:19|20)[0-9]{12})"
 _ABSOLUTE = r"(?:https?|ftp)(?::|%3A)/"
 _IN_LINKS = rf"(?P<inner>{_ABSOLUTE}.*|//.*|(?:mailto|javascript|data):.*)"
 
-_ANY_CAPTURE = pattern(
+_ANY_CAPTURE = re.compile(
     rf"https?://[^/?#\s]+/{_FOLDERS}{_TIME}{_MODIFIER}/(?P<inner>{_ABSOLUTE}.*)", re.I | re.S
 )
 # Links may have a shorter time, for which a Wayback Machine chooses a capture: /web/2020/http://…
-_ANY_LINK = pattern(
+_ANY_LINK = re.compile(
     rf"\s*(?:(?:https?:)?//[^/?#\s]+)?/{_FOLDERS}(?:{_TIME}|web/[0-9]{{4,13}}){_MODIFIER}/"
     f"{_IN_LINKS}",
     re.I | re.S,
 )
-_COLON = pattern(r"(https?|ftp)(?::|%3A)/+", re.I)
-_SCHEME = pattern(r"[a-z][a-z0-9+.-]*:|//", re.I)
-_HOST = pattern(r"[^/?#\s:@]+\.[^/?#\s:@.]+(?::[0-9]+)?(?:[/?#]|$)")
+_COLON = re.compile(r"(https?|ftp)(?::|%3A)/+", re.I)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
+_HOST = re.compile(r"[^/?#\s:@]+\.[^/?#\s:@.]+(?::[0-9]+)?(?:[/?#]|$)")
 
 
 class Wrapped(NamedTuple):

@@ -19,12 +19,11 @@ the entry:
 """
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin
 
 from arclink.access.queries import MatchType
 from arclink.errors import FetchError, WaybackError
-from arclink.first_use import dataclass
 from arclink.model import ALL_TIME, Span
 from arclink.reasons import Reason
 from arclink.wayback.client import Client, origin_of

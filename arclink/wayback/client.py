@@ -8,14 +8,13 @@ as long as ``Retry-After`` says (RFC 9110, 10.2.3).
 
 import time
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from arclink.archives.records import HttpHeaders
 from arclink.closing import Closing
 from arclink.errors import FetchError, NetworkError, NetworkFailure, UsageError, WaybackError
-from arclink.first_use import dataclass
 from arclink.network.addresses import parse_server_address
 from arclink.network.http import HttpClient, Response
 from arclink.network.retries import TemporaryError, doubled, retried

@@ -10,14 +10,13 @@ of the ``fetches`` reasons.
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arclink.checksums import EMPTY_CHECKSUMS
 from arclink.counts import Counts
 from arclink.errors import FetchError, UsageError
 from arclink.filter.rules import Rules
-from arclink.first_use import dataclass
 from arclink.model import NO_CHECKSUM, REVISIT, Checksum
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESPONSE, REVISIT_MIME, Capture, format_row

@@ -20,7 +20,7 @@ pywb and OutbackCDX.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 import orjson
@@ -28,7 +28,6 @@ import orjson
 from arclink.access.queries import MatchType, as_written
 from arclink.counts import Counts
 from arclink.errors import CdxError, FetchError, UsageError
-from arclink.first_use import dataclass, pattern
 from arclink.model import Timestamp
 from arclink.network.addresses import joined
 from arclink.reasons import Reason
@@ -41,8 +40,8 @@ NOWHERE = {"filename": "-archive-", "offset": 0}
 """Placeholder for the address of a capture in the archive's own files, which most do not report."""
 
 
-_HOST = pattern(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<host>[^/?#]+)")
-_UNFIT = pattern(r"[\s\x00-\x1f\x7f*]")
+_HOST = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<host>[^/?#]+)")
+_UNFIT = re.compile(r"[\s\x00-\x1f\x7f*]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +251,10 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
 
 
 # All quantifiers are possessive, so a text that is not a link is refused in linear time.
-_LINK = pattern(
+_LINK = re.compile(
     r"\s*+<(?P<target>[^>]*+)>(?P<parameters>(?:\s*+;\s*+[^\s=;,]++(?:\s*+=\s*+(?:\"(?:[^\"\\]++|\\.)*+\"|[^\s;,\"]*+))?+)*+)\s*+(?:,|$)"
 )
-_PARAMETER = pattern(
+_PARAMETER = re.compile(
     r";\s*(?P<name>[^\s=;,]+)(?:\s*=\s*(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<token>[^\s;,\"]*)))?"
 )
 

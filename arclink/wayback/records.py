@@ -9,6 +9,7 @@ download, as in pywb's recorder.
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -18,7 +19,6 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from arclink.archives.warc_fields import digest_field, now_as_warc_date, warc_date
 from arclink.errors import InputError
-from arclink.first_use import dataclass
 from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT_MIME, Capture

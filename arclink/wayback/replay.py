@@ -15,12 +15,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import ada_url
 
 from arclink.errors import FetchError
 from arclink.extract.replay_markup import is_rewritten, undo_rewriting, undo_uri
-from arclink.first_use import dataclass, pattern
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.network.addresses import joined
 from arclink.reasons import Reason
@@ -41,9 +41,9 @@ _KEPT = frozenset(
 _OF_TRANSFER = frozenset(
     {"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"}
 )
-_HOST_ONLY = pattern("https?://[^/?#]+", re.IGNORECASE)
+_HOST_ONLY = re.compile("https?://[^/?#]+", re.IGNORECASE)
 _ALGORITHMS = frozenset({"md5", "sha256", "sha512"})
-_BASE32_SHA1 = pattern("[A-Z2-7]{32}")
+_BASE32_SHA1 = re.compile("[A-Z2-7]{32}")
 _REASONS = {
     401: Reason.FETCH_REFUSED,
     403: Reason.FETCH_REFUSED,

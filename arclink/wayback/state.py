@@ -16,13 +16,12 @@ import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arclink.closing import Closing
 from arclink.counts import Counts
 from arclink.errors import InputError, UsageError, WaybackError
-from arclink.first_use import dataclass
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture

@@ -7,7 +7,7 @@ is written in its format.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from importlib import import_module
@@ -16,7 +16,6 @@ from typing import Any, Protocol, Self
 from arclink.access.answers import LinkAnswer
 from arclink.access.declarations import AnyParameter, Given, Parameter, named
 from arclink.access.queries import BadParameterError, ConflictError, LinkQuery
-from arclink.first_use import dataclass
 
 PARQUET = "application/vnd.apache.parquet"
 """The media type of Parquet."""

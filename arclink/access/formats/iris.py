@@ -12,10 +12,9 @@ from functools import cache, lru_cache
 
 from arclink.access.queries import absolute_uri
 from arclink.access.texts import percent_encoded
-from arclink.first_use import pattern
 
-_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_PORT = pattern(r"(.*?)(:[0-9]*)?", re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PORT = re.compile(r"(.*?)(:[0-9]*)?", re.DOTALL)
 
 # RFC 3987, section 2.2: iunreserved and sub-delims. Private use characters are legal in queries
 # only and are encoded everywhere; so are the marks for writing direction, which section 4.1

@@ -24,13 +24,12 @@ from arclink.access.formats.statements import (
     Node,
     describe,
 )
-from arclink.first_use import pattern
 
 _ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 # An IRI may contain spaces such as U+00A0, but rdflib ends it at any that is not escaped. It has no
 # ASCII space: `arclink.access.formats.iris.iri` encodes these.
-_BLANK = pattern(r"\s")
-_LOCAL_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_BLANK = re.compile(r"\s")
+_LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ from arclink.access.formats.statements import (
 )
 from arclink.access.members import by_page
 from arclink.access.texts import printable, printable_uri
-from arclink.first_use import imported_lazily
+from arclink.lazy_imports import imported_lazily
 
 with imported_lazily("urllib.request"):  # only SAX readers request URLs
     from xml.sax.saxutils import XMLGenerator

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -18,7 +18,6 @@ from arclink.access.declarations import Parameter, named
 from arclink.access.formats import PARQUET
 from arclink.access.formats.parquet import parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
-from arclink.first_use import dataclass, pattern
 from arclink.model import Timestamp
 from arclink.portions import portions
 
@@ -51,7 +50,7 @@ TIME_COLUMNS = frozenset(
 _ROWS_AT_ONCE = 5_000
 """Number of rows that are written together."""
 
-_FORMULAS = pattern(
+_FORMULAS = re.compile(
     r"""(?:^|(?<=[;\t\r\n]))  # where a cell begins, also if semicolons or tabs separate cells
     (?=(?:["\ufeff]|[^\S\t\r\n])*[=+\-@\uff1d\uff0b\uff0d\uff20])  # blanks and a sign
     |^(?=[\t\r])""",

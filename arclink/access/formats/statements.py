@@ -39,6 +39,7 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -50,7 +51,6 @@ from arclink.access.members import by_page, sightings_of
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
-from arclink.first_use import dataclass
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.uris.resolution import serialised
 

@@ -7,6 +7,7 @@ writing direction of the line are removed or replaced. In a file or a pipe, text
 terminal, lines have its width: times become days, and long texts are cut, URIs in the middle.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from arclink.access.answers import LinkAnswer, Member
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import counted, printable, printable_uri
-from arclink.first_use import pattern
 from arclink.model import ALL_TIME, Timestamp
 from arclink.progress import shown_width
 
@@ -28,8 +28,8 @@ _LEAST_CELLS = 11
 """Cells that a column keeps on a narrow terminal: a date, or the beginning of a text."""
 _LEAST_CELLS_OF_URI = 30
 _ISOLATE, _POP = "\u2068", "\u2069"
-_DIRECTION_MARKS = pattern("[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_TIME = pattern(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+_DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _HEAD = ("first seen", "last seen", "times", "kind", "text")
 
 

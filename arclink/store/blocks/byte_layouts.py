@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from arclink.first_use import pattern
 from arclink.model import Checksum, ContentId, Surt, UriR
 from arclink.native import native
 
@@ -141,7 +140,7 @@ def steps(numbers: Numbers, starts: Numbers) -> Numbers:
     return differences
 
 
-_CONTROL = pattern("[\x00-\x1f]")
+_CONTROL = re.compile("[\x00-\x1f]")
 
 
 def plain(text: str) -> str:
@@ -226,8 +225,8 @@ def unpack_sections(packed: bytes, count: int) -> list[bytes]:
 
 _TEXT, _SHA1, _REDIRECT = b"\0", b"\1", b"\2"
 _REDIRECT_PREFIX = "redirect:"
-_SHA1_TEXT = pattern("[A-Z2-7]{32}")
-_CUT = pattern(r"(.+)-([0-9a-f]{16})", re.DOTALL)
+_SHA1_TEXT = re.compile("[A-Z2-7]{32}")
+_CUT = re.compile(r"(.+)-([0-9a-f]{16})", re.DOTALL)
 
 
 def pack_checksum(checksum: str) -> bytes:
