@@ -16,8 +16,7 @@ Source: RFC 9110, 8.5 (``Content-Language``); RFC 5646, 2.2.1 (language subtags)
 import re
 from functools import lru_cache
 
-NO_LANGUAGE = "-"
-"""The languages of a capture without a known one."""
+from arclink.model import NO_LANGUAGE
 
 MOST_LANGUAGES = 20
 """Greatest number of languages of a capture; more of them say nothing about a page."""

@@ -1,7 +1,8 @@
 """The progress of long work, shown on a terminal: one line that is kept up to date.
 
 Code that does long work says how far it is (`watched`, `note`), and need not know whether anything
-shows it. A command calls `show_on_terminal` once. Without it, nothing is counted.
+shows it. A command calls `show_on_terminal` once. Without it, nothing is counted. `shown_width` is
+the width of the terminal that shows the output itself.
 """
 
 import shutil
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol, TextIO, TypeVar
 
 Item = TypeVar("Item")
@@ -258,3 +260,16 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+shown_width: ContextVar[int | None] = ContextVar("shown_width", default=None)
+"""Cells of a line of the terminal that shows standard output; None for a file, a pipe or a service.
+
+Only the thread of a command sets it, so the answers of a service never depend on a terminal.
+"""
+
+
+def note_width() -> None:
+    """Remember the width of the terminal, if standard output is one."""
+    if sys.stdout.isatty():
+        shown_width.set(shutil.get_terminal_size().columns)

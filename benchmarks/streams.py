@@ -32,13 +32,12 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.captures.formats import write_stream
-from arclink.captures.locate import REVISIT
 from arclink.captures.queries import CaptureFormat, Order, StreamQuery
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
-from arclink.model import ALL_SURTS
+from arclink.model import ALL_SURTS, REVISIT
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph

@@ -57,6 +57,8 @@ def commands(corpus: Corpus, rows: Path, uri: str) -> dict[str, list[str]]:
         "extract": ["extract", *files, *work],
         "graph": ["graph", *work],
         "load": ["load", *work, *loaded],
+        "version": ["--version"],  # how much of the next is the start of any command
+        "links, of one page": ["links", uri, *loaded],
         "links, JSON": [*links, "--format", "json"],
         "links, RDF/XML": [*links, "--format", "rdfxml"],
         "properties": ["analyze", "properties", *loaded],

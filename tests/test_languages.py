@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.languages import MOST_LANGUAGES, NO_LANGUAGE, normal_languages
+from arclink.languages import MOST_LANGUAGES, normal_languages
+from arclink.model import NO_LANGUAGE
 
 
 @pytest.mark.parametrize(

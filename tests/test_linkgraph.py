@@ -88,7 +88,7 @@ def test_a_query_for_links_imports_no_numpy_and_few_modules(store: Path, tmp_pat
     imported = _imported(["arclink", "links", PAGE, "--store", str(store)], tmp_path)
     assert not {"numpy", "simhash", "sqlite3", "multiprocessing"} & imported
     ours = {name for name in imported if name.partition(".")[0] == "arclink"}
-    assert len(ours) <= 88, sorted(ours)
+    assert len(ours) <= 64, sorted(ours)
 
 
 def _imported(arguments: list[str], folder: Path) -> set[str]:

@@ -22,9 +22,8 @@ from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
 from arclink.access.queries import CURSOR, FILTER, URI, Direction, fingerprint_of
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks
-from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
 from arclink.known import KnownLinks

@@ -30,9 +30,8 @@ from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
-from arclink.access.snapshots import of_one_state
 from arclink.errors import UsageError
 from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, UriId

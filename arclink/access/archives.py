@@ -79,6 +79,11 @@ class ArchiveReport:
     refused: Mapping[Refused, int] = field(default_factory=dict)
 
     @property
+    def has_answered(self) -> bool:
+        """Whether its answer counts."""
+        return self.outcome is not Outcome.FAILED
+
+    @property
     def passed_over(self) -> int:
         """The number of links that were refused."""
         return sum(number for reason, number in self.refused.items() if reason.is_of_link)

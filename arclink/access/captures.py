@@ -31,7 +31,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.filters import LONGEST, Filter, parse_filter
+from arclink.access.kinds import LONGEST, Filter, parse_filter
 from arclink.access.nearby import by_distance
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -42,8 +42,8 @@ from arclink.access.queries import (
     few_filters,
     without_asterisk,
 )
+from arclink.access.reader import of_one_state
 from arclink.access.replay import moment_of
-from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR

@@ -13,9 +13,8 @@ from itertools import islice
 from arclink.access.groups import Budget
 from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
-from arclink.access.reader import MementoSummary, Reading
+from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks
-from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, Period
 from arclink.known import NOTHING, KnownLinks, known_by
 from arclink.model import ALL_TIME, ContentId, Memento, Span, Timestamp

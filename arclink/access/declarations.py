@@ -5,7 +5,7 @@ parameter in help and documentation. A `Form` defines the syntax of values, a `P
 and a form, and `sort_out` sorts the name-value pairs of a command line or a query string by
 parameter.
 
-From the declarations come the options of the commands (`arclink.cli.declared_options`), the OpenAPI
+From the declarations come the options of the commands (`arclink.cli.options`), the OpenAPI
 description of the service (`arclink.service.openapi`) and the tables of the documentation. Settings
 that are a field of a dataclass are declared there: `field_parameter` makes the parameter.
 """

@@ -44,8 +44,7 @@ from arclink.access.queries import (
     LinkQuery,
     fingerprint_of,
 )
-from arclink.access.reader import Reading
-from arclink.access.snapshots import of_one_state
+from arclink.access.reader import Reading, of_one_state
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
 from arclink.access.times import UNTIL
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR

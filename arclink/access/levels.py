@@ -15,9 +15,8 @@ from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
 from arclink.access.queries import DIRECTION, FILTER, MATCH_TYPE, URI, Direction
-from arclink.access.reader import Reading
+from arclink.access.reader import Reading, of_one_state
 from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides
-from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
 from arclink.store.protocols import Answers

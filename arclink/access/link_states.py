@@ -21,9 +21,8 @@ from typing import NamedTuple
 
 from arclink.checksums import is_reference
 from arclink.known import is_gone
-from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Surt, Timestamp
-from arclink.rows.cdx import REVISIT
-from arclink.store.blocks.references import capture_named
+from arclink.model import NO_CHECKSUM, REVISIT, Checksum, ContentId, Memento, Surt, Timestamp
+from arclink.store.blocks.rows import capture_named
 from arclink.store.known_captures import has_own_status, leads_to_itself
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of

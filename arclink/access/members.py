@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from arclink.access.archives import InArchives
 from arclink.access.queries import Direction
-from arclink.model import Kind, Memento, Sighting, Surt, Timestamp, UriR
-from arclink.tuples import maker
+from arclink.model import Kind, Memento, Sighting, Surt, Timestamp, UriR, maker
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.access.archives import InArchives
 
 MemberKey = tuple[UriR, Kind, str, str | None]
 """The key of a member: URI at the other end, kind, text, rel."""
@@ -55,7 +56,6 @@ class Member(NamedTuple):
 
     Attributes:
         uri: The other end: the target of an outlink, or the page that holds an inlink.
-        surt: The SURT of ``uri``.
         text: As in `arclink.model.Outlink`; likewise ``rel``.
         timestamps: The times of the mementos that show it, distinct, sorted.
         variants: The URIs on this end, as captured or as written in links; distinct, sorted:
@@ -68,16 +68,20 @@ class Member(NamedTuple):
     """
 
     uri: UriR
-    surt: Surt
     kind: Kind
     text: str
     rel: str | None
     timestamps: tuple[Timestamp, ...]
     variants: tuple[UriR, ...]
-    archives: InArchives | None = None
+    archives: "InArchives | None" = None
     shown: tuple[Sighting, ...] = ()
     evidence: tuple[Evidence, ...] | None = None
     validity: Validity | None = None
+
+    @property
+    def surt(self) -> Surt:
+        """The SURT of ``uri``, which few formats show."""
+        return _surt_of(self.uri)
 
     @property
     def serialised(self) -> UriR:
@@ -94,10 +98,7 @@ def ordered_member(
     key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]
 ) -> Member:
     """Return the member ``key`` from timestamps and variants that are distinct and sorted."""
-    uri, kind, text, rel = key
-    return _member(
-        (uri, _surt_of(uri), kind, text, rel, timestamps, variants, None, (), None, None)
-    )
+    return _member((*key, timestamps, variants, None, (), None, None))
 
 
 _member = maker(Member)

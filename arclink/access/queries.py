@@ -32,8 +32,16 @@ from arclink.access.declarations import (
 )
 from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
-from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
-from arclink.access.kinds import ALL_KINDS, Kinds, union_of
+from arclink.access.kinds import (
+    ALL_KINDS,
+    ALLOWED,
+    MOST,
+    PATTERN,
+    Filter,
+    Kinds,
+    parse_filter,
+    union_of,
+)
 from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR

@@ -8,15 +8,20 @@ This module alone decides the meaning of ``from``, ``to`` and ``at``:
   count. Those that redirect to a variant of their URI say nothing (`arclink.access.link_states`):
   they are in force only if there are no others.
 
+Every answer is read from one state of the store, even if a batch is loaded at the same time
+(`of_one_state`). Streamed answers (``limit=0``) are the exception, because a client may read them
+slowly. Such an answer contains everything that was in the store at its start, once, and perhaps
+some data that was loaded later.
+
 Results that one answer needs twice are kept in caches of fixed size.
 """
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import islice
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from arclink.access.link_states import State, state_of
 from arclink.access.queries import LinkQuery
@@ -39,6 +44,27 @@ from arclink.store.known_captures import LOCATION, leads_to_itself
 from arclink.store.protocols import Answers
 from arclink.store.shown_inlinks import with_pages
 from arclink.uris.surts import surt_of
+
+Rest = ParamSpec("Rest")
+Answer = TypeVar("Answer")
+Store = TypeVar("Store", bound=Answers)
+
+
+def of_one_state(
+    answer: Callable[Concatenate[Store, Rest], Answer],
+) -> Callable[Concatenate[Store, Rest], Answer]:
+    """Make ``answer`` read one state of its store.
+
+    Iterators in its result that are read later do not belong to that state.
+    """
+
+    @wraps(answer)
+    def answered(store: Store, /, *rest: Rest.args, **named: Rest.kwargs) -> Answer:
+        with store.snapshot():
+            return answer(store, *rest, **named)
+
+    return answered
+
 
 CACHED = 10_000
 KEPT_MEMENTOS = 1_000

@@ -10,7 +10,6 @@ from typing import NewType
 
 from arclink.errors import UsageError
 from arclink.model import Memento, Timestamp, UriM, UriR
-from arclink.uris.in_paths import format_in_path
 
 ReplayPrefix = NewType("ReplayPrefix", str)
 """The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
@@ -52,7 +51,11 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
     >>> uri_m(ReplayPrefix("https://web.archive.org/web/"), Timestamp("20100217101229"), UriR("http://example.org/?a=b"))
     'https://web.archive.org/web/20100217101229/http://example.org/?a=b'
     """
-    return UriM(f"{replay}{timestamp}/{format_in_path(original)}") if replay else None
+    if not replay:
+        return None
+    from arclink.uris.in_paths import format_in_path
+
+    return UriM(f"{replay}{timestamp}/{format_in_path(original)}")
 
 
 def uri_ms_in(replay: ReplayPrefix) -> Callable[[Memento], UriM | None]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from arclink.access.queries import absolute_uri, surt_asked
-from arclink.access.snapshots import of_one_state
+from arclink.access.reader import of_one_state
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 

@@ -16,11 +16,10 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from arclink.checksums import normal_checksum
-from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR, maker
 from arclink.native import native
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, archive_timestamp
-from arclink.tuples import maker
 
 RECORD_TYPES = frozenset(
     {

@@ -41,9 +41,9 @@ from arclink.captures.read import is_meant, state_of
 from arclink.checksums import digest_in, normal_checksum
 from arclink.errors import DataError, InputError, MissingFileError, RecordError, SealError
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import NO_CHECKSUM, Memento
+from arclink.model import NO_CHECKSUM, REVISIT, Memento
 from arclink.progress import watched
-from arclink.rows.cdx import CAPTURES, REVISIT
+from arclink.rows.cdx import CAPTURES
 from arclink.store.protocols import KnownFile, Scans
 
 _Row = dict[str, str]

@@ -23,10 +23,9 @@ from arclink.checksums import is_of_page
 from arclink.files.spill import Sorted
 from arclink.filter.index import capture_of
 from arclink.languages import normal_languages
-from arclink.model import Memento
+from arclink.model import REVISIT, Memento
 from arclink.portions import portions
 from arclink.rows.cdx import (
-    REVISIT,
     Capture,
     Repeated,
     format_repeated,

@@ -3,7 +3,7 @@
 Everything is read from the store by its protocol, so captures that an embargo hides or that were
 forgotten do not exist here, neither as answers nor as holders of another capture's payload.
 
-The payload that a memento shows (`arclink.store.blocks.references`) is its own. For a revisit, it
+The payload that a memento shows (`arclink.store.blocks.rows`) is its own. For a revisit, it
 is that of another capture with the same checksum, else that of the capture that it names. For "not
 modified", and for the revisit of a redirect without Location, this capture also gives status and
 headers.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from arclink.access.nearby import backwards, by_distance
 from arclink.access.queries import surt_asked
-from arclink.access.snapshots import of_one_state
+from arclink.access.reader import of_one_state
 from arclink.access.times import AT
 from arclink.checksums import (
     is_reference,
@@ -28,6 +28,7 @@ from arclink.errors import CaptureError
 from arclink.model import (
     ALL_TIME,
     NO_CHECKSUM,
+    REVISIT,
     Checksum,
     Memento,
     Span,
@@ -35,12 +36,10 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store.blocks.references import capture_named, captures_named
+from arclink.store.blocks.rows import capture_named, captures_named
 from arclink.store.known_captures import leads_to_itself
 from arclink.store.protocols import Answers, Captures, Scans
 from arclink.uris.surts import surt_of
-
-REVISIT = "revisit"
 
 MOST_LISTED = 1_000
 """Largest number of captures that are read to find the newest one."""

@@ -21,9 +21,8 @@ from arclink.captures.queries import Order, StreamPart
 from arclink.captures.ranks import RankTable
 from arclink.errors import GoneError
 from arclink.files.spill import Sorted
-from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
+from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, maker
 from arclink.store.protocols import Scans
-from arclink.tuples import maker
 
 _Keyed = tuple[str, Memento]
 """A capture, after its key."""

@@ -17,12 +17,12 @@ from typing import NamedTuple, Self, cast
 
 import orjson
 
-from arclink.captures.locate import REVISIT, capture_shown, holders_of_payload
+from arclink.captures.locate import capture_shown, holders_of_payload
 from arclink.captures.read import CapturedPage, PageReader, reason_of
 from arclink.captures.stream import CaptureStream
 from arclink.errors import CaptureError, UsageError
 from arclink.files.atomic import written_whole
-from arclink.model import ALL_TIME, Checksum, Memento, Span, Surt, UriR
+from arclink.model import ALL_TIME, REVISIT, Checksum, Memento, Span, Surt, UriR
 from arclink.reasons import Reason
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento, parse_memento

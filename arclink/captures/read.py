@@ -29,7 +29,6 @@ from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
 from arclink.captures.archive_paths import ArchivePaths, RecordedPaths
 from arclink.captures.locate import (
-    REVISIT,
     capture_shown,
     holders_of_payload,
     not_at_hand,
@@ -43,10 +42,9 @@ from arclink.errors import (
     MissingFileError,
     RecordError,
 )
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Memento, maker
 from arclink.reasons import Reason
 from arclink.store.protocols import Captures
-from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
 

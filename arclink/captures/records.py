@@ -39,9 +39,8 @@ from arclink.captures.read import (
 from arclink.captures.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
 from arclink.errors import CaptureError, RecordError
 from arclink.files.spill import Sorted
-from arclink.model import Memento
-from arclink.rows.cdx import CAPTURES, REVISIT
-from arclink.tuples import maker
+from arclink.model import REVISIT, Memento, maker
+from arclink.rows.cdx import CAPTURES
 
 _BYTES_IN_MEMORY = 8 << 20
 """Largest number of bytes of a rewritten record in memory; longer ones go to a temporary file."""

@@ -8,9 +8,7 @@ from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given, field_parameter, number
 from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
 from arclink.access.formats.table import archive_lines
-from arclink.cli.declared_options import takes
-from arclink.cli.options import INSTANCE
-from arclink.cli.output import write_answer
+from arclink.cli.options import INSTANCE, takes, write_answer
 from arclink.errors import InstanceError
 from arclink.federation.instances import parse_instances
 from arclink.federation.merge import merge
@@ -47,7 +45,7 @@ def command(given: Given) -> None:
     found = asking.ask(asked.query)
     reports = [report for _, report in found]
     _complain(reports, is_table=form is FORMATS["table"])
-    if all(report.outcome is Outcome.FAILED for report in reports):
+    if not any(report.has_answered for report in reports):
         raise InstanceError("no instance answered")
     answer = answer_of(merge(findings for findings, _ in found), asked, reports)
     write_answer(form.write(answer))
@@ -57,7 +55,7 @@ def command(given: Given) -> None:
 
 def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:
     """Report failed instances on standard error, unless a table of the answers reports them."""
-    if is_table and any(report.outcome is not Outcome.FAILED for report in reports):
+    if is_table and any(report.has_answered for report in reports):
         return
     for report, line in zip(reports, archive_lines(reports), strict=True):
         if report.outcome is not Outcome.ANSWERED:

@@ -17,14 +17,22 @@ from arclink.access.declarations import (
     field_parameter,
     switch,
 )
-from arclink.cli.declared_options import takes, words_of
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES, STORE
+from arclink.cli.options import (
+    CORES,
+    HERITRIX_OUTLINKS,
+    INPUTS,
+    LAZY,
+    QUIET,
+    SOURCES,
+    STORE,
+    takes,
+    words_of,
+)
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.sizes import size
-from arclink.credentials import hide_credentials
-from arclink.errors import ArclinkError
+from arclink.errors import ArclinkError, hide_credentials
 from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes

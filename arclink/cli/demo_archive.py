@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, Given, Parameter, whole_number
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 from arclink.demo import write_demo_archive
 
 EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)

@@ -15,8 +15,7 @@ from arclink.captures.queries import (
     CaptureFormat,
     TakeAwayQuery,
 )
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 

@@ -6,8 +6,7 @@ import click
 import orjson
 
 from arclink.access.declarations import PATH, Given, Parameter
-from arclink.cli.declared_options import takes
-from arclink.cli.options import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
+from arclink.cli.options import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES, takes
 from arclink.cli.stage_options import (
     FOLDER,
     STAGE,

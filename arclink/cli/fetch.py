@@ -16,8 +16,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.times import FROM, TO
-from arclink.cli.declared_options import takes
-from arclink.cli.options import QUIET, lines_of_list
+from arclink.cli.options import QUIET, lines_of_list, takes
 from arclink.cli.rules import NO_REDIRECTS, RULES, rules_from
 from arclink.cli.sizes import size, size_text
 from arclink.errors import InputError, UsageError, WaybackError

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, Given, Parameter
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
 from arclink.cli.summary import end_stage

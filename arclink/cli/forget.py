@@ -12,8 +12,7 @@ import click
 from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
-from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import STORE, takes
 from arclink.cli.sizes import stored_size
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt

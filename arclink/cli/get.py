@@ -8,9 +8,7 @@ import click
 
 from arclink.access.declarations import TEXT, Given, Parameter, named
 from arclink.access.times import AT
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph
-from arclink.cli.output import write_answer
+from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph, takes, write_answer
 from arclink.errors import CaptureError
 from arclink.model import Memento
 

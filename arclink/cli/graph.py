@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import Given
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 from arclink.cli.stage_options import FOLDER, STAGE, needs, running
 from arclink.cli.summary import end_stage
 

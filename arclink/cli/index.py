@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import Given
-from arclink.cli.declared_options import takes
-from arclink.cli.options import INPUTS
+from arclink.cli.options import INPUTS, takes
 from arclink.cli.stage_options import FOLDER, STAGE, archives_of, running
 from arclink.cli.summary import end_stage
 from arclink.reasons import Reason

@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, TEXT, Given, Parameter
-from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE_CONF, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, STORE
+from arclink.cli.options import CORES, STORE, takes
 from arclink.cli.stage_options import (
     FOLDER,
     SETTINGS,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arclink.access.declarations import Given, Parameter, switch, whole_number
-from arclink.cli.declared_options import takes
-from arclink.cli.options import INPUTS, STORE
+from arclink.cli.options import INPUTS, STORE, takes
 from arclink.errors import ArclinkError
 
 if TYPE_CHECKING:

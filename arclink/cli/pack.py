@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, Given, Parameter, switch
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 
 EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
 

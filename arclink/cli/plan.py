@@ -16,7 +16,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 from arclink.cli.sizes import size
 from arclink.errors import UsageError
 from arclink.pipeline.cluster_size import (

@@ -25,7 +25,6 @@ from arclink.access.declarations import (
     switch,
 )
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
-from arclink.cli.declared_options import takes
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -33,8 +32,9 @@ from arclink.cli.options import (
     lines_of_list,
     open_requested_graph,
     requested_tables,
+    takes,
+    write_answer,
 )
-from arclink.cli.output import write_answer
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans

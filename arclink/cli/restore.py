@@ -8,8 +8,7 @@ import click
 
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import STORE, takes
 from arclink.errors import StoreError
 
 EXAMPLES = (

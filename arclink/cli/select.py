@@ -4,8 +4,7 @@ import click
 
 from arclink.access.declarations import TEXT, Given, Parameter, switch
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import STORE, takes
 
 EXAMPLES = (
     "arclink select gov 'domain:gov and mime:text/html and from:2001 and to:2003' --store links.db",

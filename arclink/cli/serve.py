@@ -23,8 +23,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.replay import NO_REPLAY
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix
+from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
 from arclink.federation.instances import parse_instances, parse_name
 from arclink.service.clients import Connections, parse_network

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
-from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, STORE, open_requested_graph
-from arclink.cli.output import write_answer
+from arclink.cli.options import GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import ArclinkError, Limit, LimitError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
 from arclink.cli.engine_options import ENGINE, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES
-from arclink.credentials import hide_credentials
-from arclink.errors import InputError
+from arclink.errors import InputError, hide_credentials
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline.settings import BuildSettings

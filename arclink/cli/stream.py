@@ -8,9 +8,7 @@ import click
 from arclink.access.common import SUBSET, SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph
-from arclink.cli.output import write_answer
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.cli.sizes import size
 from arclink.errors import UsageError
 from arclink.progress import hide_from_output

@@ -4,9 +4,7 @@ import click
 
 from arclink.access.declarations import TEXT, Given, Parameter
 from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
-from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
-from arclink.cli.output import write_answer
+from arclink.cli.options import STORE, takes, write_answer
 
 EXAMPLES = (
     "arclink subsets --store links.db",

@@ -8,13 +8,11 @@ import click
 
 from arclink.access.declarations import TEXT, Given, Parameter, switch, whole_number
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
 from arclink.cli.engine_options import ENGINE, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES, STORE
+from arclink.cli.options import CORES, STORE, takes
 from arclink.cli.sizes import stored_size
-from arclink.credentials import hide_credentials
-from arclink.errors import UsageError
+from arclink.errors import UsageError, hide_credentials
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.store.protocols import GraphStore
 

@@ -10,8 +10,7 @@ import click
 
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, CORES
+from arclink.cli.options import ARCHIVES, CORES, takes
 from arclink.cli.sizes import stored_size
 from arclink.store.layouts import command_for
 from arclink.store.protocols import GraphStore

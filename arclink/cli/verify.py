@@ -8,8 +8,7 @@ import click
 
 from arclink.access.declarations import Given, switch
 from arclink.access.texts import counted
-from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE
+from arclink.cli.options import ARCHIVES, STORE, takes
 from arclink.errors import UsageError
 
 EXAMPLES = (

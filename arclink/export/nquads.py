@@ -39,7 +39,6 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> It
         for link in dict.fromkeys(one.links):
             member = Member(
                 link.target,
-                surt_of(link.target),
                 link.kind,
                 link.text,
                 link.rel,

@@ -28,9 +28,9 @@ from arclink.extract.settings import ExtractSettings
 from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.filter.rules import DEFAULT_RULES, Rules
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Surt
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
-from arclink.rows.cdx import CAPTURES, REVISIT
+from arclink.rows.cdx import CAPTURES
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, format_shuffle_key, parse_link
 from arclink.rows.pointers import (

@@ -36,9 +36,17 @@ from arclink.checksums import (
     timestamp_of_reference,
     uri_of_reference,
 )
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento, Payload, Timestamp, UriR
+from arclink.model import (
+    EMPTY_PAYLOAD,
+    NO_CHECKSUM,
+    REVISIT,
+    Checksum,
+    Memento,
+    Payload,
+    Timestamp,
+    UriR,
+)
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT
 from arclink.rows.pointers import (
     ABSENT_KEY,
     LAST_RESORTS,

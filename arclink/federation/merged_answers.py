@@ -197,13 +197,12 @@ def _position_of(key: LinkKey, link: SeenLink, is_out: bool) -> CursorPosition:
 
 
 def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
-    source, target, kind, text = key
+    _, _, kind, text = key
     here, there = (link.sources, link.targets) if is_out else (link.targets, link.sources)
     uris = tuple(sorted(there))
     rel = sorted(word for word in link.rel if word is not None)
     return Member(
         uri=uris[0],
-        surt=target if is_out else source,
         kind=kind,
         text=text,
         rel=" ".join(rel) or None,

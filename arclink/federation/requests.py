@@ -17,7 +17,7 @@ from arclink.access.answers import Budget, answer_link_query
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.cursors import decode_cursor
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
-from arclink.access.snapshots import of_one_state
+from arclink.access.reader import of_one_state
 from arclink.access.timemaps import read_timemap
 from arclink.errors import InstanceError
 from arclink.federation.cache import AnswerCache

@@ -20,7 +20,7 @@ from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
 from arclink.filter.request_records import NEAR, Requests
 from arclink.languages import normal_languages
-from arclink.model import NO_CHECKSUM, Checksum, Timestamp
+from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
     CAPTURES,
@@ -28,7 +28,6 @@ from arclink.rows.cdx import (
     NOT_CAPTURES,
     RESOURCE,
     RESPONSE,
-    REVISIT,
     REVISIT_MIME,
     Capture,
     format_row,

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.records import parse_date
 from arclink.archives.writing import ANSWER_FIELD, NEXT_RECORD
-from arclink.rows.cdx import RESPONSE, REVISIT, Capture
+from arclink.model import REVISIT
+from arclink.rows.cdx import RESPONSE, Capture
 from arclink.uris.methods import method_in_request
 
 NEAR = 16

@@ -28,9 +28,9 @@ from functools import lru_cache
 import orjson
 
 from arclink.errors import UsageError
-from arclink.model import Span, Timestamp
+from arclink.model import REVISIT, Span, Timestamp
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT, Capture
+from arclink.rows.cdx import Capture
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.methods import normal_method
 

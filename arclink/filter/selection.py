@@ -43,12 +43,11 @@ from arclink.filter.shuffle import (
 )
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.forgotten import ForgottenParts
-from arclink.model import Checksum, Forgotten, Surt, Timestamp, UriR
+from arclink.model import REVISIT, Checksum, Forgotten, Surt, Timestamp, UriR
 from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.rows.cdx import (
     RESOURCE,
-    REVISIT,
     UNTYPED,
     Details,
     Repeated,

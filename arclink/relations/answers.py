@@ -14,7 +14,7 @@ from arclink.access.formats.rows import csv_pieces
 from arclink.access.formats.table import columns
 from arclink.access.texts import counted
 from arclink.errors import UsageError
-from arclink.terminal import shown_width
+from arclink.progress import shown_width
 
 _MOST_SHOWN = 1_000
 """Number of rows that a terminal shows; other formats, and files, have all."""

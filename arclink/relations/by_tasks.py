@@ -22,8 +22,14 @@ from typing import NamedTuple
 
 from pyarrow.parquet import read_metadata
 
-from arclink.credentials import hide_credentials
-from arclink.errors import InputError, OperatorError, SealError, TaskError, WriteError
+from arclink.errors import (
+    InputError,
+    OperatorError,
+    SealError,
+    TaskError,
+    WriteError,
+    hide_credentials,
+)
 from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sealed import SUMS, check_folder, is_whole
 from arclink.network.engine_files import WrittenFiles, files_at

@@ -34,11 +34,10 @@ from typing import NamedTuple, NoReturn
 
 import orjson
 
-from arclink.checksums import EMPTY_CHECKSUMS, normal_checksum
-from arclink.control_characters import CONTROL, encode_controls
+from arclink.checksums import CONTROL, EMPTY_CHECKSUMS, encode_controls, normal_checksum
 from arclink.errors import CdxError
-from arclink.languages import NO_LANGUAGE, normal_languages
-from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.languages import normal_languages
+from arclink.model import NO_CHECKSUM, NO_LANGUAGE, REVISIT, Checksum, Timestamp, UriR
 from arclink.native import native
 from arclink.portions import portions
 from arclink.reasons import Reason
@@ -68,7 +67,7 @@ The paper's example has 10. OutbackCDX writes 14: the last three are length, off
 capture that a revisit repeats.
 """
 
-RESPONSE, REVISIT, RESOURCE = "response", "revisit", "resource"
+RESPONSE, RESOURCE = "response", "resource"
 CAPTURES = (RESPONSE, REVISIT, RESOURCE)
 """Types of records that are captures (ISO 28500, 6)."""
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import orjson
 
-from arclink.languages import NO_LANGUAGE
 from arclink.model import (
+    NO_LANGUAGE,
     Checksum,
     ContentId,
     Kind,
@@ -19,8 +19,8 @@ from arclink.model import (
     Scope,
     Surt,
     UriR,
+    maker,
 )
-from arclink.tuples import maker
 
 MEMENTOS = b"mementos"
 PAYLOADS = b"payloads"

@@ -31,7 +31,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.rows import checksum_shown
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.uris.resolution import checksum_of

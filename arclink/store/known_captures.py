@@ -10,8 +10,7 @@ from typing import Protocol
 
 from arclink.checksums import is_of_page
 from arclink.known import NOT_MODIFIED, is_gone
-from arclink.model import ContentId, Kind, Memento, Outlink, UriR
-from arclink.rows.cdx import REVISIT
+from arclink.model import REVISIT, ContentId, Kind, Memento, Outlink, UriR
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 

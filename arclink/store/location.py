@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from socket import gethostname
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
@@ -112,6 +111,8 @@ def identity_of(where: str) -> str:
         from arclink.store.cassandra.addresses import parse_address
 
         return parse_address(where).name
+    from socket import gethostname
+
     return f"{gethostname()}:{path_of(where).absolute()}"
 
 

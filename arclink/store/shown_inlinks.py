@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from operator import attrgetter
 
-from arclink.model import ContentId, Inlink, ShownInlink, Source
+from arclink.model import ContentId, Inlink, ShownInlink, Source, maker
 from arclink.portions import portions
 from arclink.store.protocols import WantsLink
-from arclink.tuples import maker
 
 AT_ONCE = 128
 """Number of inlinks whose pages are looked up together."""

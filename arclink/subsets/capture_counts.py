@@ -10,8 +10,7 @@ from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.parameters import PERIODS
 from arclink.access.texts import counted, printable
 from arclink.known import KnownLinks
-from arclink.languages import NO_LANGUAGE
-from arclink.model import ALL_TIME, Memento
+from arclink.model import ALL_TIME, NO_LANGUAGE, Memento
 from arclink.subsets.fields import UNKNOWN
 from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from arclink.access.replay import moment_of
 from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.rows import checksum_shown
 from arclink.store.protocols import Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number, number_of
 from arclink.subsets.fields import (

@@ -12,8 +12,8 @@ from typing import Final
 
 from arclink.access.queries import KINDS, URI
 from arclink.errors import DataError
-from arclink.languages import NO_LANGUAGE, normal_languages
-from arclink.model import Forgotten, Memento, Surt, Timestamp
+from arclink.languages import normal_languages
+from arclink.model import NO_LANGUAGE, Forgotten, Memento, Surt, Timestamp
 from arclink.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.timestamps import TimestampError, first_of, last_of
 from arclink.uris.hosts import host_of, stem_of_host, stems_of_domain

@@ -24,7 +24,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store.blocks.references import checksum_shown
+from arclink.store.blocks.rows import checksum_shown
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import ContentBlock, Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number

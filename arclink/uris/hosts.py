@@ -24,6 +24,7 @@ Domain = NewType("Domain", str)
 _HOST = re.compile(
     r"(?:(?P<labels>[^:/?#()@\s]+)|(?P<address>[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*))(?::[0-9]{1,5})?\)/"
 )
+_WWW = re.compile(r"www[0-9]*\.")
 _NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
@@ -117,6 +118,20 @@ def is_public_suffix(host: Host) -> bool:
     [True, True, False, False]
     """
     return _start_of_suffix(host.split(".")) == 0
+
+
+def without_www(host: Host) -> Host:
+    """Return a host without ``www.``, ``www1.`` and so on, unless they are part of its own name.
+
+    They are if no registered domain is left: a public suffix (``www.co.uk``) or an address.
+    """
+    www = _WWW.match(host)
+    if www is None:
+        return host
+    rest = Host(host[www.end() :])
+    last = rest.rpartition(".")[2]
+    is_name = "." in rest and not last.isdigit() and not is_public_suffix(rest)
+    return rest if is_name else host
 
 
 def _start_of_suffix(labels: list[str]) -> int:

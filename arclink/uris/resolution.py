@@ -18,13 +18,10 @@ from functools import lru_cache
 from hashlib import sha1
 from zlib import crc32
 
-import ada_url
-
 from arclink.errors import UriError
 from arclink.model import Checksum, ContentId, Scope, UriR
 from arclink.native import native
 from arclink.reasons import Reason
-from arclink.uris.encodings import encode_query, output_encoding
 
 _MAX_URI_LENGTH = 64 * 1024
 """Maximum characters of a target; a longer one is a mistake or a trap: counted, but not kept."""
@@ -202,7 +199,7 @@ class Base:
         limit: int = _MAX_URI_LENGTH,
     ) -> None:
         self._limit = limit
-        self._charset = output_encoding(charset)
+        self._charset = charset
         self._stand_on(_normalize(page))
         self._class = Scope.DOCUMENT
         self.usable = False
@@ -286,6 +283,8 @@ class Base:
         written = reference
         if not reference.isascii():
             reference = self._with_encoded_query(_SURROGATE.sub("\ufffd", reference))
+        import ada_url  # queries need no parser: its import costs more than their resolving
+
         try:
             href = (
                 ada_url.normalize_url(reference)
@@ -297,7 +296,10 @@ class Base:
         return href.partition("#")[0]
 
     def _with_encoded_query(self, reference: str) -> str:
-        if self._charset is None:
+        from arclink.uris.encodings import encode_query, output_encoding
+
+        charset = output_encoding(self._charset)
+        if charset is None:
             return reference
         head, sharp, fragment = reference.partition("#")
         path, mark, query = head.partition("?")
@@ -306,7 +308,7 @@ class Base:
         if scheme not in SPECIAL_SCHEMES or scheme in ("ws", "wss"):
             return reference
         # Keep the fragment: without it, the parser would strip a blank at the end of the query.
-        return path + mark + encode_query(query, self._charset) + sharp + fragment
+        return path + mark + encode_query(query, charset) + sharp + fragment
 
 
 @native("resolution")
@@ -442,6 +444,8 @@ def _normalize(uri: str) -> str | None:
     plain = concatenated(uri, None, None)
     if plain is not None:
         return plain[0]
+    import ada_url
+
     # Drop the fragment: with one that is not ASCII, the parser treats ASCII hosts differently.
     # Keep its "#": a blank before it counts.
     before, sharp, _ = uri.partition("#")

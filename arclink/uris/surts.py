@@ -28,26 +28,16 @@ it needs a new number in `arclink.store.layouts`.
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-import ada_url
-
 from arclink.errors import UriError
-from arclink.lazy_imports import imported_lazily
 from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason
-from arclink.uris.hosts import Host, is_public_suffix
+from arclink.uris.hosts import Host, without_www
 from arclink.uris.methods import METHOD_PATTERN, key_of_answer, method_asked
-
-# The package surt needs it for registered domains only, which are not used here; its import is half
-# of the start-up.
-with imported_lazily("tldextract"):
-    import surt  # type: ignore[import-untyped]
-    from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
-    from surt.handyurl import handyurl  # type: ignore[import-untyped]
 
 _OF_ARCHIVES = frozenset({"dns", "filedesc", "metadata", "urn", "warcinfo", "whois"})
 _OF_PAGES = frozenset(
@@ -80,10 +70,8 @@ OF_PAGE = "#"
 _RECORDS_OF_PAGES = ("metadata:", "screenshot:", "thumbnail:", "urn:", "youtube-dl:")
 """The usual beginnings of the URIs of records about a page, in keys of the ``surt`` package."""
 
-_NESTED_ESCAPE = re.compile(rb"%(?:25)+")
 # The package accepts no longer labels.
 _PLAIN_SITE = re.compile(r"https?://((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,63})")
-_WWW = re.compile(r"www[0-9]*\.")
 _RECORD_OF_PAGE = re.compile(
     r"([a-z][a-z0-9+.-]*:(?:[^/?#:]*:)*)((?:https?|ftp)://.*)"
     r"|(urn:[^/?#]+)\?url=((?:https?|ftp)(?::|%3a)(?:/|%2f){2}.*)",
@@ -92,9 +80,6 @@ _RECORD_OF_PAGE = re.compile(
 _OTHER_IN_CDX = re.compile(",www[0-9]*[):]|%(?:2[56bf]|3[bdf])")
 """In every SURT of a plain URI that has another key in CDX files."""
 
-_ESCAPE_OR_UNSAFE = re.compile(rb"%([0-9A-Fa-f]{2})|[^!-~]|[#%]")
-_DELIMITERS_IN_QUERY = frozenset(b"#%&+;=")
-_DELIMITERS_IN_PATH = _DELIMITERS_IN_QUERY | frozenset(b"/?")
 _REPEATED_SCHEME = re.compile("https?://https?:")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _BLANK = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
@@ -102,7 +87,6 @@ _BLANK = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _OTHER_SCHEME = rf"[A-Za-z][A-Za-z0-9+-]*:(?!//)(?![0-9]*(?:[?#{_BLANK}]|$))(?![0-9]+/)(?![^/?#]*@)"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NAME = re.compile(rb"[a-z0-9._-]+")
 _UNFIT_OR_BLANK = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 
@@ -163,7 +147,7 @@ def surt_or_none(uri: str) -> Surt | None:
         of_page = surt_or_none(record.page)
         if of_page is not None:
             return Surt(f"{of_page}{OF_PAGE}{_UNFIT_OR_BLANK.sub(_escape, record.kind.lower())}")
-    return _by_package(uri, _canonicalize)
+    return _by_package(uri)
 
 
 def cdx_key(uri: str) -> Surt:
@@ -178,7 +162,7 @@ def cdx_key(uri: str) -> Surt:
     """
     key = plain_surt(uri, _stem)
     if key is None or _OTHER_IN_CDX.search(key):
-        key = _by_package(uri, _canonicalize_as_package)
+        key = _by_package(uri, as_package=True)
     return Surt(_UNFIT_OR_BLANK.sub(_escape, uri) if key is None else key)
 
 
@@ -323,122 +307,19 @@ def _stem(site: str) -> str:
     """
     plain = _PLAIN_SITE.fullmatch(site)
     if plain is not None:
-        return ",".join(reversed(_without_www(plain[1]).split("."))) + ")"
+        return ",".join(reversed(without_www(Host(plain[1])).split("."))) + ")"
     if _REPEATED_SCHEME.fullmatch(site):  # the package reads http://http://h/ as http://h/
         return ""
-    key = _by_package(site + "/", _canonicalize)
+    key = _by_package(site + "/")
     return key[:-1] if key is not None and key.endswith(")/") else ""
 
 
-def _without_www(host: str) -> str:
-    """Return a host without ``www.``, ``www1.`` and so on, unless they are part of its own name.
+def _by_package(uri: str, *, as_package: bool = False) -> Surt | None:
+    # Here, because the import takes longer than a query, and needs few URIs.
+    from arclink.uris.surt_package import canonical_surt
 
-    They are if no registered domain is left: a public suffix (``www.co.uk``) or an address.
-    """
-    www = _WWW.match(host)
-    if www is None:
-        return host
-    rest = host[www.end() :]
-    last = rest.rpartition(".")[2]
-    is_name = "." in rest and not last.isdigit() and not is_public_suffix(Host(rest))
-    return rest if is_name else host
-
-
-def _by_package(uri: str, canonicalizer: Callable[..., handyurl]) -> Surt | None:
-    try:
-        key: str = surt.surt(uri, canonicalizer=canonicalizer)
-    except Exception:  # the package raises AttributeError, AssertionError, ValueError and others
-        return None
-    return Surt(_UNFIT.sub(_escape, key))
-
-
-def _canonicalize(url: handyurl, **options: object) -> handyurl:
-    """Canonicalise a URL with the exceptions of this module."""
-    path, query = url.path, url.query
-    url.path = url.query = None  # the package would undo every escape in them
-    url = _with_plain_host(url, **options)
-    if path:
-        path = _ESCAPE_OR_UNSAFE.sub(partial(_normal_escape, _DELIMITERS_IN_PATH), path)
-    url.path = GoogleURLCanonicalizer.normalizePath(path) if url.host else path
-    if query:
-        url.query = _ESCAPE_OR_UNSAFE.sub(partial(_normal_escape, _DELIMITERS_IN_QUERY), query)
-    if url.host and url.scheme != b"dns":
-        url.host = _without_www(url.host.decode("latin-1").lower()).encode("latin-1")
-    return IAURLCanonicalizer.canonicalize(url, host_massage=False, **options)
-
-
-def _canonicalize_as_package(url: handyurl, **options: object) -> handyurl:
-    """Canonicalise a URL with the package's rules for all but its host."""
-    url.path, url.query = _of_one_level(url.path), _of_one_level(url.query)
-    return IAURLCanonicalizer.canonicalize(_with_plain_host(url, **options), **options)
-
-
-def _with_plain_host(url: handyurl, **options: object) -> handyurl:
-    """Canonicalise a URL, its host as in browsers and without the name service."""
-    url.host = _as_browsers_do(_of_one_level(url.host))
-    name = _numeric_name(url.host)
-    if name is not None:
-        url.host = b"name"
-    url = GoogleURLCanonicalizer.canonicalize(url, **options)
-    if name is not None:
-        url.host = GoogleURLCanonicalizer.escapeOnce(name)
-    return url
-
-
-def _of_one_level(part: bytes | None) -> bytes | None:
-    """Return a part of a URL with one level of escapes instead of several (``%2541``).
-
-    The package undoes one level after the other: seconds for a trap of 64 KiB.
-    """
-    return _NESTED_ESCAPE.sub(b"%", part) if part and b"%2525" in part else part
-
-
-def _normal_escape(delimiters: frozenset[int], found: re.Match[bytes]) -> bytes:
-    """Return the normal form of an escape, or of a byte that needs one."""
-    byte = int(found[1], 16) if found[1] else found[0][0]
-    needs_escape = not 0x20 < byte < 0x7F or byte in delimiters
-    return b"%%%02X" % byte if needs_escape else bytes((byte,))
-
-
-def _as_browsers_do(host: bytes | None) -> bytes | None:
-    """Return a name with characters outside ASCII in Punycode; any other host unchanged.
-
-    So is a name that browsers refuse.
-    """
-    if not host:
-        return host
-    name: bytes = GoogleURLCanonicalizer.unescapeRepeatedly(host)
-    if name.isascii():
-        return host
-    found: bytes = ada_url.idna_to_ascii(name.decode("utf-8", "ignore"))
-    return found if _NAME.fullmatch(found) else host
-
-
-def _numeric_name(host: bytes | None) -> bytes | None:
-    """Return a host that only looks like an address (``256.1.1.1``), in the package's spelling.
-
-    The package would take it for an address. None for any other host.
-    """
-    if not host:
-        return None
-    name: bytes = GoogleURLCanonicalizer.unescapeRepeatedly(host)
-    if not name.isascii():
-        try:
-            name = name.decode("utf-8", "ignore").encode("idna")
-        except ValueError:
-            return None
-    name = name.replace(b"..", b".").strip(b".")
-    if name.isdigit() or not (
-        GoogleURLCanonicalizer.DECIMAL_IP.match(name) or GoogleURLCanonicalizer.OCTAL_IP.match(name)
-    ):
-        return None
-    import socket
-
-    try:
-        socket.inet_aton(name.decode("ascii"))
-    except OSError:
-        return name
-    return None
+    key = canonical_surt(uri, as_package=as_package)
+    return None if key is None else Surt(_UNFIT.sub(_escape, key))
 
 
 def _escape(unfit: re.Match[str]) -> str:

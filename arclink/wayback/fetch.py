@@ -17,9 +17,9 @@ from arclink.checksums import EMPTY_CHECKSUMS
 from arclink.counts import Counts
 from arclink.errors import FetchError, UsageError
 from arclink.filter.rules import Rules
-from arclink.model import NO_CHECKSUM, Checksum
+from arclink.model import NO_CHECKSUM, REVISIT, Checksum
 from arclink.reasons import Reason
-from arclink.rows.cdx import RESPONSE, REVISIT, REVISIT_MIME, Capture, format_row
+from arclink.rows.cdx import RESPONSE, REVISIT_MIME, Capture, format_row
 from arclink.uris.methods import key_of_answer
 from arclink.uris.surts import surt_of
 from arclink.wayback.capture_lists import DONE, Archive, Listed, list_step

@@ -19,9 +19,9 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from arclink.archives.warc_fields import digest_field, now_as_warc_date, warc_date
 from arclink.errors import InputError
-from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture
+from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT_MIME, Capture
 from arclink.version import VERSION
 from arclink.wayback.replay import Fetched
 

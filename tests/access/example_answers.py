@@ -40,12 +40,10 @@ def member(
     kind: str = "a@href",
     rel: str | None = None,
     variants: Sequence[str] = (A,),
-    surt: str = "s",
     archives: InArchives | None = None,
 ) -> Member:
     return Member(
         UriR(uri),
-        Surt(surt),
         Kind(kind),
         text,
         rel,

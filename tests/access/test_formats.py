@@ -20,7 +20,7 @@ from arclink.access.formats.table import cell, columns, cut_in_the_middle
 from arclink.access.groups import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import ALL_TIME, Span
-from arclink.terminal import shown_width
+from arclink.progress import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
 from tests.store.memory_store import MemoryStore, Page, link
 

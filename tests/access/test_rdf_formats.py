@@ -117,9 +117,9 @@ def test_a_link_is_a_node_with_its_ends_text_and_times() -> None:
 
 def test_the_same_link_has_one_name_from_both_ends() -> None:
     surt_a, surt_b = surt_of(A), surt_of(B)
-    out = replace(answer_of([member(B, "x", T1, surt=surt_b)]), query=LinkQuery(UriR(A), surt_a))
+    out = replace(answer_of([member(B, "x", T1)]), query=LinkQuery(UriR(A), surt_a))
     back = replace(
-        answer_of([], [member(A, "x", T1, variants=(B,), surt=surt_a)], uri=B),
+        answer_of([], [member(A, "x", T1, variants=(B,))], uri=B),
         query=LinkQuery(UriR(B), surt_b),
     )
     graphs = [
@@ -131,7 +131,7 @@ def test_the_same_link_has_one_name_from_both_ends() -> None:
 
 
 link_members = st.builds(
-    lambda uri, text, kind, times: member(uri, text, *times, kind=kind, surt=surt_of(uri)),
+    lambda uri, text, kind, times: member(uri, text, *times, kind=kind),
     st.sampled_from([B, C, "http://x.example/a b"]),
     st.sampled_from(["", "News", "اتصل"]),
     st.sampled_from(["a@href", "img@src"]),

@@ -19,8 +19,7 @@ from arclink.rows.cdx import parse_row
 from arclink.store.blocks.byte_layouts import unpack_checksum
 from arclink.store.blocks.relations import pack_outcome, unpack_outcome
 from arclink.store.location import open_store
-from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.schema import connect
+from arclink.store.sqlite.schema import StoredNames, connect
 from tests.captures.archives import T1, T2, Record, sha1, store_of
 from tests.captures.exporting import exported
 from tests.demos import Demos

@@ -11,8 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.declared_options import DeclaredOption
 from arclink.cli.main import group
+from arclink.cli.options import DeclaredOption
 from arclink.errors import UsageError
 from tests.demos import Demos
 

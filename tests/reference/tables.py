@@ -30,8 +30,8 @@ from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.queries import LINK_PARAMETERS
-from arclink.cli.declared_options import DeclaredOption
 from arclink.cli.main import SECTIONS, group
+from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
 from arclink.federation.requests import QueryLimits

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from arclink.cli.declared_options import DeclaredOption
+from arclink.cli.options import DeclaredOption
 from tests.reference import tables
 
 PAGES = {path.relative_to(tables.DOCS).as_posix(): path for path in tables.pages()}

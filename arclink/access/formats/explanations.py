@@ -7,7 +7,7 @@ from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
 from arclink.checksums import is_reference, timestamp_of_reference, uri_of_reference
-from arclink.languages import NO_LANGUAGE
+from arclink.model import NO_LANGUAGE
 from arclink.reasons import Reason
 from arclink.rows.pointers import NO_FILE
 from arclink.uris.methods import method_of_key

@@ -74,7 +74,8 @@ def member_fields(
     with_validity: bool = False,
 ) -> MemberFields:
     """Return the fields of one member; ``direction`` is OUT or IN, and is not among the fields."""
-    uri, surt, kind, text, rel, timestamps, variants = member[:7]
+    uri, kind, text, rel, timestamps, variants = member[:6]
+    surt = member.surt
     # True for nearly all members, so one check covers all texts.
     if not "".join((uri, surt, kind, text, rel or "", *variants)).isprintable():
         uri, surt, kind, text = (

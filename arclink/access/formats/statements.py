@@ -126,7 +126,7 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     for hop in answer.followed:
         yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:
-        if archive.outcome is not Outcome.FAILED:
+        if archive.has_answered:
             yield "askedArchive", printable(archive.name)
         if archive.outcome is not Outcome.ANSWERED:
             yield "missing", printable(f"{archive.name}: {archive.detail}")
@@ -151,7 +151,7 @@ def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
         )
         one = other or member
         merged[key] = Member(
-            one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives
+            one.uri, one.kind, one.text, one.rel, times, one.variants, one.archives
         )
     return merged.values()
 

@@ -10,14 +10,17 @@ terminal, lines have its width: times become days, and long texts are cut, URIs 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from arclink.access.answers import LinkAnswer, Member
-from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.model import ALL_TIME, Timestamp
-from arclink.terminal import shown_width
+from arclink.progress import shown_width
+
+if TYPE_CHECKING:
+    from arclink.access.archives import ArchiveReport, Refused
 
 _MOST_PADDED = 80
 """Cells of the widest column in a file or a pipe: longer texts move what is to their right."""
@@ -50,7 +53,7 @@ def date_and_time(timestamp: Timestamp) -> str:
 
 def cell_len(text: str) -> int:
     """Return the width of a text in terminal cells; most texts take one cell a character."""
-    if text.isascii():
+    if _has_single_cells(text):
         return len(text)
     from rich.cells import cell_len
 
@@ -59,11 +62,16 @@ def cell_len(text: str) -> int:
 
 def _cut(text: str, width: int) -> str:
     """Return the first ``width`` cells of a wider text."""
-    if text.isascii():
+    if _has_single_cells(text):
         return text[:width]
     from rich.cells import set_cell_size
 
     return set_cell_size(text, width)
+
+
+def _has_single_cells(text: str) -> bool:
+    """Return whether each character of a text certainly has one cell: before combining marks."""
+    return text.isascii() or max(text) < "\u0300"
 
 
 def cell(text: str, width: int, *, is_cut: bool = True) -> str:
@@ -157,7 +165,7 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     for hop in answer.followed:
         yield f"Redirected {date_and_time(hop.timestamp)} by {printable_uri(hop.original)}"
     yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
-    if sum(report.outcome is not Outcome.FAILED for report in answer.archives) > 1:
+    if sum(report.has_answered for report in answer.archives) > 1:
         yield (
             "Counts of mementos are those of all archives: a memento in several archives counts "
             "once if these list their mementos."
@@ -193,13 +201,13 @@ def _range_line(query: LinkQuery) -> str:
     return f"All pages whose SURT begins with {' or '.join(map(printable_uri, query.stems))}"
 
 
-def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
+def archive_lines(reports: "Iterable[ArchiveReport]") -> Iterator[str]:
     """Yield one line per archive of a merged answer: its number of links, or why it failed."""
     for report in reports:
         count_of_links = (
-            ""
-            if report.outcome is Outcome.FAILED
-            else f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+            f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+            if report.has_answered
+            else ""
         )
         refused = "; ".join(
             f"{reason.value} ({number:,})"
@@ -213,7 +221,7 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         )
 
 
-def _by_name(refused: tuple[Refused, int]) -> str:
+def _by_name(refused: "tuple[Refused, int]") -> str:
     return refused[0].value
 
 

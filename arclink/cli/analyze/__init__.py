@@ -1,6 +1,6 @@
 """The ``arclink analyze`` commands: one module per analysis, imported when it is called."""
 
-from arclink.cli.lazy_group import LazyCommands
+from arclink.cli.main import LazyCommands
 
 command = LazyCommands(
     "analyze",

@@ -5,8 +5,7 @@ import click
 from arclink.access.declarations import NUMBER, TEXT, Given, Parameter, switch, whole_number
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.cli.analyze.options import SLICES, WEIGHT, open_requested_slices
-from arclink.cli.declared_options import takes
-from arclink.cli.output import write_answer
+from arclink.cli.options import takes, write_answer
 from arclink.errors import UsageError
 
 TOP = Parameter(

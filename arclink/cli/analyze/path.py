@@ -12,9 +12,7 @@ from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
 from arclink.cli.analyze.options import requested_links
-from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_requested_graph
-from arclink.cli.output import write_answer
+from arclink.cli.options import GRAPH, open_requested_graph, takes, write_answer
 from arclink.errors import UsageError
 from arclink.known import KnownLinks
 from arclink.store.known_captures import is_read

@@ -8,7 +8,7 @@ from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.windows import shorten
 from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_requested_slices
-from arclink.cli.declared_options import takes
+from arclink.cli.options import takes
 from arclink.errors import UsageError
 
 OUTPUT = Parameter(

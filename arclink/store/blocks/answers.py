@@ -30,12 +30,12 @@ from arclink.model import (
     Span,
     Surt,
     UriR,
+    maker,
 )
 from arclink.portions import portions
 from arclink.progress import watched
 from arclink.store.blocks.byte_layouts import split_content, uri_form, uri_of_form
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.references import memento_shown, not_modified_since
 from arclink.store.blocks.relations import (
     Names,
     Posting,
@@ -53,10 +53,9 @@ from arclink.store.blocks.relations import (
     unpack_head,
     unpack_outcome,
 )
-from arclink.store.blocks.rows import Content, Relation, Row
+from arclink.store.blocks.rows import Content, Relation, Row, memento_shown, not_modified_since
 from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsLink, WholeStore
 from arclink.store.shown_inlinks import few_pages
-from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ import orjson
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.model import Kind, Outlink
+from arclink.model import Kind, Outlink, maker
 from arclink.portions import portions
 from arclink.store.blocks.byte_layouts import (
     Strings,
@@ -43,7 +43,6 @@ from arclink.store.blocks.byte_layouts import (
     unpack_sections,
     unpack_steps,
 )
-from arclink.tuples import maker
 
 if TYPE_CHECKING:
     import numpy.typing as npt

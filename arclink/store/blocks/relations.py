@@ -33,11 +33,11 @@ from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate, chain, compress, groupby, islice, pairwise
 from operator import attrgetter, itemgetter
-from typing import NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
-from arclink.languages import NO_LANGUAGE
 from arclink.model import (
     ALL_TIME,
+    NO_LANGUAGE,
     Checksum,
     Kind,
     Memento,
@@ -48,9 +48,9 @@ from arclink.model import (
     Surt,
     Timestamp,
     UriR,
+    maker,
 )
 from arclink.portions import portions
-from arclink.rows.relations import MementoColumns, memento_columns
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     Sizes,
@@ -67,7 +67,9 @@ from arclink.store.blocks.byte_layouts import (
 )
 from arclink.store.blocks.inlink_numbers import unpack_postings
 from arclink.store.blocks.rows import Row, order_of_copy
-from arclink.tuples import maker
+
+if TYPE_CHECKING:
+    from arclink.rows.relations import MementoColumns
 
 KEYS_OF_MEMENTO = 4
 """Leading columns that identify a memento: SURT, timestamp, original and checksum."""
@@ -350,7 +352,7 @@ def target_of(row: Row) -> str:
 
 def write_mementos(
     writer: RowWriter,
-    mementos: Iterable[MementoColumns],
+    mementos: Iterable["MementoColumns"],
     batch: int,
     names: Names,
     first_chunk: int = 0,
@@ -413,18 +415,20 @@ type, reason and languages.
 """
 
 
-def _order_of_columns(columns: MementoColumns) -> tuple[object, ...]:
+def _order_of_columns(columns: "MementoColumns") -> tuple[object, ...]:
     """Return `order_of_copy` of a row of the graph files."""
     *_, file, offset, length, reason, _ = columns
     return order_of_copy(file, offset, length, reason)
 
 
-def without_copies(rows: Iterable[list[bytes]]) -> Iterator[MementoColumns]:
+def without_copies(rows: Iterable[list[bytes]]) -> Iterator["MementoColumns"]:
     """Yield the mementos of sorted rows; of several copies, only the first by `order_of_copy`.
 
     Args:
         rows: Rows of ``mementos``, as `arclink.store.graph_files` yields them.
     """
+    from arclink.rows.relations import memento_columns  # for loads alone
+
     last: MementoColumns | None = None
     for columns in rows:
         row = memento_columns(b"\t".join(columns).rstrip(b"\n"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from arclink.files.spill import Sorted
-from arclink.model import Checksum, Memento, Scope
+from arclink.model import Checksum, Memento, Scope, maker
 from arclink.rows.relations import (
     COLUMNS_OF_MEMENTO,
     COLUMNS_OF_PAYLOAD,
@@ -30,7 +30,6 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.graph_files import read_sorted
 from arclink.store.sqlite.times import CaptureTimes
-from arclink.tuples import maker
 from arclink.uris.resolution import content_id
 
 _memento = maker(Memento)

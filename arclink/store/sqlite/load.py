@@ -44,11 +44,10 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Relation, shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.sqlite.counted_times import TimesOfLoad
-from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
 from arclink.store.sqlite.runs import Runs, RunWriter
-from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.schema import Connection, StoredNames
 from arclink.store.sqlite.takedowns import last_number
 from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of
 

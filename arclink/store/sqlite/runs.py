@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import zstandard
 
 from arclink.errors import StoreError
+from arclink.model import maker
 from arclink.store.blocks.byte_layouts import (
     Sizes,
     decompressed,
@@ -34,11 +35,9 @@ from arclink.store.blocks.byte_layouts import (
     unpack_ends,
     unpack_sections,
 )
-from arclink.store.blocks.levels import merge_due
 from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
-from arclink.tuples import maker
 
 if TYPE_CHECKING:
     from arclink.files.spill import Sorted
@@ -576,6 +575,8 @@ class Runs:
 
     def merge(self, relation: Relation) -> None:
         """Merge the runs of full levels, inside the caller's transaction."""
+        from arclink.store.blocks.levels import merge_due  # for loads alone
+
         while due := merge_due(self._levels(relation)):
             self._merge(relation, *due)
 

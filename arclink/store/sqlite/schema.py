@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import apsw
-import apsw.sqlite_extra
 
 from arclink.errors import StoreError
 from arclink.store.layouts import STORE, check_layout
@@ -200,6 +199,10 @@ def _note_fault(_: int, message: str) -> None:
         _fault.text = message
 
 
+_CHECKSUMS = str(Path(apsw.__file__).with_name("sqlite_extra_binaries") / "cksumvfs")
+"""SQLite adds the suffix of the platform. The module `apsw.sqlite_extra` takes 7 ms to find it."""
+
+
 def _page_checking() -> str:
     """Return the name of SQLite's file layer that writes and checks the checksums of pages.
 
@@ -210,13 +213,16 @@ def _page_checking() -> str:
     """
     with suppress(apsw.MisuseError):  # SQLite is already in use: messages cannot name the page
         apsw.config(apsw.SQLITE_CONFIG_LOG, _note_fault)
-    if not apsw.sqlite_extra.has("cksumvfs"):
-        raise StoreError(
-            "the installed package apsw has no cksumvfs, which checks the pages of a store. "
-            "Install the package from PyPI: pip install --force-reinstall --only-binary :all: apsw"
-        )
     with closing(apsw.Connection(":memory:")) as connection:
-        apsw.sqlite_extra.load(connection, "cksumvfs")
+        connection.enable_load_extension(True)
+        try:
+            connection.load_extension(_CHECKSUMS)
+        except apsw.ExtensionLoadingError as error:
+            raise StoreError(
+                "the installed package apsw has no cksumvfs, which checks the pages of a store. "
+                "Install the package from PyPI: pip install --force-reinstall --only-binary :all: "
+                "apsw"
+            ) from error
     return "cksmvfs"
 
 
@@ -494,3 +500,57 @@ def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) 
             f"{path} is on a network file system ({kind} at {mount_point}), where SQLite cannot lock. "
             "Put the store on a local disk; copy it after the build."
         )
+
+
+class StoredNames:
+    """The ``names`` table; each name is read once and cached, since there are few.
+
+    Args:
+        connection: In a transaction if new names may be added.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._numbers: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def number_of(self, name: str) -> int:
+        """Return the number of a name; an unknown name gets a new number."""
+        number = self._numbers.get(name)
+        if number is None:
+            found = self._connection.execute(
+                "SELECT number FROM names WHERE name = ?", (name,)
+            ).fetchone()
+            if found is None:
+                self._connection.execute("INSERT INTO names (name) VALUES (?)", (name,))
+                return self.number_of(name)
+            number = self._numbers[name] = int(found[0])
+        return number
+
+    def last_number(self) -> int:
+        """Return the greatest number of a name; 0 without names."""
+        number: int = self._connection.execute(
+            "SELECT coalesce(max(number), 0) FROM names"
+        ).fetchone()[0]
+        return number
+
+    def name_of(self, number: int) -> str:
+        """Return the name with this number.
+
+        Raises:
+            StoreError: The store has no such name.
+        """
+        name = self._names.get(number)
+        if name is None:
+            found = self._connection.execute(
+                "SELECT name FROM names WHERE number = ?", (number,)
+            ).fetchone()
+            if found is None:
+                raise damaged(self._connection.name, f"name {number} is missing")
+            name = self._names[number] = str(found[0])
+        return name
+
+    def forget(self) -> None:
+        """Empty the cache. Call this after a rollback, because the numbers will be given again."""
+        self._numbers.clear()
+        self._names.clear()

@@ -95,10 +95,10 @@ from arclink.store.protocols import (
     sum_of,
 )
 from arclink.store.seals import damaged
-from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
 from arclink.store.sqlite.runs import Runs
 from arclink.store.sqlite.schema import (
+    StoredNames,
     layout_of,
     open_for_loading,
     open_for_reading,

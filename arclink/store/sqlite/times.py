@@ -7,7 +7,7 @@ that never had them, does not know its times until they are counted again.
 `arclink.store.blocks.counted_times` keeps them up to date.
 """
 
-import secrets
+import os
 from collections.abc import Mapping
 
 from arclink.known import KnownLinks, Seconds, added, within
@@ -116,7 +116,7 @@ def renew_state(connection: Connection) -> None:
     """
     times = CaptureTimes(connection)
     connection.execute(
-        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RENEWED, secrets.token_hex(8))
+        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (RENEWED, os.urandom(8).hex())
     )
     if times.are_kept:
         times.finish()

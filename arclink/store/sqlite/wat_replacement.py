@@ -28,10 +28,9 @@ from arclink.store.blocks.outlinks import OutlinkBlock, without
 from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_outcome, unpack_outcome
 from arclink.store.blocks.rows import Relation
 from arclink.store.graph_files import read_sorted
-from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, write_block
 from arclink.store.sqlite.runs import Runs
-from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.schema import Connection, StoredNames
 from arclink.store.sqlite.takedowns import replaced_sums
 from arclink.uris.surts import surt_of
 

@@ -32,8 +32,7 @@ from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.removal import Removal
 from arclink.store.protocols import Removed, Takedown
-from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.schema import connect
+from arclink.store.sqlite.schema import StoredNames, connect
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 from tests.store.contract import FILES, SETTINGS
