@@ -159,7 +159,8 @@ def memento(
 ) -> Memento:
     """Return a memento, with its SURT."""
     mime = "warc/revisit" if record_type == "revisit" else "text/html"
-    status = "-" if record_type == "revisit" else "200"
+    is_redirect = checksum.startswith("redirect:")
+    status = "-" if record_type == "revisit" else "302" if is_redirect else "200"
     uri = UriR(original)
     return Memento(
         surt_of(uri),
