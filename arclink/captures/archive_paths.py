@@ -30,7 +30,7 @@ from arclink.network.addresses import joined
 from arclink.store.protocols import Captures
 
 _FRESH_SECONDS = 10.0
-"""Seconds for which a list of files is not read again, although it lacks a name."""
+"""Seconds for which a folder or an index is not read again, although it lacks a name."""
 
 _LONGEST_INDEX = 1 << 30
 """Maximum decompressed bytes of a path index; a larger one needs several."""
@@ -72,13 +72,13 @@ class RecordedPaths:
         # apply: the caller has the name from a memento that it may read.
         self._store = store.whole
         self._by_name: dict[str, str] = {}
-        self._read = float("-inf")
+        self._version: str | None = None
 
     def path(self, name: str) -> str:
         """Return the path of a file; empty if the store does not say."""
-        if name not in self._by_name and time.monotonic() > self._read + _FRESH_SECONDS:
+        if name not in self._by_name and (version := self._store.state().version) != self._version:
             self._by_name = {file.name: file.path for file in self._store.files()}
-            self._read = time.monotonic()
+            self._version = version
         return self._by_name.get(name, "")
 
 

@@ -26,7 +26,7 @@ from arclink.model import ALL_TIME, REVISIT, Checksum, Memento, Span, Surt, UriR
 from arclink.reasons import Reason
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento, parse_memento
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import KnownFile, StoreState
 
 _CAPTURES_PER_FILE = 10_000
 """Number of captures in one file of pointers, which is the input of one task."""
@@ -93,6 +93,9 @@ class _PointedFile(NamedTuple):
     @property
     def whole(self) -> Self:
         return self
+
+    def state(self) -> StoreState:
+        return StoreState.of(self.known.name, ())
 
     def files(self) -> Iterator[KnownFile]:
         return iter((self.known,))

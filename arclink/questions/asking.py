@@ -245,8 +245,11 @@ class AskAnswer:
         return [row for row in rows if any(row[name] is not None for name in telling)]
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return the rows as a pandas frame."""
+        """Return the rows as a pandas frame; counts of which some are unknown are ``Int64``."""
         frame: pd.DataFrame = self.table.to_pandas()
+        for name, column in zip(self.table.column_names, self.table.columns, strict=True):
+            if column.null_count and str(column.type).startswith(("int", "uint")):
+                frame[name] = frame[name].astype("Int64")
         return frame
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -336,7 +336,10 @@ class OpenStore(Protocol):
 
 
 class HasFiles(Protocol):
-    """A list of archive files."""
+    """A list of archive files, which grows."""
+
+    def state(self) -> StoreState:
+        """Return the state of the store that has this list."""
 
     def files(self) -> Iterator[KnownFile]:
         """Yield the archive files, by name."""

@@ -169,6 +169,14 @@ def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
         assert raised.value.reason is Reason.PAYLOAD_FILE_MISSING
 
 
+def test_captures_of_a_later_batch_are_read_at_once(tmp_path: Path) -> None:
+    """Also if the list of files was read just before."""
+    with graph_of(tmp_path, [Record(A, T1, ONE)]) as graph:
+        assert body_of(graph, A) == ONE
+        store_of(tmp_path, [Record(B, T2, IMAGE)], "later.warc.gz")
+        assert body_of(graph, B) == IMAGE
+
+
 def test_moved_files_are_found_in_a_folder_and_by_a_path_index(tmp_path: Path) -> None:
     store, folder = moved(tmp_path)
     index = tmp_path / "paths.txt"

@@ -108,9 +108,13 @@ def test_a_page_gains_and_loses_links_between_captures_with_known_links() -> Non
         Page(A, T3, [link(B), link(B, "again"), link(f"{B}new")]),
         Page(A, T4, None, status="404"),
     ]
-    first, second = rows(pages, "churn", by="month")
-    assert tuple(first.values()) == ("2010-02", "a.example", 1, 1, 31.0, 2, 1, 1)
-    assert tuple(second.values()) == ("2010-05", "a.example", 1, 1, 103.0, 2, 0, 2)
+    first, *unknown, last = rows(pages, "churn", by="month")
+    assert tuple(first.values()) == ("2010-02", "a.example", 1, 1, 31.0, 2, 1, 1, 1, 1)
+    assert tuple(last.values()) == ("2010-05", "a.example", 1, 1, 103.0, 2, 0, 2, 1, 1)
+    assert [tuple(row.values()) for row in unknown] == [
+        ("2010-03", *[None] * 7, 0, 0),
+        ("2010-04", *[None] * 7, 0, 0),
+    ]
 
 
 def test_churn_adds_up_over_pages_and_times() -> None:
@@ -171,7 +175,11 @@ SPREAD = [
 
 
 def test_first_linkers_are_in_the_period_of_their_first_link() -> None:
-    found = rows(SPREAD, "first-linkers", A, by="month")
+    of_year = rows(SPREAD, "first-linkers", A, by="month")
+    found = [row for row in of_year if row["name"]]
+    assert {row["period"] for row in of_year if not row["name"]} == {
+        f"2010-{month:02}" for month in (3, 4, *range(6, 13))
+    }
     assert [
         (row["period"], row["name"], row["last_without"], row["text"]) for row in found[:3]
     ] == [
@@ -181,7 +189,7 @@ def test_first_linkers_are_in_the_period_of_their_first_link() -> None:
     ]
     assert [(row["period"], row["name"]) for row in found[3:]] == [("2010-05", "http://d.example/")]
     hosts = rows(SPREAD, "first-linkers", A, by="month", level="host")
-    assert [(row["period"], row["name"], row["page"]) for row in hosts] == [
+    assert [(row["period"], row["name"], row["page"]) for row in hosts if row["name"]] == [
         ("2010-01", "b.example", B),
         ("2010-02", "sub.b.example", C),
         ("2010-05", "d.example", "http://d.example/"),
