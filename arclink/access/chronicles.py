@@ -138,7 +138,8 @@ def unit_for(first: Timestamp, last: Timestamp, known: Collection[str] | None) -
     for unit, coarser, most in _UNITS:
         begin, end = unit.of(first), unit.of(last)
         units = sum(1 for _ in islice(units_between(first, last, unit), most + 1))
-        cells = {day[: unit.letters] for day in known or ()}
+        letters = unit.letters
+        cells = {day[:letters] for day in known or ()}
         is_useful = known is None or 2 * sum(begin <= one <= end for one in cells) >= units
         if coarser.of(first) == coarser.of(last) or (units <= most and is_useful):
             return unit

@@ -271,7 +271,7 @@ def test_a_command_reads_one_state_of_the_store_too(
 ) -> None:
     options, count = COMMANDS[command]
     store = overtaken(where, monkeypatch)
-    monkeypatch.setattr("arclink.subsets.opener.open_store", lambda _: store)
+    monkeypatch.setattr("arclink.cli.options.open_store", lambda _: store)
     printed = CliRunner().invoke(
         group, [command, HUB, "--store", str(where), *options], catch_exceptions=False
     )

@@ -126,7 +126,7 @@ def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_comp
     assert by_words["often"][0] == [26.0]
     assert {height for heights, _ in lanes(html, "who").values() for height in heights} == {6.5}
     scales = [words(node) for node in html.css("p.scale")]
-    assert scales == ["A bar of full height: 4 links in one day."] * 2
+    assert scales == ["A bar of full height: 4 links in one month."] * 2
 
 
 @pytest.mark.parametrize("view", ["words", "places"])
@@ -496,8 +496,8 @@ def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) 
         "Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen, of all kinds."
     )
     lanes = {words(section.css_first("h2")): section for section in html.css(".columns section")}
-    assert cells(lanes["Who linked to it"]) == [["b.example", "3 Nov 2009: 2 links3 Nov 2009", "2"]]
-    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009", "1"] in cells(lanes["In which words"])
+    assert cells(lanes["Who linked to it"]) == [["b.example", "Nov 2009: 2 links3 Nov 2009", "2"]]
+    assert ["Official site", "Nov 2009: 1 link3 Nov 2009", "1"] in cells(lanes["In which words"])
     assert [row[0] for row in cells(lanes["Where it led"])] == [
         "b.example",
         "c.example",
@@ -510,24 +510,27 @@ def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) 
 def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_not() -> None:
     pages = [
         Page(A, "20100101000000", [link(B)]),
-        Page(A, "20100120000000", []),
-        Page(A, "20100220000000", None, status="404", reason="MEMENTO_STATUS"),
+        Page(A, "20100103000000", []),
+        Page(A, "20100105000000", None, status="404", reason="MEMENTO_STATUS"),
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
     figure = html.css_first("figure.history")
     assert figure is not None
     gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
     assert gaps == [  # links to it, which a page captured on any day would show; links on it
-        "2 Jan 2010 to 19 Jan 2010: no captures to show, or none was read",
-        "21 Jan 2010 to 19 Feb 2010: no captures to show, or none was read",
-        "2 Jan 2010 to 19 Jan 2010: no captures to show",
-        "21 Jan 2010 to 20 Feb 2010: no captures to show",
+        "20 Dec 2009 to 31 Dec 2009: no captures to show, or none was read",
+        "2 Jan 2010: no captures to show, or none was read",
+        "4 Jan 2010: no captures to show, or none was read",
+        "6 Jan 2010 to 17 Jan 2010: no captures to show, or none was read",
+        "20 Dec 2009 to 31 Dec 2009: no captures to show",
+        "2 Jan 2010: no captures to show",
+        "4 Jan 2010 to 17 Jan 2010: no captures to show",
     ]
     assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
 
 
 def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inlinks() -> None:
-    pages = [Page(B, "20100110000000", [link(A, "x")]), Page(C, "20110420000000", [link(A, "x")])]
+    pages = [Page(B, "20100110000000", [link(A, "x")]), Page(C, "20100420000000", [link(A, "x")])]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
     figure = html.css_first("figure.history")
     assert figure is not None
@@ -535,7 +538,7 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         words(gap)
         for gap in figure.css_first("svg[role=img]").css("rect.gap")  # type: ignore[union-attr]
     ]
-    assert unknown == "Feb 2010 to Mar 2011: no captures to show, or none was read"
+    assert unknown == "Feb 2010 to Mar 2010: no captures to show, or none was read"
     for panel in ("who", "words"):
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
             assert len(row.css("rect.gap")) == 1
@@ -543,7 +546,7 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         sum(float(str(gap.attributes["width"]).rstrip("%")) for gap in row.css("rect.gap"))
         for row in html.css("section[aria-labelledby=who] tbody tr")
     ]
-    assert all(width > 90 for width in ends), "each host was captured in one of sixteen months"
+    assert all(width > 70 for width in ends), "each host was captured in one of four months"
 
 
 def test_a_host_with_one_link_has_a_bar_next_to_a_hub() -> None:
@@ -677,7 +680,7 @@ def test_words_are_shown_through_time_or_by_period_and_host(client: FlaskClient)
     )
     assert official == [
         "Official site",
-        "3 Nov 2009: 1 link",
+        "Nov 2009: 1 link",
         "1 link",
         "1 capture",
         "1 host",
@@ -855,7 +858,7 @@ def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
     assert cells(first) == [
         [
             "b.example",
-            "3 Nov 2009: 2 links",
+            "Nov 2009: 2 links",
             "2 links",
             "1 capture",
             "1 host",
@@ -991,15 +994,15 @@ def test_many_captures_are_drawn_by_units_of_time() -> None:
     many = MemoryStore(
         [
             Page(A, f"20{year:02}{month:02}{day:02}000000", [link(B)])
-            for year in range(10)
-            for month in (1, 7)
-            for day in range(1, 15)
+            for year in range(5)
+            for month in range(1, 13)
+            for day in range(1, 8)
         ]
     )
     html = page(client_of(lambda: many), f"?uri={A}")
     labels = [words(node) for node in html.css(".history .captures a title")]
-    assert labels[0] == "Jan 2000: 14 captures"
-    assert len(labels) == 20
+    assert labels[0] == "Jan 2000: 7 captures"
+    assert len(labels) == 60
     assert len(html.css(".history .labels text")) <= 7
 
 

@@ -19,6 +19,10 @@ FEW, MANY = 12_000, 22_000
 
 
 def pages(count: int) -> Iterator[Page]:
+    # An axis has the days of the archive: they are the same, however many captures there are.
+    for number in range(300 * (MANY // 1200 + 1)):
+        year, month, day = 2000 + number // 300, number // 25 % 12 + 1, number % 25 + 1
+        yield Page("http://daily.example/", f"{year}{month:02}{day:02}120000", [])
     for time, words in (("20100101000000", "old"), ("20110101000000", "new")):
         links = [
             link(
