@@ -4,7 +4,7 @@ Takes a folder with one folder per language, named by its code (``de``, ``zh-han
 in UTF-8 that did not guide the rules, such as those in test data of public programs that read
 articles. Declarations are taken out, and each page is put into the legacy charsets of its language.
 What a charset does not have becomes a character reference, as in pages of that time; a page in
-which that is more than 10 % of the letters is left out, because nobody wrote it in that charset. A
+which that is more than 10 % of the letters is left out: no author used that charset for it. A
 page counts as right if all its text is.
 
     python -m benchmarks.undeclared_charsets FOLDER [--short]

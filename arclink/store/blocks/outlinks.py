@@ -102,7 +102,7 @@ class OutlinkBlock:
         return unpack_steps(self._lists[self._ends[index] : self._ends[index + 1]])
 
     def links(self, content: int) -> Iterator[Outlink]:
-        """Return the links of a content, in page order; they are decoded as they are read."""
+        """Return the links of a content, in page order, decoded when they are read."""
         return chain.from_iterable(map(self._links, portions(self.numbers(content), _AT_ONCE)))
 
     def kinds(self, content: int) -> list[tuple[Kind, int]]:

@@ -52,8 +52,8 @@ HOME = 16
 LOADS_TOGETHER = 1024
 """Number of successive steps whose loads have their first chunks in one home bucket.
 
-A look-up asks for one partition per so many steps, whatever the key; a partition of the greatest
-hub has `HOME` rows from each of them (docs/decisions/20261128-home-buckets.md).
+A look-up asks for one partition per 1,024 steps, whatever the key; a partition of the greatest hub
+has `HOME` rows from each of them (docs/decisions/20261128-home-buckets.md).
 """
 
 BUCKET_ROWS = 4096
