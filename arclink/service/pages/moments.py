@@ -1,9 +1,10 @@
 """The time that a page shows, and the previous and next times at which something was seen."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arclink.access.chronicles import Chronicle
+from arclink.access.chronicles import Chronicle, unit_for, units_between
 from arclink.access.tallies import Period
 from arclink.charts.time_axis import Axis, Mark, in_words, moment_in_words
 from arclink.model import Timestamp
@@ -19,7 +20,10 @@ class Moment:
         at: The chosen time; None for all times together.
         words: The same in words.
         x: Its position on the axis in percent; None for all times.
-        number: Index of the axis' unit that contains it.
+        steps: The times that a slider can choose, as the axis or finer: each a unit, which stands
+            for its end.
+        ends: Positions of the first and the last step on the axis in percent.
+        number: Index of the step that contains the chosen time.
         earlier: Address of the same view at the last earlier time at which something was captured
             or seen; None if there is no such time.
         later: Likewise for the next later time.
@@ -30,6 +34,8 @@ class Moment:
     at: Timestamp | None
     words: str
     x: float | None
+    steps: Sequence[str]
+    ends: tuple[float, float]
     number: int
     earlier: str | None
     later: str | None
@@ -49,12 +55,20 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     in_force = None if at is None else max((stop for stop in stops if stop <= at), default=at)
     before = [stop for stop in sorted(stops) if in_force is None or stop < in_force]
     later_stops = [] if at is None else [stop for stop in sorted(stops) if stop > at]
-    last = max(len(axis.units) - 1, 0)
+    unit, steps, ends = axis.unit, [*axis.units], (0.0, 100.0)
+    if chronicle.first and chronicle.last:
+        # The state may change on any day, also if bars by day would be mostly unknown.
+        unit = unit_for(chronicle.first, chronicle.last, None)
+        steps = [*units_between(chronicle.first, chronicle.last, unit)]
+        first, last = (axis.x_of(pad_high(step.replace("-", ""))) for step in (steps[0], steps[-1]))
+        ends = first, last
     return Moment(
         at=at,
-        words="all times together" if at is None else _in_words(at, axis.unit),
+        words="all times together" if at is None else _in_words(at, unit),
         x=None if at is None or not axis.units else axis.x_of(at),
-        number=last if at is None else _number(at, axis, last),
+        steps=steps,
+        ends=ends,
+        number=_number(at, unit, steps),
         earlier=asked.changed({"at": stops[before[-1]], "from": None, "to": None})
         if before
         else None,
@@ -69,9 +83,10 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     )
 
 
-def _number(at: Timestamp, axis: Axis, last: int) -> int:
-    """Return the index of the axis' unit that contains ``at``, or of the nearest unit."""
-    return min(sum(1 for unit in axis.units if unit < axis.unit.of(at)), last)
+def _number(at: Timestamp | None, unit: Period, steps: Sequence[str]) -> int:
+    """Return the index of the step that contains ``at``, or of the nearest; the last without it."""
+    last = max(len(steps) - 1, 0)
+    return last if at is None else min(bisect_left(steps, unit.of(at)), last)
 
 
 def _in_words(at: Timestamp, unit: Period) -> str:

@@ -18,10 +18,10 @@ function prepare() {
   const range = slider();
   if (!range || units().length < 2) return;
   range.hidden = false;
-  // A position is the end of its unit: the first is one unit after the axis begins. The thumb is 1rem wide.
-  const share = 100 / units().length;
-  range.style.marginInlineStart = `calc(${share}% - .5rem)`;
-  range.style.width = `calc(${100 - share}% + 1rem)`;
+  // The thumb is 1rem wide.
+  const [begin, end] = bar().dataset.ends.split(" ").map(Number);
+  range.style.marginInlineStart = `calc(${begin}% - .5rem)`;
+  range.style.width = `calc(${end - begin}% + 1rem)`;
   const play = bar().querySelector(".play");
   play.hidden = false;
   play.textContent = isPlaying ? "Pause" : "Play";
