@@ -155,12 +155,11 @@ def answer_anchors(
         for same in of_period.by_name(unit, name_of)
     ]
     found.sort(key=lambda one: (one[0], one[2].name[0], one[2].first, *one[2].name[1:]))
-    days = store.days(query.links.span) if query.period and query.links.at is None else None
-    windows = (
-        units_known(query.period, days, query.links.span)
-        if query.period and days is not None
-        else {}
-    )
+    windows: Mapping[str, KnownLinks] = {}
+    if query.period and query.links.at is None:
+        days = store.days(query.links.span)
+        if days is not None:
+            windows = units_known(query.period, days, query.links.span)
     unknown = [
         (when, None, None)
         for when, known in windows.items()

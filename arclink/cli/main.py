@@ -22,7 +22,7 @@ from arclink.progress import note_width, show_on_terminal
 from arclink.version import VERSION
 
 _NO_BREAK = "\u2011"
-"""The non-breaking hyphen, which stands for a hyphen until lines are broken."""
+"""The non-breaking hyphen, in place of each hyphen while lines are wrapped."""
 
 
 class _WholeWords(click.HelpFormatter):

@@ -129,8 +129,9 @@ def link_to_next(
             (cursor, place),
         ]
     )
-    if len(address) < LONGEST - len('<>; rel="next"'):
-        add_links(response, [f'<{address}>; rel="next"'])
+    link = f'<{address}>; rel="next"'
+    if len(link) < LONGEST:
+        add_links(response, [link])
     elif response.mimetype != "application/json":
         raise RequestURITooLarge(
             f"There is more than this answer has, and the address of the next part would have "

@@ -28,9 +28,9 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     rows += [{**dict.fromkeys(columns), "period": when} for when in answer.unknown]
     if answer.windows:
         rows.sort(key=lambda row: str(row["period"]))
-        read = {name: (known.captures, known.read) for name, known in answer.windows.items()}
         for row in rows:
-            row["captures"], row["read"] = read[str(row["period"])]
+            known = answer.windows[str(row["period"])]
+            row["captures"], row["read"] = known.captures, known.read
     about = {
         **_asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),

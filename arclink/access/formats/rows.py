@@ -210,7 +210,10 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
         yield f"{line}\n".encode()
     names = answer.shown or answer.columns
     rows = [
-        [_shown(column, _known(column, row), answer.decimals) for column in names]
+        [
+            UNKNOWN if is_unknown(column, row) else _shown(column, row.get(column), answer.decimals)
+            for column in names
+        ]
         for row in answer.labelled()
     ]
     if rows:
@@ -246,12 +249,9 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-def _known(column: str, row: Row) -> object:
-    """Return a value for people: "unknown" for none, if the links of no capture are known."""
-    value = row.get(column)
-    return (
-        UNKNOWN if value is None and row.get("read") == 0 and column not in TIME_COLUMNS else value
-    )
+def is_unknown(column: str, row: Row) -> bool:
+    """Return whether people read `UNKNOWN` in an empty cell: no links of the row are known."""
+    return row.get(column) is None and row.get("read") == 0 and column not in TIME_COLUMNS
 
 
 def _shown(column: str, value: object, decimals: int) -> str:

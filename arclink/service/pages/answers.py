@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arclink.access.chronicles import unit_for
 from arclink.access.declarations import Given
-from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN
+from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN, is_unknown
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
@@ -54,7 +54,7 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
-        if value is None and row.get("read") == 0 and name not in TIME_COLUMNS:
+        if is_unknown(name, row):
             return Cell("text", UNKNOWN)
         if name == "name" and query.question.compares:
             times = {"from_": row["first"], "to": row["last"]}

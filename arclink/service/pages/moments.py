@@ -20,8 +20,8 @@ class Moment:
         at: The chosen time; None for all times together.
         words: The same in words.
         x: Its position on the axis in percent; None for all times.
-        steps: The times that a slider can choose, as the axis or finer: each a unit, which stands
-            for its end.
+        steps: The times that a slider can choose: the ends of these units, which are those of the
+            axis or finer. Empty without an axis.
         ends: Positions of the first and the last step on the axis in percent.
         number: Index of the step that contains the chosen time.
         earlier: Address of the same view at the last earlier time at which something was captured
@@ -35,7 +35,7 @@ class Moment:
     words: str
     x: float | None
     steps: Sequence[str]
-    ends: tuple[float, float]
+    ends: Sequence[float]
     number: int
     earlier: str | None
     later: str | None
@@ -55,13 +55,12 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     in_force = None if at is None else max((stop for stop in stops if stop <= at), default=at)
     before = [stop for stop in sorted(stops) if in_force is None or stop < in_force]
     later_stops = [] if at is None else [stop for stop in sorted(stops) if stop > at]
-    unit, steps, ends = axis.unit, [*axis.units], (0.0, 100.0)
+    unit, steps, ends = axis.unit, list[str](), list[float]()
     if chronicle.first and chronicle.last:
         # The state may change on any day, also if bars by day would be mostly unknown.
         unit = unit_for(chronicle.first, chronicle.last, None)
         steps = [*units_between(chronicle.first, chronicle.last, unit)]
-        first, last = (axis.x_of(pad_high(step.replace("-", ""))) for step in (steps[0], steps[-1]))
-        ends = first, last
+        ends = [axis.x_of(pad_high(step.replace("-", ""))) for step in (steps[0], steps[-1])]
     return Moment(
         at=at,
         words="all times together" if at is None else _in_words(at, unit),

@@ -117,18 +117,19 @@ def forget(
     """
     with store.steps.held(is_takedown=True) as holder:
         history = store.steps.history(fresh=True)
-        if is_trial:
-            trials = [forget_in(store, history, {0: takedown}, None) for takedown in takedowns]
-            return [trial.removed.get(0, Removed()) for trial in trials]
+        numbered = dict(enumerate(takedowns))
+        if is_trial:  # nothing is written, so each finds what is there before all of them
+            trial = forget_in(store, history, numbered, None)
+            return [trial.removed.get(index, Removed()) for index in numbered]
         divide_homes(store)
         step = store.steps.begin(b"")
         now = replace(history, view=replace(history.view, versions=history.view.versions | {step}))
         owner = None if history.counted is None else step
-        done = forget_in(store, now, dict(enumerate(takedowns)), step, owner)
+        done = forget_in(store, now, numbered, step, owner)
         known = {takedown.what for takedown in takedowns_of(history).values()}
         recorded = [
             index
-            for index, takedown in enumerate(takedowns)
+            for index, takedown in numbered.items()
             if index in done.removed or takedown.what not in known
         ]
         if recorded:
@@ -148,7 +149,7 @@ def forget(
                 further=further,
             )
             store.steps.finish(step, facts, holder)
-    return [done.removed.get(index, Removed()) for index in range(len(takedowns))]
+    return [done.removed.get(index, Removed()) for index in numbered]
 
 
 def _values_of(takedown: Takedown) -> TakedownValues:

@@ -45,10 +45,10 @@ def apply_schema(address: Address) -> bool:
             (address.keyspace,),
         )
         tables = {row[0] for row in known}
-        if tables - _tables():
-            foreign = ", ".join(sorted(tables - _tables())[:5])
+        if foreign := sorted(tables - _tables()):
             raise StoreError(
-                f"{address.name}: the keyspace has tables of another program ({foreign}). "
+                f"{address.name}: the keyspace has tables of another program "
+                f"({', '.join(foreign[:5])}). "
                 "Name another keyspace."
             )
         database.command(

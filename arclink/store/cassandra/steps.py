@@ -1,10 +1,10 @@
 """The history of a store: its steps, which are finished, and which process may take the next.
 
-A step is a loaded batch, a takedown, a merge of lists of SURTs, or a count of all captures by their
-times. Its number is reserved with a
-lightweight transaction, its rows are written with that number, and one row that marks it as
-finished makes all of them visible at once. Only the process that holds the store takes steps. A
-dead holder is recognised by its process, if it is on the same machine, or by its silence.
+A step is a loaded batch, a list of takedowns, a merge of lists of SURTs, or a count of all captures
+by their times. Its number is reserved with a lightweight transaction, its rows are written with
+that number, and one row that marks it as finished makes all of them visible at once. Only the
+process that holds the store takes steps. A dead holder is recognised by its process, if it is on
+the same machine, or by its silence.
 """
 
 import json
