@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
@@ -334,8 +335,15 @@ def test_the_shell_answers_a_dot_with_its_rules(
 def test_control_c_stops_a_query(store: Path) -> None:
     run("tables", "--store", store)
     command = [sys.executable, "-m", "arclink", "sql", ENDLESS, "--store", str(store)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command,
+        # A shell starts jobs in the background with SIGINT ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         while _cpu_seconds_of(process) < 2:  # after its start, which takes less than one
+            assert process.poll() is None
             time.sleep(0.1)
         os.kill(process.pid, signal.SIGINT)
         _, error = process.communicate(timeout=20)
